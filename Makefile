@@ -1,0 +1,34 @@
+# Two commands matter: `make demo` and `make test`. Both set up everything they need.
+.DEFAULT_GOAL := help
+PY := .venv/bin/python
+.PHONY: help setup demo test check bench chaos lock clean
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## the virtual environment beside the project
+	@scripts/setup
+
+demo: setup ## migrate a simulated company to a simulated box, live
+	@.venv/bin/b24migrate demo
+
+test: setup ## all tests
+	@$(PY) -m pytest
+
+check: setup ## style, types, and which room may open which door
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy src tests bench
+	@.venv/bin/lint-imports
+
+bench: setup ## speed, side by side with the peers; writes bench/RESULTS.md
+	@$(PY) -m bench
+
+chaos: setup ## faults on both sides and SIGKILL at random; nothing lost, nothing doubled
+	@$(PY) -m tests.chaos
+
+lock: ## requirements.lock from pyproject.toml (needs uv)
+	@uv pip compile pyproject.toml --group dev --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q -o requirements.lock
+
+clean: ## the virtual environment, the caches and what the demo wrote
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-out bench/out
