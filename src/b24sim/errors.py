@@ -1,0 +1,18 @@
+"""How a portal says no: the one error that every method raises and the app turns into an envelope."""
+
+from typing import Any
+
+
+class RestError(Exception):
+    """A refusal with the vendor's code; `code` may be empty or a number, exactly as the portal spells it."""
+
+    def __init__(self, code: str | int, description: str = "", status: int = 400, extra: dict[str, Any] | None = None):
+        super().__init__(f"{code}: {description}")
+        self.code = code
+        self.description = description
+        self.status = status
+        self.extra: dict[str, Any] = extra or {}
+
+    def body(self) -> dict[str, Any]:
+        """The error as a client reads it; error bodies never carry a `time` block."""
+        return {"error": self.code, "error_description": self.description, **self.extra}
