@@ -1,0 +1,62 @@
+"""What can go wrong, sorted by what to do about it.
+
+MigrationError              what happened, and a hint: what the operator should do
+├── Transient               the same thing may succeed later: try again, it uses up an attempt
+├── Limited                 a limit of the portal: wait until it resets, no attempt is used
+├── Permanent               this record or page will never succeed: set it aside, go on
+└── Stop                    the run cannot go on; carries the exit code
+    ├── BadConfiguration    2: a file, a key or a value is wrong
+    ├── GateUnmet           3: a prerequisite is missing
+    └── Halted              4: an error outside our reach (outage, full disk, blocked portal)
+"""
+
+from __future__ import annotations
+
+
+class MigrationError(Exception):
+    """Prints as one sentence that says what is wrong, followed by what to do."""
+
+    def __init__(self, message: str, *, code: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class Transient(MigrationError):
+    """A timeout, a lost connection, a 5xx. For a write the outcome is unknown; keys make the repeat harmless."""
+
+
+class Limited(MigrationError):
+    """The portal asks us to wait. `wait_s` is how long, from now."""
+
+    def __init__(self, message: str, *, wait_s: float, code: str = "", hint: str = "") -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.wait_s = wait_s
+
+
+class Permanent(MigrationError):
+    """The other side understood and refused. Repeating it changes nothing."""
+
+
+class Stop(MigrationError):
+    exit_code = 4
+
+
+class BadConfiguration(Stop):
+    exit_code = 2
+
+
+class GateUnmet(Stop):
+    exit_code = 3
+
+    def __init__(self, gate: str, message: str, *, code: str = "", hint: str = "") -> None:
+        super().__init__(f"{gate}: {message}", code=code, hint=hint)
+        self.gate = gate
+
+
+class Halted(Stop):
+    exit_code = 4

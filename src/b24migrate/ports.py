@@ -1,0 +1,396 @@
+"""The doors to the world. Each port promises only what SQLite and Azure Tables, Queues and Blobs can both keep.
+
+The order of writes is the only transaction that all of them share: stage, then enqueue what follows, then finish.
+A job that is repeated after a crash at any point between these writes changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import BinaryIO, NamedTuple, Protocol
+
+from b24migrate.records import (
+    Args,
+    DeadLetter,
+    Item,
+    Job,
+    Json,
+    Link,
+    Outcome,
+    Page,
+    Record,
+    Settled,
+    Span,
+    Staged,
+    Staging,
+    Status,
+    Table,
+)
+from b24migrate.streams import CustomFields, Reading
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """Aware, UTC."""
+        ...
+
+    def monotonic(self) -> float: ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+
+class Register(NamedTuple):
+    """A small table of rows by key, with named columns beside `PartitionKey` and `RowKey`."""
+
+    name: str
+    partition: str
+    columns: tuple[str, ...]
+
+
+ID_MAP = Register("IdMap", "map", ("TargetId", "Digest", "ImportedAtUtc", "Origin"))
+FIELD_MAP = Register("FieldMap", "field", ("TargetField", "Transform", "Included", "Options"))
+CUSTOM_FIELDS = Register("CustomFields", "", ("Payload", "Type", "Label", "State", "TargetField", "Error"))
+INVENTORY = Register(
+    "SourceInventory",
+    "inv",
+    ("Stream", "SnapshotUtc", "ReportedTotal", "RetrievedTotal", "PageCount", "SourceMethod", "IsLatest", "Limited"),
+)
+PAGE_LOG = Register(
+    "PageLog",
+    "page",
+    ("PageSize", "Retrieved", "ApiParamsHash", "StartedAtUtc", "FinishedAtUtc", "DurationMs"),
+)
+ENTITIES_STATE = Register("EntitiesState", "state", ("Phases", "Gates", "Counts", "Notes", "VERIFIED_FLAG"))
+SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
+FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
+CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
+ANALYSIS = Register("Analysis", "analysis", ("Data",))
+RUNS = Register("Runs", "run", ("StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"))
+REGISTERS = (
+    ID_MAP,
+    FIELD_MAP,
+    CUSTOM_FIELDS,
+    INVENTORY,
+    PAGE_LOG,
+    ENTITIES_STATE,
+    SET_ASIDE,
+    FINDINGS,
+    CHECKPOINTS,
+    ANALYSIS,
+    RUNS,
+)
+
+
+class RegisterRow(NamedTuple):
+    """One row of a register. `version` grows with every write; 0 = not there yet."""
+
+    key: str
+    values: Mapping[str, Json]
+    version: int = 0
+    partition: str = ""
+
+
+class Store(Protocol):
+    """The staging tables, the id map, the registers and the counters.
+
+    Every failure is one of ours: Halted when the disk is full or the store unreachable, BadConfiguration when it is of
+    another version. All methods may be called from any thread, and from several processes on one store.
+    """
+
+    def stage(self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int) -> Staging:
+        """Upserts by id. A new record is NEW. A known one keeps its status, except that a changed `payload_hash`
+        (both present and different) makes it NEW with Revision + 1, attempts 0 and no error. Without hashes the
+        payload of a record that is not IMPORT_OK is replaced, its status stays; an imported one is left as it is.
+        `pulled_through` is kept as first staged, except that a record met again in an ordinary read is no longer
+        pulled through. `seen` counts each record once per pass_no, however often it is staged."""
+        ...
+
+    def records(self, table: Table, span: Span, limit: int) -> list[Record]:
+        """The first `limit` records of the span in order, whatever their status."""
+        ...
+
+    def pending(
+        self, table: Table, span: Span, limit: int, *, now: datetime, hold: Collection[str] = (), pulled: bool = False
+    ) -> list[Record]:
+        """The first `limit` records of the span, in order, that are NEW, or ERROR_RETRY and due at `now`; none whose
+        parent (the row key up to its last `:`) is in `hold`. With `pulled` only the pulled-through ones."""
+        ...
+
+    def waiting(self, table: Table, span: Span, *, now: datetime) -> list[tuple[str, datetime]]:
+        """The records of the span in ERROR_RETRY that are not due yet, with their due time."""
+        ...
+
+    def get(self, table: Table, row_keys: Sequence[str]) -> dict[str, Record]:
+        """Those that exist."""
+        ...
+
+    def known(self, table: Table, row_keys: Sequence[str]) -> set[str]:
+        """Which of these are staged (no payload is read)."""
+        ...
+
+    def sample(self, table: Table, count: int, *, seed: int, status: Status) -> list[Record]:
+        """A random choice of at most `count` records with this status, the same for the same seed and content."""
+        ...
+
+    def failed(self, table: Table, limit: int, *, code: str = "") -> list[Record]:
+        """IMPORT_ERR and ERROR_RETRY records, in order, optionally of one error code."""
+        ...
+
+    def error_counts(self, table: Table) -> dict[tuple[str, str], int]:
+        """(status, error code) -> how many, for records that carry an error and are not IMPORT_OK."""
+        ...
+
+    def cuts(self, table: Table, span: Span, every: int, *, whole_parents: bool, pending: bool) -> list[Span]:
+        """Divides the span into consecutive spans of about `every` records (with `pending`: of records that are NEW or
+        ERROR_RETRY) that cover all of them; with `whole_parents` no parent's children are divided."""
+        ...
+
+    def settle(self, stream: str, table: Table, outcomes: Sequence[Settled], *, now: datetime) -> None:
+        """Writes links, then statuses and errors (LastErrorAtUtc, ImportedAtUtc, TargetId of the link), and adds the
+        counters: `retries:<stream>` by the growth of attempts past the first, `<loss>:<stream>` by `losses` unless the
+        record was IMPORT_OK before. Atomic where the backend can; in this order where it cannot."""
+        ...
+
+    def renew(self, table: Table, *, code: str = "", row_keys: Sequence[str] | None = None) -> int:
+        """IMPORT_ERR (and ERROR_RETRY) records become NEW with attempts 0: what `retry` does. Returns how many."""
+        ...
+
+    def counts(self, table: Table) -> dict[Status, int]:
+        """How many records have each status. Cheap: it may be asked several times a second."""
+        ...
+
+    def pulled_pending(self, table: Table) -> int:
+        """How many pulled-through records are NEW or ERROR_RETRY. Cheap."""
+        ...
+
+    def links(self, stream: str, source_ids: Collection[str]) -> dict[str, Link]:
+        """Those that exist."""
+        ...
+
+    def link(self, stream: str, links: Sequence[Link], *, now: datetime) -> None:
+        """Writes links that no import made (loaded or matched)."""
+        ...
+
+    def all_links(self, stream: str) -> Iterator[Link]: ...
+
+    def holder(self, table: Table, natural: str) -> str | None:
+        """The row key with the lowest id that holds this natural key."""
+        ...
+
+    def read(self, register: Register, key: str, *, partition: str | None = None) -> RegisterRow | None: ...
+
+    def rows(self, register: Register, prefix: str = "", *, partition: str | None = None) -> list[RegisterRow]:
+        """In order of key, those that begin with `prefix`."""
+        ...
+
+    def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
+        """Upserts whole rows whatever their version. Columns that are not given become null."""
+        ...
+
+    def swap(self, register: Register, row: RegisterRow) -> bool:
+        """Writes only if the stored version is still `row.version` (0: only if there is none). False if it is not."""
+        ...
+
+    def erase(self, register: Register, prefix: str, *, partition: str | None = None) -> None: ...
+
+    def add(self, counters: Mapping[str, float]) -> None:
+        """Adds to named counters; a counter that is not there is 0."""
+        ...
+
+    def counters(self, prefix: str = "") -> dict[str, float]: ...
+
+    def describe(self) -> Mapping[str, Json]:
+        """For people and for doctor: kind, place, size in bytes, free bytes where known."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Lease(NamedTuple):
+    job: Job
+    token: str
+
+
+class Queue(Protocol):
+    """Jobs wait here until they are finished. A job whose worker died comes back when its lease ends."""
+
+    def put(self, jobs: Sequence[Job], *, visible_at: datetime | None = None) -> None:
+        """Adds the jobs that are not there yet (by id)."""
+        ...
+
+    def claim(self, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
+        """Takes the oldest visible job for `lease_s`, or None."""
+        ...
+
+    def renew(self, lease: Lease, *, now: datetime, lease_s: float) -> bool:
+        """False when the lease was lost to somebody else: stop working on it."""
+        ...
+
+    def finish(self, lease: Lease, follow: Sequence[Job]) -> None:
+        """Adds what follows, then removes the job. Never visible in between as an idle scope."""
+        ...
+
+    def park(self, lease: Lease, *, until: datetime, job: Job | None = None) -> None:
+        """Gives the job back, to be taken again at `until`, with the counts of `job` when given."""
+        ...
+
+    def bury(self, lease: Lease, *, code: str, reason: str, now: datetime) -> None:
+        """Moves the job to the dead letters."""
+        ...
+
+    def open(self, scope: str) -> int:
+        """How many jobs of the mini-task are not finished: waiting, parked or being worked on."""
+        ...
+
+    def next_visible(self) -> datetime | None:
+        """When the next waiting job can be taken; None if none waits."""
+        ...
+
+    def drop(self, scope: str) -> None:
+        """Removes the waiting jobs and the dead letters of a mini-task."""
+        ...
+
+    def dead(self, scope: str = "") -> list[DeadLetter]: ...
+
+    def revive(self, scope: str = "") -> int:
+        """Puts dead letters back to work with attempts 0. Returns how many."""
+        ...
+
+    def release(self, owner_prefix: str, alive: Collection[str]) -> int:
+        """Ends the leases of owners that begin with the prefix and are not among the living. Returns how many."""
+        ...
+
+
+class Files(Protocol):
+    """The bytes of attachments, under names chosen here, never by a portal."""
+
+    def writer(self, key: str) -> AbstractContextManager[BinaryIO]:
+        """Writes a new file for the key. It appears under the key only when the block ends without an error."""
+        ...
+
+    def open(self, key: str) -> BinaryIO:
+        """Raises Permanent when there is none."""
+        ...
+
+    def size(self, key: str) -> int | None: ...
+
+    def delete(self, key: str) -> None: ...
+
+
+class Command(NamedTuple):
+    """One call inside a batch."""
+
+    method: str
+    params: Args
+
+
+class Answer(NamedTuple):
+    """What one command gave: the raw JSON of its result, or the error it failed with."""
+
+    result: bytes | None
+    error: Exception | None = None
+    total: int | None = None
+    next: int | None = None
+
+
+class Source(Protocol):
+    """A portal that is only read. `via` picks one of the configured webhooks."""
+
+    def page(self, reading: Reading, cursor: Args, *, limit: int = 0) -> Page:
+        """Reads on from the cursor ({} = from the beginning), at most `limit` records in all when it is not 0.
+        Raises Transient, Limited or Permanent; Stop when nothing further can be read at all."""
+        ...
+
+    def count(self, reading: Reading) -> int | None:
+        """What the portal says how many there are, now; None where it gives no total."""
+        ...
+
+    def call(self, method: str, params: Args, *, via: int = 0) -> Answer:
+        """One call. Raises like `page`."""
+        ...
+
+    def batch(self, commands: Sequence[Command], *, via: int = 0) -> list[Answer]:
+        """One answer for each command, in order, in as few requests as the portal allows. A failed command is an
+        answer with an error; only a failure of the whole request raises."""
+        ...
+
+    def download(self, url: str, out: BinaryIO, *, limit: int) -> tuple[int, str]:
+        """Streams a file; returns its length and SHA-256. Raises Permanent for a web page in place of a file or one
+        over `limit`, Transient for what may succeed later."""
+        ...
+
+    @property
+    def webhooks(self) -> int: ...
+
+    def alive(self) -> bool:
+        """A cheap question: does the portal answer at all?"""
+        ...
+
+
+class TargetLimits(NamedTuple):
+    items: int
+    body_bytes: int
+    file_bytes: int
+    chunk_bytes: int
+
+
+class TargetInfo(NamedTuple):
+    contract: int
+    server: str
+    timezone: str
+    entities: tuple[str, ...]
+    limits: TargetLimits
+
+
+class FieldOutcome(NamedTuple):
+    code: str
+    target: str
+    status: str  # created, exists, failed
+    options: Mapping[str, str]
+    error_code: str = ""
+    error: str = ""
+
+
+class TargetRecord(NamedTuple):
+    key: str
+    target_id: str
+    digest: str
+    fields: Mapping[str, Json]
+
+
+class Target(Protocol):
+    """The box. Every write may be repeated: the same key and digest change nothing."""
+
+    def info(self) -> TargetInfo: ...
+
+    def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
+        """One call, within the target's limits (the caller keeps to `limits.items` and `fits`). One outcome per item."""
+        ...
+
+    def fits(self, items: Sequence[Item]) -> int:
+        """How many of the first items go into one call by `limits`; 0 when the first alone is too large."""
+        ...
+
+    def fields(self, wire_entity: str, stream: str, fields: Sequence[Args]) -> list[FieldOutcome]: ...
+
+    def existing_fields(self, custom: CustomFields) -> set[str] | None:
+        """The codes of custom fields the target has; None when it cannot tell."""
+        ...
+
+    def match_users(self, emails: Sequence[str]) -> dict[str, str]:
+        """Lower-case e-mail -> target id, for the users the target has."""
+        ...
+
+    def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]: ...
+
+    def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int]:
+        """A page in order of id, the cursor of the next (None at the end), and the count of all."""
+        ...
+
+    def put_file(self, key: str, name: str, size: int, sha256: str, content: BinaryIO) -> str:
+        """Uploads what the target does not have yet, from where it stopped, and returns the file's target id."""
+        ...
+
+    def alive(self) -> bool: ...

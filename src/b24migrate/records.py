@@ -1,0 +1,240 @@
+"""The nouns that flow: what is staged, read back, settled, linked, found, and the jobs that do it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import msgspec
+
+MIGRATION_VERSION = 1
+
+Json = Any  # a decoded JSON value
+Args = Mapping[str, Json]
+
+
+class Status(StrEnum):
+    NEW = "NEW"
+    IMPORT_OK = "IMPORT_OK"
+    IMPORT_ERR = "IMPORT_ERR"
+    ERROR_RETRY = "ERROR_RETRY"
+
+
+class Table(NamedTuple):
+    """Where a stream's records are staged."""
+
+    name: str
+    partition: str
+
+
+class Span(NamedTuple):
+    """A stretch of a table in order of id: after `lo`, up to and including `hi`. An empty end is open."""
+
+    lo: str = ""
+    hi: str = ""
+
+
+class Staged(NamedTuple):
+    """One record as a get writes it. A tuple, because a million of them go straight into `executemany`."""
+
+    row_key: str
+    payload: bytes
+    payload_hash: str | None = None
+    source_original: str | None = None
+    source_utc: str | None = None
+    original_offset_min: int | None = None
+    extras: bytes | None = None  # what other methods said about the same record, by name
+    pulled_through: bool = False
+    natural: str | None = None  # what must be unique on the target besides the id, such as an e-mail
+
+
+class Record(NamedTuple):
+    """One staged row read back."""
+
+    row_key: str
+    status: Status
+    payload: bytes
+    payload_hash: str | None = None
+    extras: bytes | None = None
+    attempts: int = 0
+    last_error_code: str | None = None
+    last_error: str | None = None
+    retry_after_utc: str | None = None
+    target_id: str | None = None
+    pulled_through: bool = False
+    natural: str | None = None
+    revision: int = 0
+
+
+class Staging(NamedTuple):
+    """What staging a page did. `seen` counts records met for the first time in this pass."""
+
+    added: int = 0
+    changed: int = 0
+    same: int = 0
+    seen: int = 0
+
+
+class Link(NamedTuple):
+    """A source id and the target id it became. `digest` is of the fields last sent; empty when nothing was sent."""
+
+    source_id: str
+    target_id: str
+    digest: str = ""
+    origin: str = "import"  # or "matched" (the target had it), "loaded" (the admin said so)
+
+
+class Settled(NamedTuple):
+    """What became of one record in a set."""
+
+    row_key: str
+    status: Status
+    attempts: int = 0
+    error_code: str | None = None
+    error: str | None = None
+    retry_after_utc: str | None = None
+    link: Link | None = None
+    losses: Mapping[str, int] = {}  # what the record went without: dropped, placeholder, unresolved text
+
+
+class Fate(StrEnum):
+    MATCH = "match"
+    DIFFERS = "differs"
+    MISSING = "missing"
+    EXTRA = "extra"
+    DANGLING = "dangling"
+
+
+class Finding(NamedTuple):
+    """One thing verify saw."""
+
+    stream: str
+    fate: Fate
+    source_id: str
+    field: str = ""
+    expected: str = ""
+    actual: str = ""
+    note: str = ""
+
+
+class SetAside(NamedTuple):
+    """A source id that is accounted for without being staged: excluded by a rule, or impossible to read."""
+
+    stream: str
+    source_id: str
+    why: str  # "excluded" or "impossible"
+    reason: str
+    name: str = ""
+
+
+class PageEntry(NamedTuple):
+    """One read of the source, for the page log."""
+
+    index: int
+    page_size: int
+    retrieved: int
+    params_hash: str
+    started_at: datetime
+    finished_at: datetime
+
+
+class Row(NamedTuple):
+    """One record as the source sent it, before it is staged."""
+
+    source_id: str
+    payload: bytes
+    extras: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one read returned, and where to read on. Several cursors may follow: they are independent."""
+
+    rows: list[Row] = field(default_factory=list)
+    next: list[Args] = field(default_factory=list)
+    reported: int | None = None
+    log: list[PageEntry] = field(default_factory=list)
+    aside: list[SetAside] = field(default_factory=list)
+    alarms: list[str] = field(default_factory=list)
+    parents: dict[str, tuple[int | None, int]] = field(default_factory=dict)  # finished: id -> (reported, retrieved)
+
+
+class Item(NamedTuple):
+    """One record on its way to the target."""
+
+    key: str
+    digest: str
+    fields: Mapping[str, Json]
+
+
+class Outcome(NamedTuple):
+    """What the target said about one item."""
+
+    key: str
+    status: str  # created, unchanged, updated, failed
+    target_id: str | None = None
+    error_code: str = ""
+    error: str = ""
+    retry: bool = False
+    ignored: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One unit of work on the queue. Doing it twice is harmless; its id makes putting it twice harmless too."""
+
+    scope: str  # the mini-task it belongs to: "groups-get"
+    kind: str  # the verb that performs it: "read", "send", ...
+    args: Args = field(default_factory=dict)
+    attempts: int = 0
+    failures: int = 0  # in a row, counted or not
+
+    @property
+    def id(self) -> str:
+        return f"{self.scope}:{self.kind}:{digest(self.args)[:24]}"
+
+    def tried(self, attempts: int, failures: int) -> Job:
+        return replace(self, attempts=attempts, failures=failures)
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.args.items())
+        return f"{self.scope}/{self.kind}({inside})"
+
+
+class DeadLetter(NamedTuple):
+    job: Job
+    code: str
+    reason: str
+    died_at: str
+
+
+def canonical(value: Json) -> bytes:
+    """Canonical JSON: keys sorted, no spaces, UTF-8."""
+    return msgspec.json.encode(value, order="sorted")
+
+
+def digest(value: Json) -> str:
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def order_key(row_key: str) -> str:
+    """A text that sorts as the id counts: `9` before `10`, `2:30` before `11:4`. No two row keys share one."""
+    if row_key.isdecimal() and row_key.isascii():
+        return _part(row_key)
+    return ":".join(map(_part, row_key.split(":")))
+
+
+def _part(part: str) -> str:
+    if part.isdecimal() and part.isascii() and len(part) <= 25 and (part[0] != "0" or part == "0"):
+        return chr(64 + len(part)) + part
+    return "~" + part
+
+
+def children_span(parent_id: str) -> Span:
+    """Every `<parent>:<child>` row of one parent (`;` is the character after `:`)."""
+    prefix = order_key(parent_id)
+    return Span(prefix + ":", prefix + ";")

@@ -1,0 +1,289 @@
+"""The words a stream is described in. A stream is a value; the phases read it, and no phase knows a stream by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from b24migrate.records import Args, Json, Page, Row, Table
+
+if TYPE_CHECKING:
+    from b24migrate.ports import Source
+
+# ---------------------------------------------------------------- how a stream is read
+
+
+@dataclass(frozen=True, slots=True)
+class Keyset:
+    """Pages by ascending id: a filter `>id`, `start=-1`, and many of them chained inside one batch."""
+
+    filter: str
+    id: str
+    ascending: Args
+    descending: Args
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """Pages by `start`; the answer says `next` and `total`. Stop when `next` is missing, never by arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The whole list in one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upward:
+    """Pages of a parent's children with ids above the last one seen. An empty page is the end."""
+
+    first: str = "FIRST_ID"
+    limit: str = "LIMIT"
+    size: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Pages of a parent's children by offset; the answer gives `total`."""
+
+    offset: str = "OFFSET"
+    limit: str = "LIMIT"
+    size: int = 50
+
+
+Side: TypeAlias = Callable[[Args, Mapping[str, Json]], Args | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All records of a stream from one listing method. `items` is the path to the list inside the result."""
+
+    method: str
+    paging: Keyset | Offset | Whole
+    params: Args = field(default_factory=dict)
+    items: tuple[str, ...] = ()
+    id: str = "ID"
+    needs: str = ""  # a method that must exist on the portal for this reading to be chosen
+    enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None
+    enrich_scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """A staged parent as a per-parent reading sees it."""
+
+    id: str
+    payload: Mapping[str, Json]
+    extras: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class PerParent:
+    """The children of each staged parent. Their id is `<parent>:<id>`."""
+
+    of: str
+    method: str
+    params: Callable[[Parent], Args]
+    paging: Whole | Upward | Slices
+    items: tuple[str, ...] = ()
+    id: str = "id"
+    via: Callable[[Parent], int] = lambda parent: int(parent.extras.get("via", 0))
+    expected: Callable[[Parent], int | None] = lambda parent: None  # how many the parent says it has
+    recount: Callable[[Source, Parent], int | None] | None = None  # asks again, when what came differs
+    side: str = ""  # a list beside the items whose members belong to them, joined by `join`
+    join: Side | None = None
+    needs: str = ""
+    empty_is_alarm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """The escape hatch: a function that reads on from a cursor by itself."""
+
+    method: str  # for the inventory
+    read: Callable[[Source, Args, int], Page]  # source, cursor, limit (0 = none)
+    needs: str = ""
+
+
+Reading: TypeAlias = Listing | PerParent | Gather
+
+
+# ---------------------------------------------------------------- how a record is sent
+
+
+class Kind(StrEnum):
+    TEXT = "text"
+    RICH = "rich"  # a text with ids of the source inside
+    FLAG = "flag"
+    WHOLE = "int"
+    NUMBER = "num"
+    TIME = "time"
+    DAY = "day"
+    AS_IS = "as is"
+    REF = "ref"
+    REFS = "refs"
+    FILE = "file"
+    FILES = "files"
+
+
+class Policy(StrEnum):
+    """What to do when a reference cannot be resolved."""
+
+    REQUIRE = "require"
+    PLACEHOLDER = "placeholder"  # the configured user; where none is configured, require
+    DROP = "drop"
+
+
+Take: TypeAlias = Callable[[Mapping[str, Json], Mapping[str, Json]], Json]  # payload, extras -> value
+ABSENT: Json = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field on the wire, where its value comes from and what it is."""
+
+    name: str
+    kind: Kind = Kind.TEXT
+    take: Take | None = None  # default: the payload's field of the same name
+    to: str | Callable[[Mapping[str, Json], Mapping[str, Json]], str | None] = ""  # the stream it refers to
+    policy: Policy = Policy.DROP
+    late: bool = False  # the referred record may come later: sent in a second pass
+    keep: frozenset[str] = frozenset()  # ids that mean themselves, such as "0" for the system
+
+
+def texts(*names: str) -> tuple[Field, ...]:
+    return tuple(Field(name) for name in names)
+
+
+def flags(*names: str) -> tuple[Field, ...]:
+    return tuple(Field(name, Kind.FLAG) for name in names)
+
+
+def times(*names: str) -> tuple[Field, ...]:
+    return tuple(Field(name, Kind.TIME) for name in names)
+
+
+def days(*names: str) -> tuple[Field, ...]:
+    return tuple(Field(name, Kind.DAY) for name in names)
+
+
+def wholes(*names: str) -> tuple[Field, ...]:
+    return tuple(Field(name, Kind.WHOLE) for name in names)
+
+
+class FileRef(NamedTuple):
+    """A file that a record refers to. With a `url` it is fetched from there, otherwise its link is asked for by id."""
+
+    kind: str
+    id: str
+    name: str = ""
+    size: int | None = None
+    url: str = ""
+    via: int = 0
+    place: str = ""  # what a link may need besides the id, such as the dialog it was posted in
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}:{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Every other filled field whose name begins with one of the prefixes, as it is."""
+
+    prefixes: tuple[str, ...]
+    skip: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """How texts refer to a record of the stream: a pattern whose one group is the id. `link`: inside a portal URL."""
+
+    pattern: str
+    link: bool = False
+
+
+# ---------------------------------------------------------------- a stream and its entity
+
+Files: TypeAlias = Callable[
+    [str, Mapping[str, Json], Mapping[str, Json]], Iterable[FileRef]
+]  # source id, payload, extras
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    name: str
+    table: Table
+    read: tuple[Reading, ...]
+    fields: tuple[Field, ...]
+    key: str = ""  # idempotency key; {id} is the row key, {child} its last part
+    rest: Rest | None = None
+    batch: int = 50
+    batch_option: str = "batch"
+    stamp: str = ""  # the payload's field with the record's time
+    hashed: bool = False  # a changed payload is imported again
+    volatile: frozenset[str] = frozenset()  # payload fields that do not count as a change
+    natural: str = ""  # the payload's field that must be unique, case ignored
+    natural_code: str = ""  # the error of the later one of two records that share it
+    required: tuple[str, ...] = ()
+    ordered: bool = False  # children of one parent arrive in order
+    files: Files | None = None
+    peek: tuple[str, ...] = ()  # all payload fields that `files` and `exclude` look at, when they are few
+    exclude: Callable[[Mapping[str, Json], Mapping[str, Json]], str | None] | None = None
+    fetch: Callable[[Source, Sequence[str]], dict[str, Row]] | None = None  # by id, for pull-through and verify
+    mentions: tuple[Mention, ...] = ()
+    covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
+    custom_prefix: str = ""  # custom fields in the payload begin with it
+
+    def key_of(self, row_key: str) -> str:
+        template = self.key or f"source:{self.name}:{{id}}"
+        return template.format(id=row_key, child=row_key.rpartition(":")[2])
+
+    @property
+    def parent(self) -> str:
+        return next((reading.of for reading in self.read if isinstance(reading, PerParent)), "")
+
+    @property
+    def refs(self) -> tuple[Field, ...]:
+        return tuple(one for one in self.fields if one.kind in (Kind.REF, Kind.REFS))
+
+    @property
+    def late(self) -> bool:
+        return any(one.late for one in self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class CustomFields:
+    """Where the source tells its custom fields, and under which wire stream they are created."""
+
+    stream: str
+    method: str
+    scope: str
+    params: Args = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """What mini-tasks are named after: one or more streams that are read, imported and verified together."""
+
+    name: str
+    wire: str  # the <entity> of import.<entity>.batch
+    scopes: tuple[str, ...]
+    streams: tuple[Stream, ...]
+    optional_scopes: Mapping[str, str] = field(default_factory=dict)  # scope -> what is lost without it
+    custom_fields: CustomFields | None = None
+    matches_users: bool = False  # records that the target has already are linked by their natural key
+    unreadable: Callable[[Source, Callable[[str], Iterable[Row]]], Iterable[tuple[str, str]]] | None = None
+
+    @property
+    def refers_to(self) -> frozenset[str]:
+        """The streams its records refer to."""
+        return frozenset(one.to for stream in self.streams for one in stream.refs if isinstance(one.to, str))
+
+    def task(self, phase: str) -> str:
+        return f"{self.name.replace('_', '-')}-{phase}"
+
+
+PHASES = ("custom-fields-get", "custom-fields-set", "get", "set", "verify")
