@@ -28,7 +28,7 @@ from b24migrate.records import (
     Status,
     Table,
 )
-from b24migrate.streams import CustomFields, Reading
+from b24migrate.streams import CustomFields, Gather, Listing, PerParent, Progress
 
 
 class Clock(Protocol):
@@ -298,12 +298,17 @@ class Answer(NamedTuple):
 class Source(Protocol):
     """A portal that is only read. `via` picks one of the configured webhooks."""
 
-    def page(self, reading: Reading, cursor: Args, *, limit: int = 0) -> Page:
+    def page(self, reading: Listing | Gather, cursor: Args, *, limit: int = 0) -> Page:
         """Reads on from the cursor ({} = from the beginning), at most `limit` records in all when it is not 0.
         Raises Transient, Limited or Permanent; Stop when nothing further can be read at all."""
         ...
 
-    def count(self, reading: Reading) -> int | None:
+    def children(self, reading: PerParent, progress: Sequence[Progress], *, one_page: bool = False) -> Page:
+        """Reads on for these parents in one request: as many pages of as many of them as fit. `next` has
+        {"id", "after", "got"} for each parent that is not finished, `parents` those that are."""
+        ...
+
+    def count(self, reading: Listing) -> int | None:
         """What the portal says how many there are, now; None where it gives no total."""
         ...
 
@@ -366,7 +371,7 @@ class Target(Protocol):
     def info(self) -> TargetInfo: ...
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
-        """One call, within the target's limits (the caller keeps to `limits.items` and `fits`). One outcome per item."""
+        """One call, within the target's limits (the caller asks `fits` first). One outcome per item."""
         ...
 
     def fits(self, items: Sequence[Item]) -> int:

@@ -134,7 +134,7 @@ class SetAside(NamedTuple):
 class PageEntry(NamedTuple):
     """One read of the source, for the page log."""
 
-    index: int
+    number: int
     page_size: int
     retrieved: int
     params_hash: str

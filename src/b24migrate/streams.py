@@ -79,6 +79,14 @@ class Parent:
     extras: Mapping[str, Json]
 
 
+class Progress(NamedTuple):
+    """How far the children of one parent are read."""
+
+    parent: Parent
+    after: int = 0  # the last id seen, or the offset reached
+    got: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class PerParent:
     """The children of each staged parent. Their id is `<parent>:<id>`."""
@@ -90,7 +98,7 @@ class PerParent:
     items: tuple[str, ...] = ()
     id: str = "id"
     via: Callable[[Parent], int] = lambda parent: int(parent.extras.get("via", 0))
-    expected: Callable[[Parent], int | None] = lambda parent: None  # how many the parent says it has
+    expected: Callable[[Parent], int | None] = lambda _: None  # how many the parent says it has
     recount: Callable[[Source, Parent], int | None] | None = None  # asks again, when what came differs
     side: str = ""  # a list beside the items whose members belong to them, joined by `join`
     join: Side | None = None
