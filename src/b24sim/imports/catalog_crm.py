@@ -1,0 +1,200 @@
+"""The streams of the CRM: its structure, which is linked where the box has it, and its items."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from b24sim.imports.kinds import (
+    BOOL,
+    DATE,
+    INT,
+    NUM,
+    TEXT,
+    TIME,
+    USER,
+    Fields,
+    Inspection,
+    ItemFault,
+    Kind,
+    Lookup,
+    Many,
+    Ref,
+    Shape,
+)
+from b24sim.imports.stream import Stream
+
+DEAL_TYPE = "2"
+DEFAULT_DEAL_CATEGORY = "0"
+STATIC_TYPES = frozenset({"1", "2", "3", "4", "5", "6", "7", "31"})
+
+SMART_TYPE = Ref("crm_types", "TYPE_NOT_FOUND")
+ANY_TYPE = Ref("crm_types", "TYPE_NOT_FOUND", STATIC_TYPES)
+COMPANY, CONTACT, CATEGORY = Ref("crm_companies"), Ref("crm_contacts"), Ref("crm_categories")
+STREAM_OF_TYPE = {"2": "crm_deals", "3": "crm_contacts", "4": "crm_companies"}
+TYPE_OF_LETTER = {"D": "2", "C": "3", "CO": "4", "L": "1", "Q": "7", "SI": "31"}
+
+STAGE_OF_CATEGORY = (
+    # the dictionary's name; the prefix that its stages carry; both hold ids of the target
+    (r"DEAL_STAGE_(?P<category>\d+)", "C{category}:"),
+    (r"SMART_INVOICE_STAGE_(?P<category>\d+)", "DT31_{category}:"),
+    (r"DYNAMIC_(?P<type>\d+)_STAGE_(?P<category>\d+)", "DT{type}_{category}:"),
+)
+
+
+@dataclass(frozen=True)
+class ParentItem:
+    """`parentId<n>`: an item of the type n, which the field's own name tells."""
+
+    def check(self, value: object, seen: Inspection) -> None:
+        if not isinstance(value, str):
+            raise seen.refuse("an id must be a string")
+        _refer_to_item(seen.field.removeprefix("parentId"), value, seen)
+
+
+@dataclass(frozen=True)
+class CrmBinding:
+    """`D_12`, `C_12`, `CO_12`, and `T9c_12` for an item of the smart process 0x9c."""
+
+    def check(self, value: object, seen: Inspection) -> None:
+        match = re.fullmatch(r"(D|CO?|L|Q|SI|T([0-9a-f]+))_(\d+)", value) if isinstance(value, str) else None
+        if match is None:
+            raise seen.refuse(f"{value!r} is not a CRM link")
+        type_id = str(int(match[2], 16)) if match[2] else TYPE_OF_LETTER[match[1]]
+        _refer_to_item(type_id, match[3], seen)
+
+
+def _refer_to_item(type_id: str, target_id: str, seen: Inspection) -> None:
+    ANY_TYPE.check(type_id, seen)
+    fields = seen.refer(STREAM_OF_TYPE.get(type_id, "crm_spitems"), target_id, "PARENT_NOT_FOUND")
+    if type_id not in STREAM_OF_TYPE and fields.get("entityTypeId") != type_id:
+        raise ItemFault("PARENT_NOT_FOUND", seen.field, f"{seen.field}: type {type_id} has no item {target_id}")
+
+
+def _same_title(fields: Fields, box: Lookup) -> str | None:
+    return box.find("crm_types", ("title",), (fields.get("title"),))
+
+
+def _same_category(fields: Fields, box: Lookup) -> str | None:
+    """By name in its type; and a default deal pipeline is the one every box has, which cannot be made twice."""
+    type_id = fields.get("entityTypeId")
+    if type_id == DEAL_TYPE and fields.get("isDefault") is True:
+        return DEFAULT_DEAL_CATEGORY
+    return box.find("crm_categories", ("entityTypeId", "name"), (type_id, fields.get("name")))
+
+
+def _same_stage(fields: Fields, box: Lookup) -> str | None:
+    dictionary = fields.get("ENTITY_ID")
+    by_code = box.find("crm_stages", ("ENTITY_ID", "STATUS_ID"), (dictionary, fields.get("STATUS_ID")))
+    return by_code or box.find("crm_stages", ("ENTITY_ID", "NAME"), (dictionary, fields.get("NAME")))
+
+
+def _stage_is_in_its_category(fields: Fields, seen: Inspection) -> None:
+    """The category and type in a dictionary's name exist, and the stage's own prefix names the same ones."""
+    for pattern, prefix in STAGE_OF_CATEGORY:
+        match = re.fullmatch(pattern, str(fields["ENTITY_ID"]))
+        if match is None:
+            continue
+        seen.field = "ENTITY_ID"
+        parts = match.groupdict()
+        if "type" in parts:
+            SMART_TYPE.check(parts["type"], seen)
+        CATEGORY.check(parts["category"], seen)
+        seen.field = "STATUS_ID"
+        if not str(fields["STATUS_ID"]).startswith(prefix.format(**parts)):
+            raise seen.refuse(f"must begin with {prefix.format(**parts)}")
+
+
+def _stage_exists(dictionary: str, fields: Fields, seen: Inspection) -> None:
+    stage = fields.get("stageId")
+    if stage is None:
+        return
+    found = seen.box.find("crm_stages", ("ENTITY_ID", "STATUS_ID"), (dictionary, stage))
+    if found is None:
+        raise ItemFault("STAGE_NOT_FOUND", "stageId", f"stageId: {dictionary} has no stage {stage}")
+    seen.refers.add(("crm_stages", found))
+
+
+def _deal_stage_exists(fields: Fields, seen: Inspection) -> None:
+    category = fields.get("categoryId") or DEFAULT_DEAL_CATEGORY
+    _stage_exists("DEAL_STAGE" if category == DEFAULT_DEAL_CATEGORY else f"DEAL_STAGE_{category}", fields, seen)
+
+
+def _smart_stage_exists(fields: Fields, seen: Inspection) -> None:
+    """An item without a category is told by the prefix of its stage."""
+    category = fields.get("categoryId")
+    if category is None:
+        match = re.fullmatch(r"DT\d+_(\d+):.*", str(fields.get("stageId")))
+        category = match[1] if match else None
+    _stage_exists(f"DYNAMIC_{fields['entityTypeId']}_STAGE_{category}", fields, seen)
+
+
+MULTIFIELD = Shape({"typeId": TEXT, "valueType": TEXT, "value": TEXT}, ("typeId", "value"))
+PRODUCT_ROW = Shape(
+    {
+        "productName": TEXT,
+        "price": NUM,
+        "quantity": NUM,
+        "discountRate": NUM,
+        "taxRate": NUM,
+        "taxIncluded": BOOL,
+        "measureCode": TEXT,
+        "sort": INT,
+    }
+)
+ITEM_FIELDS: Mapping[str, Kind] = {
+    **dict.fromkeys(("title", "name", "lastName", "secondName", "comments", "sourceId", "currencyId"), TEXT),
+    **dict.fromkeys(("assignedById", "createdBy", "updatedBy", "movedBy"), USER),
+    **dict.fromkeys(("createdTime", "updatedTime", "movedTime"), TIME),
+    **dict.fromkeys(("opened", "isManualOpportunity", "closed"), BOOL),
+    **dict.fromkeys(("begindate", "closedate"), DATE),
+    "companyId": COMPANY,
+    "companyIds": Many(COMPANY),
+    "contactIds": Many(CONTACT),
+    "observers": Many(USER),
+    "categoryId": Ref("crm_categories", also=frozenset({DEFAULT_DEAL_CATEGORY})),
+    "stageId": TEXT,
+    "opportunity": NUM,
+    "fm": Many(MULTIFIELD),
+    "productRows": Many(PRODUCT_ROW),
+}
+
+CRM_STREAMS = (
+    Stream(
+        "crm_types",
+        "crm",
+        {"title": TEXT, "entityTypeId": TEXT, "code": TEXT},
+        required=("title",),
+        patterns=((r"is[A-Z]\w*Enabled", BOOL),),
+        linked_to=_same_title,
+        indexes=(("title",),),
+    ),
+    Stream(
+        "crm_categories",
+        "crm",
+        {"entityTypeId": ANY_TYPE, "name": TEXT, "sort": INT, "isDefault": BOOL},
+        required=("entityTypeId", "name"),
+        linked_to=_same_category,
+        indexes=(("entityTypeId", "name"),),
+    ),
+    Stream(
+        "crm_stages",
+        "crm",
+        {**dict.fromkeys(("ENTITY_ID", "STATUS_ID", "NAME", "SEMANTICS", "COLOR"), TEXT), "SORT": INT},
+        required=("ENTITY_ID", "STATUS_ID", "NAME"),
+        rules=(_stage_is_in_its_category,),
+        linked_to=_same_stage,
+        indexes=(("ENTITY_ID", "STATUS_ID"), ("ENTITY_ID", "NAME")),
+    ),
+    Stream("crm_companies", "crm", ITEM_FIELDS),
+    Stream("crm_contacts", "crm", ITEM_FIELDS),
+    Stream("crm_deals", "crm", ITEM_FIELDS, rules=(_deal_stage_exists,)),
+    Stream(
+        "crm_spitems",
+        "crm",
+        {**ITEM_FIELDS, "entityTypeId": SMART_TYPE},
+        required=("entityTypeId",),
+        patterns=((r"parentId\d+", ParentItem()),),
+        rules=(_smart_stage_exists,),
+        typed_by="entityTypeId",
+    ),
+)

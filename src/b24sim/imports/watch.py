@@ -1,0 +1,94 @@
+"""What a test may want to know about a client, and the failures it may ask for. Nothing here changes a record."""
+
+import hashlib
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from b24sim.imports.kinds import Fields, ItemFault
+
+MESSAGES = "chat_messages"
+
+
+@dataclass
+class ScriptedFailure:
+    key_glob: str
+    code: str
+    retry: bool
+    times_left: int
+
+
+@dataclass
+class Waiting:
+    """A message that failed in `call` and may come again; `overtaken` once a later call brought a later one.
+
+    One that failed for good (no `retry`) is rightly passed over, whenever somebody repairs it."""
+
+    call: int
+    retry: bool
+    overtaken: bool = False
+
+
+class Watch:
+    def __init__(self) -> None:
+        self.order_violations = 0
+        self.digest_mismatches = 0
+        self._failures: list[ScriptedFailure] = []
+        self._call = 0
+        self._highest: dict[str, int] = {}
+        self._waiting: defaultdict[str, dict[int, Waiting]] = defaultdict(dict)
+
+    def fail_item(self, key_glob: str, code: str, *, retry: bool, times: int) -> None:
+        self._failures.append(ScriptedFailure(key_glob, code, retry, times))
+
+    def scripted_failure(self, key: str) -> None:
+        for failure in self._failures:
+            if failure.times_left > 0 and fnmatchcase(key, failure.key_glob):
+                failure.times_left -= 1
+                raise ItemFault(failure.code, None, f"{key}: {failure.code} as scripted", retry=failure.retry)
+
+    def digest(self, digest: str, fields: Fields) -> None:
+        canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        if hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest() != digest:
+            self.digest_mismatches += 1
+
+    def next_call(self) -> None:
+        self._call += 1
+
+    def created(self, stream: str, key: str, fields: object) -> None:
+        """A message is out of order if a later one came first; one that had to be repeated, if a later call overtook it."""
+        place = _place_in_chat(stream, key, fields)
+        if place is None:
+            return
+        chat, number = place
+        waited = self._waiting[chat].pop(number, None)
+        if waited is not None:
+            self.order_violations += waited.overtaken and waited.retry
+        else:
+            self._arrived(chat, number)
+        for other, waiting in self._waiting[chat].items():
+            waiting.overtaken |= other < number and waiting.call < self._call
+
+    def failed(self, stream: str, key: str, fields: object, fault: ItemFault) -> None:
+        place = _place_in_chat(stream, key, fields)
+        if place is None:
+            return
+        chat, number = place
+        waited = self._waiting[chat].get(number)
+        if waited is None:
+            self._arrived(chat, number)
+        self._waiting[chat][number] = Waiting(self._call, fault.retry, waited is not None and waited.overtaken)
+
+    def _arrived(self, chat: str, number: int) -> None:
+        highest = self._highest.setdefault(chat, number)
+        self.order_violations += number < highest
+        self._highest[chat] = max(number, highest)
+
+
+def _place_in_chat(stream: str, key: str, fields: object) -> tuple[str, int] | None:
+    """The chat on the target and the source's message id, which ends the key."""
+    number = key.rpartition(":")[2]
+    if stream != MESSAGES or not isinstance(fields, dict) or not number.isdecimal():
+        return None
+    return str(fields.get("chat_id")), int(number)
