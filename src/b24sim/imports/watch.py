@@ -57,7 +57,7 @@ class Watch:
         self._call += 1
 
     def created(self, stream: str, key: str, fields: object) -> None:
-        """A message is out of order if a later one came first; one that had to be repeated, if a later call overtook it."""
+        """Out of order is a message that a later one preceded; a repeated one, if a later call overtook it."""
         place = _place_in_chat(stream, key, fields)
         if place is None:
             return
