@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime
 
@@ -55,11 +56,11 @@ class BatchTaker:
             raise ItemFault("VALIDATION", "key", f"{key} stands for a record of {link.stream}")
         kinds = self._kinds(stream, fields, link)
         ignored = [name for name in fields if name not in kinds]
-        known = {name: value for name, value in fields.items() if name in kinds}
+        if link is not None and link.digest == digest:
+            return "unchanged", link.target_id, ignored
+        known = {name: deepcopy(value) for name, value in fields.items() if name in kinds}
         if link is None:
             return "created", self._create(stream, key, digest, known, kinds), ignored
-        if link.digest == digest:
-            return "unchanged", link.target_id, ignored
         self._update(stream, link, digest, known)
         return "updated", link.target_id, ignored
 
@@ -99,12 +100,14 @@ class BatchTaker:
     ) -> frozenset[tuple[str, str]]:
         """Raises on the first thing wrong; answers what the record refers to."""
         seen = Inspection(self._store, itself)
-        for seen.field in stream.required:
-            if fields.get(seen.field) in (None, ""):
+        for name in stream.required:
+            seen.field = name
+            if fields.get(name) in (None, ""):
                 raise seen.refuse("is required")
-        for seen.field, kind in kinds.items():
-            if fields.get(seen.field) is not None:
-                kind.check(fields[seen.field], seen)
+        for name, kind in kinds.items():
+            seen.field = name
+            if fields.get(name) is not None:
+                kind.check(fields[name], seen)
         for rule in stream.rules:
             rule(fields, seen)
         return frozenset(seen.refers)

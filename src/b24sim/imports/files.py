@@ -59,7 +59,9 @@ class FileTaker:
 
     def put(self, body: Mapping[str, object], now: datetime) -> dict[str, object]:
         key, offset = arguments.text(body, "key"), arguments.whole_number(body, "offset")
-        done = self._store.link(_link_key(key))
+        done = self._store.link(key)
+        if done is not None and done.stream != STREAM:
+            raise malformed(f"{key} stands for a record of {done.stream}")
         if done is not None:
             return {"received": self._store.row(STREAM, done.target_id).fields["size"], "id": done.target_id}
         if offset == HOW_FAR:
@@ -100,15 +102,10 @@ class FileTaker:
         target_id = self._store.new_id(STREAM)
         fields = {"name": announced.name, "size": announced.size, "sha256": announced.sha256}
         self._store.put_row(STREAM, target_id, Row(fields))
-        link = Link(_link_key(key), STREAM, target_id, announced.sha256, adopted=False, imported_at=now)
-        self._store.put_link(link.key, link)
+        link = Link(key, STREAM, target_id, announced.sha256, adopted=False, imported_at=now)
+        self._store.put_link(key, link)
         return {"received": announced.size, "id": target_id}
 
 
 def _so_far(upload: Upload | None) -> dict[str, object]:
     return {"received": 0 if upload is None else upload.received, "id": None}
-
-
-def _link_key(key: str) -> str:
-    """Keys of files and of records are apart, even where a client spells them alike."""
-    return f"\0file\0{key}"

@@ -1,5 +1,6 @@
 """What a field may hold: kinds are values that check one JSON value and collect the records it refers to."""
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ class Inspection:
     box: Lookup
     itself: str | None = None
     field: str = ""
-    refers: set[Address] = field(default_factory=set)
+    refers: set[Address] = dataclasses.field(default_factory=set)
 
     def refuse(self, message: str) -> ItemFault:
         return ItemFault("VALIDATION", self.field, f"{self.field}: {message}")
