@@ -1,0 +1,30 @@
+"""The command line: grow a company, open a portal, print where it is, and stay until told to leave."""
+
+import json
+import signal
+import sys
+import threading
+
+from b24sim.options import parser, portal_from
+from b24sim.serve import serve
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a portal until SIGTERM or SIGINT."""
+    options = parser().parse_args(arguments)
+    try:
+        portal = portal_from(options)
+    except ValueError as complaint:
+        print(f"b24sim: {complaint}", file=sys.stderr)  # noqa: T201
+        return 2
+    leave = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: leave.set())
+    with serve(portal, options.host, options.port, tls=options.tls, moved=options.moved) as running:
+        print(json.dumps(running.ready()), flush=True)  # noqa: T201
+        leave.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""The portal as an ASGI application: REST, downloads, the control room, and an old address that redirects."""
+
+from b24sim.batch import Batch
+from b24sim.context import Method
+from b24sim.control import control
+from b24sim.downloads import download
+from b24sim.envelope import Timing, envelope, xml
+from b24sim.errors import RestError
+from b24sim.faults import Rule
+from b24sim.http import (
+    BAD_GATEWAY,
+    HTML,
+    LOGIN_PAGE,
+    NOT_FOUND,
+    Receive,
+    Scope,
+    Send,
+    hang_up,
+    header,
+    read_body,
+    respond,
+    respond_half,
+    wait_for_disconnect,
+)
+from b24sim.limits import operating_limit, query_limit
+from b24sim.phpjson import decode, encode
+from b24sim.portal import Portal
+from b24sim.request import Address, parse_address, parse_params
+from b24sim.result import Result
+
+MOVED = "/_moved"
+CONTROL = "/_sim/"
+_BATCH = Method("batch", (), lambda _context, _params: Result(None), upper=True)
+
+
+class App:
+    """One portal over HTTP."""
+
+    def __init__(self, portal: Portal):
+        self.portal = portal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        path: str = scope["path"]
+        if path.startswith(CONTROL):
+            await control(self.portal, scope, receive, send)
+            return
+        self.portal.stats.enter()
+        try:
+            await self._public(path, scope, receive, send)
+        finally:
+            self.portal.stats.leave()
+
+    async def _public(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if path.startswith(MOVED):
+            await redirect(self.portal.company.portal_url + path.removeprefix(MOVED), scope, send)
+            return
+        address = parse_address(path)
+        if address is None or address.method == "download":
+            if not await self._struck("download", scope, receive, send):
+                await download(self.portal, address, scope, send)
+            return
+        await self._rest(address, scope, receive, send)
+
+    async def _rest(self, address: Address, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await read_body(receive)
+        if self.portal.latency_s:
+            await self.portal.clock.sleep(self.portal.latency_s)
+        name = address.method
+        self.portal.stats.methods[name] += 1
+        struck = self.portal.faults.strike(name)
+        if await self._before(struck, scope, receive, send, name):
+            return
+        status, answer = await self._answer(address, body, scope)
+        self.portal.stats.bytes_sent += len(answer)
+        if await self._after(struck, scope, receive, send, answer):
+            return
+        await self._send(address, status, answer, send)
+
+    async def _answer(self, address: Address, body: bytes, scope: Scope) -> tuple[int, bytes]:
+        portal = self.portal
+        try:
+            if portal.bucket:
+                portal.bucket.take(_client(scope), portal.clock.now())
+            if address.version == 3:
+                return 404, encode(_v3_refusal(portal))
+            method = _BATCH if address.method.lower() == "batch" else portal.method(address.method)
+            caller = portal.authorize(address)
+            params = parse_params(scope["query_string"].decode("latin-1"), body, header(scope, b"content-type"))
+            if method is _BATCH:
+                now = portal.clock.now()
+                batch = Batch(portal, caller)
+                result = batch.run(params)
+                timing = Timing(now, now + batch.cost_s, *((0.0, int(now) + 600) if portal.operating else ()))
+                cost = batch.cost_s
+            else:
+                answer = portal.call(caller, method, params)
+                result, timing, cost = answer.result, answer.timing, answer.cost_s
+            if portal.costs.wall:
+                await portal.clock.sleep(cost)
+            return 200, envelope(result, timing.encoded(portal.company.moments))
+        except RestError as refusal:
+            portal.stats.errors[str(refusal.code)] += 1
+            return refusal.status, encode(refusal.body())
+
+    async def _send(self, address: Address, status: int, answer: bytes, send: Send) -> None:
+        headers = (
+            () if self.portal.is_box else ((b"x-bitrix-rest-time", b"0.01"), (b"x-bitrix-rest-user-time", b"0.01"))
+        )
+        if address.form == "xml":
+            document = f'<?xml version="1.0" encoding="UTF-8"?>{xml(decode(answer))}'
+            await respond(send, status, document.encode(), b"text/xml; charset=utf-8", headers)
+            return
+        await respond(send, status, answer, headers=headers)
+
+    async def _struck(self, name: str, scope: Scope, receive: Receive, send: Send) -> bool:
+        """Misfortunes of downloads, all of them before the answer."""
+        return await self._before(self.portal.faults.strike(name), scope, receive, send, name)
+
+    async def _before(self, struck: list[Rule], scope: Scope, receive: Receive, send: Send, name: str) -> bool:
+        """Misfortunes that come instead of the call, or delay it; True when the request is over."""
+        for rule in struck:
+            self.portal.stats.faults[rule.kind] += 1
+            if rule.kind == "slow":
+                await self.portal.clock.sleep(rule.seconds)
+            elif rule.kind == "insert":
+                self.portal.insert(name, rule.rows)
+            elif rule.kind == "reset":
+                await hang_up(scope, receive)
+                return True
+            elif rule.kind == "timeout":
+                await wait_for_disconnect(receive)
+                return True
+            elif rule.kind in {"502html", "html200"}:
+                page = (502, BAD_GATEWAY) if rule.kind == "502html" else (200, LOGIN_PAGE)
+                await respond(send, *page, HTML)
+                return True
+            elif refusal := _refusal(rule):
+                self.portal.stats.errors[str(refusal.code)] += 1
+                await respond(send, refusal.status, encode(refusal.body()))
+                return True
+        return False
+
+    async def _after(self, struck: list[Rule], scope: Scope, receive: Receive, send: Send, answer: bytes) -> bool:
+        """Misfortunes after the effect: the answer is cut, or never leaves."""
+        kinds = {rule.kind for rule in struck}
+        if "lost" in kinds:
+            await hang_up(scope, receive)
+            return True
+        if "truncated" in kinds:
+            await respond_half(scope, send, answer)
+            return True
+        return False
+
+
+async def redirect(address: str, scope: Scope, send: Send) -> None:
+    """What the old host of a renamed portal says."""
+    query = scope["query_string"].decode("latin-1")
+    location = f"{address}?{query}" if query else address
+    await respond(send, 302, b"", HTML, ((b"location", location.encode("latin-1")),))
+
+
+class OldAddress:
+    """A second listener that sends everybody to the new host."""
+
+    def __init__(self, portal: Portal):
+        self.portal = portal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            self.portal.stats.http_requests += 1
+            await redirect(self.portal.company.portal_url + scope["path"], scope, send)
+
+
+def page_not_found(send: Send) -> object:
+    return respond(send, 404, NOT_FOUND, HTML)
+
+
+def _refusal(rule: Rule) -> RestError | None:
+    if rule.kind == "500":
+        return RestError("INTERNAL_SERVER_ERROR", "Internal server error", 500)
+    if rule.kind == "query_limit":
+        return query_limit()
+    if rule.kind == "operating_limit":
+        return operating_limit()
+    return RestError(rule.code, "scripted", rule.status) if rule.kind == "error" else None
+
+
+def _v3_refusal(portal: Portal) -> dict[str, object]:
+    if portal.is_box:
+        return RestError("ERROR_METHOD_NOT_FOUND", "Method not found!").body()
+    return {"error": {"code": "BITRIX_REST_V3_EXCEPTION_METHODNOTFOUNDEXCEPTION", "message": "Method not found"}}
+
+
+def _client(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""

@@ -1,0 +1,57 @@
+"""How large a company is and how unpleasant."""
+
+from dataclasses import dataclass
+
+# Companies are dated back from a fixed day, so that a seed gives the same bytes whenever it is grown.
+ANCHOR = 1_790_812_800.0  # 2026-10-01T00:00:00Z
+DAY = 86_400
+UNIMPORTABLE_SHARE = 0.015
+SMALLEST_WITH_UNIMPORTABLE = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Numbers of records. `bad_users` cannot be imported: no e-mail, no name, or somebody else's e-mail."""
+
+    users: int = 20
+    departments: int = 5
+    groups: int = 6
+    chats: int = 12
+    messages: int = 300
+    files: int = 10
+    seed: int = 1
+    timezone: str = "Europe/Moscow"
+    bad_users: int | None = None
+    bots: int = 0
+    foreign_chats: float = 0.1  # share of the chats that the administrator is not in
+    box: bool = False  # a box before the migration: its administrator, its root department, nothing else
+
+    @property
+    def unimportable(self) -> int:
+        if self.bad_users is not None:
+            return min(self.bad_users, max(0, self.users - 1))
+        return int(self.users * UNIMPORTABLE_SHARE) if self.users >= SMALLEST_WITH_UNIMPORTABLE else 0
+
+
+def members_of(groups: int, users: int) -> list[int]:
+    """How many members each group has, its owner included: most groups are small, a few are large."""
+    return [min(users, 2 + (number * 7) % 11 + (users // 4 if number % 17 == 5 else 0)) for number in range(groups)]
+
+
+def sized(records: int, seed: int = 1, **changes: object) -> Plan:
+    """A company of that many records in all, from 10 to 1,000,000: messages are most of them."""
+    users = max(3, records // 60)
+    departments = max(1, users // 15)
+    groups = max(1, users // 8)
+    chats = max(1, users * 2 // 3)
+    fixed = users + departments + groups + chats + sum(members_of(groups, users))
+    messages = max(0, records - fixed)
+    files = min(messages // 20, 2_000)
+    plan = Plan(users, departments, groups, chats, messages, files, seed)
+    return changed(plan, **changes)
+
+
+def changed(plan: Plan, **changes: object) -> Plan:
+    from dataclasses import replace
+
+    return replace(plan, **{name: value for name, value in changes.items() if value is not None})  # type: ignore[arg-type]

@@ -1,0 +1,99 @@
+"""Misfortune by script: rules that pick calls, by count or by seeded chance, and what befalls them."""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+KINDS = {
+    "500", "502html", "reset", "timeout", "truncated", "query_limit", "operating_limit", "lost", "html200", "insert", "slow",
+    "item", "error",
+}  # fmt: skip
+# Kinds that make sense for a single command inside a batch; the others befall whole HTTP requests.
+INNER_KINDS = {"500", "operating_limit", "insert", "slow", "error"}
+
+
+class FaultScriptError(ValueError):
+    """The script cannot be read; the message names the rule and the word."""
+
+
+@dataclass(slots=True)
+class Rule:
+    """Fires on calls of methods that match `method`: always, at the given ones, at every n-th, or by chance."""
+
+    method: str
+    kind: str
+    every: int = 0
+    at: tuple[int, ...] = ()
+    probability: float = 0.0
+    always: bool = False
+    count: int | None = None
+    seconds: float = 30.0
+    code: str = "INTERNAL_SERVER_ERROR"
+    status: int = 400
+    rows: int = 1
+    inner: bool = True
+    item: dict[str, Any] = field(default_factory=dict)
+    seen: int = 0
+    fired: int = 0
+
+    def fires(self, chance: random.Random) -> bool:
+        """Count one matching call (from 1), and say whether misfortune strikes it."""
+        self.seen += 1
+        if self.count is not None and self.fired >= self.count:
+            return False
+        struck = (
+            self.always
+            or self.seen in self.at
+            or (self.every > 0 and self.seen % self.every == 0)
+            or (self.probability > 0 and chance.random() < self.probability)
+        )
+        self.fired += struck
+        return struck
+
+
+class Faults:
+    def __init__(self, script: Iterable[dict[str, Any]] = (), seed: int = 1):
+        self._chance = random.Random(seed)
+        self.rules = [_rule(place, entry) for place, entry in enumerate(script)]
+
+    def strike(self, method: str, *, inner: bool = False) -> list[Rule]:
+        """The rules that fire for one call, in the order of the script."""
+        return [
+            rule
+            for rule in self.rules
+            if rule.kind != "item"
+            and (not inner or (rule.inner and rule.kind in INNER_KINDS))
+            and fnmatchcase(method, rule.method)
+            and rule.fires(self._chance)
+        ]
+
+    def item_error(self, method: str, key: str) -> dict[str, Any] | None:
+        """The error that an import item gets instead of being imported."""
+        for rule in self.rules:
+            if (
+                rule.kind != "item"
+                or not fnmatchcase(method, rule.method)
+                or not fnmatchcase(key, rule.item.get("key", "*"))
+            ):
+                continue
+            if rule.fires(self._chance):
+                return {"code": str(rule.item.get("code", "INTERNAL")), "retry": bool(rule.item.get("retry", False))}
+        return None
+
+
+def _rule(place: int, entry: dict[str, Any]) -> Rule:
+    known = set(Rule.__dataclass_fields__) - {"seen", "fired"}
+    unknown = set(entry) - known
+    if unknown:
+        raise FaultScriptError(
+            f"rule {place}: unknown {', '.join(sorted(unknown))}; known are {', '.join(sorted(known))}"
+        )
+    kind = str(entry.get("kind", "item" if "item" in entry else ""))
+    if kind not in KINDS:
+        raise FaultScriptError(f"rule {place}: kind {kind!r} is none of {', '.join(sorted(KINDS))}")
+    rule = Rule(**({"method": "*"} | entry | {"kind": kind, "at": tuple(entry.get("at", ()))}))
+    if not (rule.every or rule.at or rule.probability or rule.always):
+        rule.always = True
+    return rule

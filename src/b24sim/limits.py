@@ -1,0 +1,69 @@
+"""The two limits of a cloud portal: requests per second, and execution time per method."""
+
+from collections import deque
+
+from b24sim.errors import RestError
+
+WINDOW_MINUTES = 10
+
+
+class LeakyBucket:
+    """Fills by one with each accepted request and drains steadily; one bucket per source address."""
+
+    def __init__(self, per_second: float = 2.0, size: float = 50.0):
+        self.per_second = per_second
+        self.size = size
+        self._levels: dict[str, tuple[float, float]] = {}
+
+    def take(self, address: str, now: float) -> None:
+        """Account for one request, or refuse it with QUERY_LIMIT_EXCEEDED."""
+        level, seen = self._levels.get(address, (0.0, now))
+        level = max(0.0, level - max(0.0, now - seen) * self.per_second)
+        if level + 1 > self.size:
+            self._levels[address] = (level, now)
+            raise query_limit()
+        self._levels[address] = (level + 1, now)
+
+
+class Operating:
+    """Execution seconds of each (credential, method) in ten one-minute buckets."""
+
+    def __init__(self, limit_s: float = 480.0):
+        self.limit_s = limit_s
+        self._spent: dict[tuple[str, str], deque[list[float]]] = {}
+
+    def check(self, credential: str, method: str, now: float) -> None:
+        """Refuse a call whose method is spent already; the call that crosses the limit still succeeds."""
+        if self.seconds(credential, method, now) > self.limit_s:
+            raise operating_limit()
+
+    def add(self, credential: str, method: str, now: float, seconds: float) -> None:
+        buckets = self._fresh(credential, method, now)
+        minute = float(now // 60)
+        if buckets and buckets[-1][0] == minute:
+            buckets[-1][1] += seconds
+        else:
+            buckets.append([minute, seconds])
+
+    def seconds(self, credential: str, method: str, now: float) -> float:
+        return sum(seconds for _, seconds in self._fresh(credential, method, now))
+
+    def reset_at(self, credential: str, method: str, now: float) -> int:
+        """When the oldest bucket drops out."""
+        buckets = self._fresh(credential, method, now)
+        oldest = buckets[0][0] if buckets else now // 60
+        return int((oldest + WINDOW_MINUTES) * 60)
+
+    def _fresh(self, credential: str, method: str, now: float) -> deque[list[float]]:
+        buckets = self._spent.setdefault((credential, method), deque())
+        while buckets and buckets[0][0] <= now // 60 - WINDOW_MINUTES:
+            buckets.popleft()
+        return buckets
+
+
+def query_limit() -> RestError:
+    return RestError("QUERY_LIMIT_EXCEEDED", "Too many requests", 503)
+
+
+def operating_limit() -> RestError:
+    return RestError("OPERATION_TIME_LIMIT", "Method is blocked due to operation time limit.", 429)

@@ -1,0 +1,88 @@
+"""Probes: who am I, what may I call, what time is it."""
+
+from b24sim.context import Context, Method
+from b24sim.paging import truthy
+from b24sim.request import Params
+from b24sim.result import Result
+
+ALL_SCOPES = (
+    "user", "user_basic", "user_brief", "user.userfield", "department", "sonet_group", "socialnetwork", "im", "im.import", "disk",
+    "log", "task", "crm", "bizproc", "import",
+)  # fmt: skip
+
+
+def profile(context: Context, params: Params) -> Result:
+    company = context.portal.company
+    row = company.users.row(context.caller.user)
+    if not row["ACTIVE"]:
+        return Result([])
+    answer = {
+        "ID": row["ID"], "ADMIN": context.caller.admin, "NAME": row["NAME"], "LAST_NAME": row["LAST_NAME"],
+        "PERSONAL_GENDER": row.get("PERSONAL_GENDER", ""), "TIME_ZONE": row.get("TIME_ZONE", ""),
+        "TIME_ZONE_OFFSET": company.moments.offset_s(context.portal.clock.now()),
+    }  # fmt: skip
+    if "PERSONAL_PHOTO" in row:
+        answer["PERSONAL_PHOTO"] = row["PERSONAL_PHOTO"]
+    return Result(answer)
+
+
+def admin(context: Context, params: Params) -> Result:
+    return Result(context.caller.admin)
+
+
+def scope(context: Context, params: Params) -> Result:
+    return Result(list(ALL_SCOPES) if truthy(params.get("FULL")) else list(context.portal.scopes))
+
+
+def methods(context: Context, params: Params) -> Result:
+    portal = context.portal
+    wanted = params.get("SCOPE")
+    shown = []
+    for method in portal.methods.public():
+        granted = not method.scopes or any(name in portal.scopes for name in method.scopes)
+        if (wanted and wanted in method.scopes) or (not wanted and (granted or truthy(params.get("FULL")))):
+            shown.append(method.name.lower())
+    return Result(shown)
+
+
+def method_get(context: Context, params: Params) -> Result:
+    """Knows methods by their lower-case names only."""
+    portal = context.portal
+    name = str(params.get("NAME", ""))
+    method = portal.methods.find(name) or portal.methods.by_lower_name(name)
+    exists = method is not None and name == name.lower()
+    granted = (
+        exists and method is not None and (not method.scopes or any(scope in portal.scopes for scope in method.scopes))
+    )
+    return Result({"isExisting": exists, "isAvailable": granted})
+
+
+def app_info(context: Context, params: Params) -> Result:
+    return Result(
+        {"SCOPE": list(context.portal.scopes), "LICENSE": "ru_selfhosted" if context.portal.is_box else "ru_ent250"}
+    )
+
+
+def server_time(context: Context, params: Params) -> Result:
+    return Result(context.portal.company.moments.iso(context.portal.clock.now()))
+
+
+def feature_get(context: Context, params: Params) -> Result:
+    return Result({"value": "Y"})
+
+
+def im_revision(context: Context, params: Params) -> Result:
+    return Result({"rest": 32, "web": 130, "mobile": 20, "desktop": 5})
+
+
+METHODS = [
+    Method("profile", (), profile, upper=True),
+    Method("user.admin", (), admin, upper=True),
+    Method("scope", (), scope, upper=True),
+    Method("methods", (), methods, upper=True),
+    Method("method.get", (), method_get, upper=True),
+    Method("app.info", (), app_info, upper=True),
+    Method("server.time", (), server_time, upper=True),
+    Method("feature.get", (), feature_get, upper=True),
+    Method("im.revision.get", ("im",), im_revision, upper=True),
+]

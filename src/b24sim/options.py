@@ -1,0 +1,166 @@
+"""What can be asked on the command line, and the portal it describes."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from b24sim.clock import RunningClock
+from b24sim.company.company import Company
+from b24sim.company.plan import Plan, changed, sized
+from b24sim.faults import Faults
+from b24sim.limits import LeakyBucket, Operating
+from b24sim.methods.system import ALL_SCOPES
+from b24sim.portal import SMALL_COST_S, Costs, Portal
+
+CLOUD_OPERATING_S = 480.0
+BOX_OPERATING_S = 420.0
+EXAMPLES = """examples:
+  b24sim --records 10000 --seed 7                     a cloud portal with ten thousand records
+  b24sim --role box                                   an empty box that serves import.*
+  b24sim --users 500 --cost user.get=0.3 --speed 60   an hour of limits in a minute
+  b24sim --faults '[{"method": "user.get", "kind": "reset", "every": 10}]'
+
+When the portal is up, one line of JSON says where: url, webhooks, control.
+Under control: GET stats, GET dump?stream=users, POST mutate, POST faults, POST reset, POST clock."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every option, in groups of a purpose."""
+    root = argparse.ArgumentParser(
+        "b24sim",
+        description="A Bitrix24 portal that never existed: the REST API of a cloud portal or a box over HTTP.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _where(root.add_argument_group("where"))
+    _company(root.add_argument_group("company"))
+    _limits(root.add_argument_group("limits and time"))
+    _access(root.add_argument_group("access and misfortune"))
+    return root
+
+
+def _where(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--role", choices=("cloud", "box"), default="cloud", help="cloud has limits, box has import.*")
+    group.add_argument("--host", default="127.0.0.1")
+    group.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    group.add_argument(
+        "--tls", action="store_true", help="HTTPS with a throw-away certificate; the ready line names its CA file"
+    )
+    group.add_argument(
+        "--moved", action="store_true", help="a second port that answers 302 to this one, as a renamed portal does"
+    )
+
+
+def _company(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--seed", type=int, default=1, help="the same seed grows the same company")
+    group.add_argument("--records", type=int, help="size of the company in all, 10 to 1000000, sensibly divided")
+    for name in ("users", "departments", "groups", "chats", "messages", "files"):
+        group.add_argument(f"--{name}", type=int, help=f"exactly so many {name}")
+    group.add_argument(
+        "--bad-users", type=int, help="users that cannot be imported (default: 1.5 %%, none below 70 users)"
+    )
+    group.add_argument("--bots", type=int, help="bots that write in chats; user.get never shows them (default 0)")
+    group.add_argument("--foreign-chats", type=float, help="share of chats the administrator is not in (default 0.1)")
+    group.add_argument("--timezone", default="Europe/Moscow", help="the server's time zone")
+
+
+def _limits(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--limits", choices=("on", "off"), help="default: on for a cloud, off for a box")
+    group.add_argument("--requests-per-second", type=float, default=2.0, help="how fast the bucket drains (default 2)")
+    group.add_argument("--bucket", type=float, default=50.0, help="how many requests it holds (default 50)")
+    group.add_argument(
+        "--operating", type=float, help="seconds of execution per method in ten minutes (480; a box 420)"
+    )
+    group.add_argument(
+        "--cost", action="append", default=[], metavar="METHOD=SECONDS", help="operating cost of a call; repeatable"
+    )
+    group.add_argument("--default-cost", type=float, default=SMALL_COST_S, help="cost of the other methods")
+    group.add_argument("--cost-takes-time", action="store_true", help="a call also lasts as long as it costs")
+    group.add_argument("--latency", type=float, default=0.0, help="seconds added to every call, on the portal's clock")
+    group.add_argument("--speed", type=float, default=1.0, metavar="K", help="the portal's clock runs K times faster")
+
+
+def _access(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--webhooks", default="1", metavar="IDS", help="owners of webhooks, e.g. 1,5,9")
+    group.add_argument("--admins", default="1", metavar="IDS", help="which users are administrators")
+    group.add_argument("--secret", help="one secret for all webhooks, instead of those grown from the seed")
+    group.add_argument(
+        "--scopes", metavar="NAMES", help="what the webhooks may use, e.g. user,im (default: everything)"
+    )
+    group.add_argument(
+        "--listing-chats", action="store_true", help="im.chat.get lists chats, and im.chat.message.list exists"
+    )
+    group.add_argument("--faults", metavar="FILE|JSON", help="a list of fault rules")
+
+
+def portal_from(options: argparse.Namespace) -> Portal:
+    """The portal that the options describe. A bad value raises ValueError with a message for people."""
+    box = options.role == "box"
+    limited = options.limits == "on" or (options.limits is None and not box)
+    operating = options.operating or (BOX_OPERATING_S if box else CLOUD_OPERATING_S)
+    return Portal(
+        Company(_plan(options)),
+        role=options.role,
+        clock=RunningClock(options.speed),
+        scopes=options.scopes.split(",") if options.scopes else ALL_SCOPES,
+        webhooks=_numbers(options.webhooks),
+        admins=_numbers(options.admins),
+        secret=options.secret,
+        bucket=LeakyBucket(options.requests_per_second, options.bucket) if limited and not box else None,
+        operating=Operating(operating) if limited else None,
+        costs=Costs(_costs(options.cost), options.default_cost, options.cost_takes_time),
+        faults=Faults(_script(options.faults), options.seed),
+        listing_chats=options.listing_chats,
+        latency_s=options.latency,
+    )
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    names = (
+        "users",
+        "departments",
+        "groups",
+        "chats",
+        "messages",
+        "files",
+        "bad_users",
+        "bots",
+        "foreign_chats",
+        "timezone",
+    )
+    wishes = {name: getattr(options, name) for name in names}
+    if options.role == "box":
+        return changed(Plan(1, 1, 0, 0, 0, 0, options.seed, bad_users=0, box=True), **wishes)
+    if options.records:
+        return sized(options.records, options.seed, **wishes)
+    return changed(Plan(seed=options.seed), **wishes)
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",") if part]
+    except ValueError:
+        raise ValueError(f"{text!r} is not a list of user ids such as 1,5,9") from None
+
+
+def _costs(entries: list[str]) -> dict[str, float]:
+    costs = {}
+    for entry in ",".join(entries).split(","):
+        method, _, seconds = entry.partition("=")
+        if method:
+            try:
+                costs[method] = float(seconds)
+            except ValueError:
+                raise ValueError(f"--cost {entry!r} is not METHOD=SECONDS") from None
+    return costs
+
+
+def _script(text: str | None) -> list[dict[str, Any]]:
+    if not text:
+        return []
+    try:
+        script = json.loads(text if text.lstrip().startswith(("[", "{")) else Path(text).read_text("utf-8"))
+    except (OSError, ValueError) as complaint:
+        raise ValueError(f"--faults: {complaint}") from None
+    return script if isinstance(script, list) else [script]

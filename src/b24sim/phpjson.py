@@ -1,0 +1,66 @@
+"""JSON as PHP writes it: ASCII only, hexed tags and quotes, and maps that turn into lists.
+
+Rows are kept encoded, so a page is a join of bytes. `Rows` and `Parts` carry such bytes inside a value
+without losing the structure that batch references walk through.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_HOT = re.compile(r"\\\\|\\\"|[<>&'/]")
+_ESCAPES = {
+    "\\\\": "\\\\",
+    '\\"': "\\u0022",
+    "<": "\\u003C",
+    ">": "\\u003E",
+    "&": "\\u0026",
+    "'": "\\u0027",
+    "/": "\\/",
+}
+_dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False).encode
+
+
+class Rows(list[bytes]):
+    """A JSON list whose members are encoded already."""
+
+
+class Parts(dict[str, Any]):
+    """A JSON object some of whose values are encoded already; empty, it is `[]`, as PHP has it."""
+
+
+def encode(value: Any) -> bytes:
+    """The value as a portal would send it. `bytes` are taken as JSON already."""
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, Rows):
+        return b"[" + b",".join(value) + b"]"
+    if isinstance(value, Parts):
+        if not value:
+            return b"[]"
+        return b"{" + b",".join(_text(key) + b":" + encode(item) for key, item in value.items()) + b"}"
+    return _HOT.sub(_escaped, _dumps(value)).encode()
+
+
+def encode_all(values: Iterable[Any]) -> Rows:
+    return Rows(encode(value) for value in values)
+
+
+def php_array(entries: Mapping[str, Any]) -> Rows | Parts:
+    """A PHP array: keys 0..n-1 in order make a list, nothing makes `[]`, anything else an object."""
+    if all(key == str(place) for place, key in enumerate(entries)):
+        return encode_all(entries.values())
+    return Parts(entries)
+
+
+def decode(data: bytes) -> Any:
+    return json.loads(data)
+
+
+def _text(key: str) -> bytes:
+    return _HOT.sub(_escaped, _dumps(key)).encode()
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return _ESCAPES[match.group()]

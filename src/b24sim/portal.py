@@ -1,0 +1,176 @@
+"""A portal: a company behind webhooks, scopes and limits."""
+
+import glob
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from b24sim.clock import Clock, RunningClock, utc
+from b24sim.company.company import Company
+from b24sim.context import Caller, Context, Method
+from b24sim.envelope import Timing
+from b24sim.errors import RestError
+from b24sim.faults import Faults
+from b24sim.boxview import furniture
+from b24sim.imports import Imports
+from b24sim.limits import LeakyBucket, Operating, operating_limit
+from b24sim.methods import all_methods
+from b24sim.methods.system import ALL_SCOPES
+from b24sim.registry import Registry
+from b24sim.request import Address, Params
+from b24sim.result import Result
+from b24sim.stats import Stats
+
+SMALL_COST_S = 0.01
+
+
+@dataclass(slots=True)
+class Costs:
+    """Operating seconds that a call of each method is billed; with `wall` it also takes that long."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    default_s: float = SMALL_COST_S
+    wall: bool = False
+
+    def of(self, method: str) -> float:
+        return self.seconds.get(method, self.default_s)
+
+
+@dataclass(slots=True)
+class Answer:
+    """A finished call: what it returned and how long it took on the portal's clock."""
+
+    result: Result
+    timing: Timing
+    cost_s: float
+
+
+class Portal:
+    """Cloud or box. Everything a test may want to reach is an attribute."""
+
+    def __init__(
+        self,
+        company: Company | None = None,
+        *,
+        role: str = "cloud",
+        clock: Clock | None = None,
+        scopes: Iterable[str] = ALL_SCOPES,
+        webhooks: Iterable[int] = (1,),
+        secret: str | None = None,
+        admins: Iterable[int] = (1,),
+        bucket: LeakyBucket | None = None,
+        operating: Operating | None = None,
+        costs: Costs | None = None,
+        faults: Faults | None = None,
+        listing_chats: bool = False,
+        latency_s: float = 0.0,
+    ):
+        self.is_box = role == "box"
+        self.company = company or (Company.empty_box() if self.is_box else Company())
+        self.clock = clock or RunningClock()
+        self.scopes = tuple(scopes)
+        self.admins = frozenset(admins)
+        self.bucket = bucket
+        self.operating = operating
+        self.costs = costs or Costs()
+        self.faults = faults or Faults()
+        self.listing_chats = listing_chats
+        self.latency_s = latency_s
+        self.stats = Stats()
+        self.tokens: dict[str, int] = {}
+        self.imports = Imports(
+            now=lambda: utc(self.clock), timezone=self.company.plan.timezone, **furniture(self.company)
+        )
+        self.methods = Registry(all_methods(), self._import_method)
+        self._secrets = {user: secret or self._secret(user) for user in webhooks}
+
+    @property
+    def webhooks(self) -> dict[int, str]:
+        """Owner and secret of each webhook."""
+        return dict(self._secrets)
+
+    def caller(self, user: int) -> Caller:
+        return Caller(user, self._secrets[user], user in self.admins)
+
+    def authorize(self, address: Address) -> Caller:
+        """The webhook's owner; a wrong id or secret is 401, whatever the vendor's table says."""
+        if not address.user:
+            raise RestError("NO_AUTH_FOUND", "Wrong authorization data", 401)
+        user = int(address.user) if address.user.isdigit() else 0
+        if self._secrets.get(user) != address.secret:
+            raise RestError("INVALID_CREDENTIALS", "Invalid request credentials", 401)
+        return self.caller(user)
+
+    def method(self, name: str) -> Method:
+        method = self.methods.find(name)
+        if method is None:
+            raise RestError("ERROR_METHOD_NOT_FOUND", "Method not found!", 404)
+        return method
+
+    def call(self, caller: Caller, method: Method, params: Params, *, inner: bool = False) -> Answer:
+        """Run one method as its own call or as a command of a batch; both are billed alike."""
+        if method.scopes and not any(scope in self.scopes for scope in method.scopes):
+            raise RestError(
+                "insufficient_scope", "The request requires higher privileges than provided by the webhook token", 401
+            )
+        now = self.clock.now()
+        if inner:
+            now += self._strike_inner(method.name)
+        if self.operating:
+            self.operating.check(caller.credential, method.name, now)
+        asked = {key.upper(): value for key, value in params.items()} if method.upper else params
+        result = method.call(Context(self, caller), asked)
+        return self._billed(caller, method.name, result, now)
+
+    def _billed(self, caller: Caller, name: str, result: Result, now: float) -> Answer:
+        cost = self.costs.of(name)
+        if not self.operating:
+            return Answer(result, Timing(now, now + cost), cost)
+        self.operating.add(caller.credential, name, now, cost)
+        spent = self.operating.seconds(caller.credential, name, now)
+        return Answer(
+            result, Timing(now, now + cost, spent, self.operating.reset_at(caller.credential, name, now)), cost
+        )
+
+    def _strike_inner(self, name: str) -> float:
+        delay = 0.0
+        for rule in self.faults.strike(name, inner=True):
+            self.stats.faults[rule.kind] += 1
+            if rule.kind == "500":
+                raise RestError("INTERNAL_SERVER_ERROR", "Internal server error", 500)
+            if rule.kind == "operating_limit":
+                raise operating_limit()
+            if rule.kind == "error":
+                raise RestError(rule.code, "scripted", rule.status)
+            if rule.kind == "slow":
+                delay += rule.seconds
+            if rule.kind == "insert":
+                self.insert(name, rule.rows)
+        return delay
+
+    def insert(self, method: str, rows: int) -> None:
+        """Let rows appear in what the method lists, as on a portal where people keep working."""
+        for _ in range(rows):
+            self.company.grow(method)
+
+    def _import_method(self, name: str) -> Method | None:
+        if not self.is_box or not name.startswith("import."):
+            return None
+        return Method(name, ("import",), lambda _context, body: Result(self._import(name, body)))
+
+    def _import(self, name: str, body: Params) -> dict[str, Any]:
+        items = body.get("items")
+        if name.endswith(".batch") and isinstance(items, list) and self.faults.rules:
+            self._strike_items(name, [str(item.get("key")) for item in items if isinstance(item, dict)])
+        return self.imports.handle(name, body)
+
+    def _strike_items(self, name: str, keys: list[str]) -> None:
+        for key in keys:
+            error = self.faults.item_error(name, key)
+            if error:
+                self.stats.faults["item"] += 1
+                self.imports.fail_item(glob.escape(key), error["code"], retry=error["retry"])
+
+    def _secret(self, user: int) -> str:
+        return hashlib.sha256(f"{self.company.plan.seed}:{user}:{self.is_box}".encode()).hexdigest()[:16]

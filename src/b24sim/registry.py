@@ -1,0 +1,24 @@
+"""Which methods a portal has, found the way a portal finds them."""
+
+from collections.abc import Callable, Iterable
+
+from b24sim.context import Method
+
+
+class Registry:
+    """Old names are case-insensitive; controller names must be spelled as documented."""
+
+    def __init__(self, methods: Iterable[Method], more: Callable[[str], Method | None] = lambda _name: None):
+        self._methods = {method.name: method for method in methods}
+        self._lower = {name.lower(): method for name, method in self._methods.items()}
+        self._more = more
+
+    def find(self, name: str) -> Method | None:
+        lower = self._methods.get(name.lower())
+        return lower or self._methods.get(name) or self._more(name)
+
+    def by_lower_name(self, name: str) -> Method | None:
+        return self._lower.get(name)
+
+    def public(self) -> list[Method]:
+        return [method for method in self._methods.values() if not method.private]

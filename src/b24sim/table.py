@@ -1,0 +1,78 @@
+"""Records of one kind, made when they are first looked at and kept as JSON ready to send."""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from b24sim.phpjson import encode
+
+Row = dict[str, Any]
+# Keys that a filter may use but that no answer shows begin so.
+HIDDEN = "_"
+
+
+class Table:
+    """Rows by integer id. `version` moves with every change, so that whoever derives something can tell."""
+
+    def __init__(self, ids: Iterable[int], make: Callable[[int], Row], keep: int = 200_000):
+        self.ids = sorted(ids)
+        self.version = 0
+        self._make = make
+        self._keep = keep
+        self._rows: dict[int, Row] = {}
+        self._encoded: dict[int, bytes] = {}
+        self._own: dict[int, Row] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, number: int) -> bool:
+        place = bisect_left(self.ids, number)
+        return place < len(self.ids) and self.ids[place] == number
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.ids)
+
+    def row(self, number: int) -> Row:
+        """The row with its hidden keys; not to be changed in place."""
+        row = self._own.get(number) or self._rows.get(number)
+        if row is None:
+            row = self._make(number)
+            if len(self._rows) < self._keep:
+                self._rows[number] = row
+        return row
+
+    def encoded(self, number: int) -> bytes:
+        data = self._encoded.get(number)
+        if data is None:
+            data = encode(shown(self.row(number)))
+            if len(self._encoded) < self._keep:
+                self._encoded[number] = data
+        return data
+
+    def put(self, number: int, row: Row) -> None:
+        """Add or replace a row."""
+        if number not in self:
+            insort(self.ids, number)
+        self._own[number] = row
+        self._encoded.pop(number, None)
+        self.version += 1
+
+    def remove(self, number: int) -> None:
+        if number in self:
+            self.ids.remove(number)
+            self._own.pop(number, None)
+            self._rows.pop(number, None)
+            self._encoded.pop(number, None)
+            self.version += 1
+
+    def forget_encodings(self) -> None:
+        self._encoded.clear()
+        self._rows.clear()
+
+    def next_id(self) -> int:
+        return self.ids[-1] + 1 if self.ids else 1
+
+
+def shown(row: Row) -> Row:
+    return {key: value for key, value in row.items() if not key.startswith(HIDDEN)}
