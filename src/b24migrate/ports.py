@@ -240,6 +240,10 @@ class Queue(Protocol):
         """Moves the job to the dead letters."""
         ...
 
+    def letter(self, job: Job, *, code: str, reason: str, now: datetime) -> None:
+        """Leaves a dead letter for a record whose attempts are used up; `job` would send that record again."""
+        ...
+
     def open(self, scope: str) -> int:
         """How many jobs of the mini-task are not finished: waiting, parked or being worked on."""
         ...
@@ -327,7 +331,9 @@ class Source(Protocol):
         ...
 
     @property
-    def webhooks(self) -> int: ...
+    def owners(self) -> Sequence[str]:
+        """The user id behind each webhook."""
+        ...
 
     def alive(self) -> bool:
         """A cheap question: does the portal answer at all?"""

@@ -7,10 +7,30 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from b24migrate.records import Args, Json, Page, Row, Table
+from b24migrate.records import Args, Json, Page, Row, SetAside, Table
 
 if TYPE_CHECKING:
     from b24migrate.ports import Source
+
+
+class Seen(NamedTuple):
+    """A record as a stream's functions see it: decoded, with what other methods said about it."""
+
+    id: str
+    payload: Mapping[str, Json]
+    extras: Mapping[str, Json]
+
+    @property
+    def parent(self) -> str:
+        return self.id.rpartition(":")[0]
+
+    @property
+    def child(self) -> str:
+        return self.id.rpartition(":")[2]
+
+
+# staged records by stream and id: what a stream's function may look up
+Lookup: TypeAlias = Callable[[str, Sequence[str]], dict[str, Seen]]
 
 # ---------------------------------------------------------------- how a stream is read
 
@@ -70,19 +90,10 @@ class Listing:
     enrich_scope: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
-    """A staged parent as a per-parent reading sees it."""
-
-    id: str
-    payload: Mapping[str, Json]
-    extras: Mapping[str, Json]
-
-
 class Progress(NamedTuple):
     """How far the children of one parent are read."""
 
-    parent: Parent
+    parent: Seen
     after: int = 0  # the last id seen, or the offset reached
     got: int = 0
 
@@ -93,13 +104,13 @@ class PerParent:
 
     of: str
     method: str
-    params: Callable[[Parent], Args]
+    params: Callable[[Seen], Args]
     paging: Whole | Upward | Slices
     items: tuple[str, ...] = ()
     id: str = "id"
-    via: Callable[[Parent], int] = lambda parent: int(parent.extras.get("via", 0))
-    expected: Callable[[Parent], int | None] = lambda _: None  # how many the parent says it has
-    recount: Callable[[Source, Parent], int | None] | None = None  # asks again, when what came differs
+    via: Callable[[Seen], int] = lambda parent: int(parent.extras.get("via", 0))
+    expected: Callable[[Seen], int | None] = lambda _: None  # how many the parent says it has
+    recount: Callable[[Source, Seen], int | None] | None = None  # asks again, when what came differs
     side: str = ""  # a list beside the items whose members belong to them, joined by `join`
     join: Side | None = None
     needs: str = ""
@@ -144,7 +155,7 @@ class Policy(StrEnum):
     DROP = "drop"
 
 
-Take: TypeAlias = Callable[[Mapping[str, Json], Mapping[str, Json]], Json]  # payload, extras -> value
+Take: TypeAlias = Callable[[Seen], Json]
 ABSENT: Json = object()
 
 
@@ -155,7 +166,8 @@ class Field:
     name: str
     kind: Kind = Kind.TEXT
     take: Take | None = None  # default: the payload's field of the same name
-    to: str | Callable[[Mapping[str, Json], Mapping[str, Json]], str | None] = ""  # the stream it refers to
+    to: str = ""  # the stream it refers to
+    when: Callable[[Seen], bool] | None = None  # where it refers to that stream only sometimes; else it is a text
     policy: Policy = Policy.DROP
     late: bool = False  # the referred record may come later: sent in a second pass
     keep: frozenset[str] = frozenset()  # ids that mean themselves, such as "0" for the system
@@ -239,8 +251,8 @@ class Stream:
     ordered: bool = False  # children of one parent arrive in order
     files: Files | None = None
     peek: tuple[str, ...] = ()  # all payload fields that `files` and `exclude` look at, when they are few
-    exclude: Callable[[Mapping[str, Json], Mapping[str, Json]], str | None] | None = None
-    fetch: Callable[[Source, Sequence[str]], dict[str, Row]] | None = None  # by id, for pull-through and verify
+    exclude: Callable[[Seen], str | None] | None = None  # the rule by which a record is left out
+    fetch: Fetch | None = None
     mentions: tuple[Mention, ...] = ()
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
     custom_prefix: str = ""  # custom fields in the payload begin with it
@@ -283,15 +295,24 @@ class Entity:
     optional_scopes: Mapping[str, str] = field(default_factory=dict)  # scope -> what is lost without it
     custom_fields: CustomFields | None = None
     matches_users: bool = False  # records that the target has already are linked by their natural key
-    unreadable: Callable[[Source, Callable[[str], Iterable[Row]]], Iterable[tuple[str, str]]] | None = None
+    # what is known to exist but cannot be read: source, staged records of a stream, the chosen readings
+    unreadable: Callable[[Source, Callable[[str], Iterable[Seen]], Sequence[Reading]], Iterable[SetAside]] | None = None
 
     @property
     def refers_to(self) -> frozenset[str]:
         """The streams its records refer to."""
-        return frozenset(one.to for stream in self.streams for one in stream.refs if isinstance(one.to, str))
+        return frozenset(one.to for stream in self.streams for one in stream.refs)
 
     def task(self, phase: str) -> str:
         return f"{self.name.replace('_', '-')}-{phase}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """How the link of a kind of file is asked for; None where the record itself carries it."""
+
+    name: str
+    links: Callable[[Source, Sequence[FileRef]], dict[str, str]] | None = None  # file key -> URL
 
 
 PHASES = ("custom-fields-get", "custom-fields-set", "get", "set", "verify")

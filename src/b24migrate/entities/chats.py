@@ -1,0 +1,386 @@
+"""Chats with their participants, and the whole history of their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import msgspec
+
+from b24migrate.entities.reading import raw_items
+from b24migrate.errors import Permanent
+from b24migrate.ports import Answer, Command, Source
+from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
+from b24migrate.streams import (
+    Entity,
+    Field,
+    FileRef,
+    Gather,
+    Kind,
+    Lookup,
+    Mention,
+    PerParent,
+    Policy,
+    Reading,
+    Seen,
+    Slices,
+    Stream,
+    Upward,
+    texts,
+    times,
+)
+
+# Only a portal with a gateway of its own has this name as a listing method; its sibling `im.chat.get` then lists too.
+LISTS_MESSAGES = "im.chat.message.list"
+RECENT_LIMIT = 200
+DETAILS_AT_ONCE = 25  # two commands each, fifty in a batch
+ENUMERATIONS = 5
+TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
+
+
+class Found(NamedTuple):
+    """A chat met in somebody's recent list: private dialogs are addressed by the other person's id."""
+
+    chat_id: int
+    dialog: str
+    via: int
+
+
+# ---------------------------------------------------------------- reading, as on every real portal
+
+
+def gather(source: Source, cursor: Args, limit: int) -> Page:
+    """First who has which chats, over all webhooks; then the details of a few at a time."""
+    started = datetime.now(UTC)
+    if "chats" in cursor:
+        return details(source, [Found(*one) for one in cursor["chats"]], int(cursor["n"]), started)
+    found = sorted(enumerate_chats(source).values())
+    chosen = found[:limit] if limit else found
+    steps = range(0, len(chosen), DETAILS_AT_ONCE)
+    return Page(next=[{"n": n, "chats": chosen[at : at + DETAILS_AT_ONCE]} for n, at in enumerate(steps)])
+
+
+def enumerate_chats(source: Source) -> dict[int, Found]:
+    """The list is sorted by activity and shifts while it is read, so it is read until nothing new turns up."""
+    found: dict[int, Found] = {}
+    for via in range(len(source.owners)):
+        for only in ({}, {"ONLY_CHANNEL": "Y"}):
+            for _ in range(ENUMERATIONS):
+                before, pages = len(found), 0
+                for page in recent_pages(source, via, only):
+                    pages += 1
+                    for item in page:
+                        chat_id = int(item.get("chat_id") or 0)
+                        if chat_id:
+                            found.setdefault(chat_id, Found(chat_id, str(item["id"]), via))
+                if pages <= 1 or len(found) == before:
+                    break
+    return found
+
+
+def recent_pages(source: Source, via: int, only: Args) -> Iterator[list[Args]]:
+    """Advance OFFSET by LIMIT, not by what came, and loop on `hasMore`: `total` is -1 and `next` is misleading."""
+    offset, ahead = 0, 1
+    while ahead:
+        wanted = [{**only, "OFFSET": offset + k * RECENT_LIMIT, "LIMIT": RECENT_LIMIT} for k in range(ahead)]
+        answers = source.batch([Command("im.recent.list", params) for params in wanted], via=via)
+        for answer in answers:
+            said = decoded(answer)
+            yield [item for item in said.get("items") or [] if isinstance(item, dict)]
+            if not (said.get("hasMore") or said.get("hasMorePages")):
+                return
+        offset += ahead * RECENT_LIMIT
+        ahead = min(ahead * 2, 20)
+
+
+def decoded(answer: Answer) -> Mapping[str, Json]:
+    if answer.error is not None:
+        raise answer.error
+    said = msgspec.json.decode(answer.result or b"{}")
+    return said if isinstance(said, dict) else {}
+
+
+def details(source: Source, chats: Sequence[Found], number: int, started: datetime) -> Page:
+    rows: list[Row] = []
+    aside: list[SetAside] = []
+    for via in sorted({chat.via for chat in chats}):
+        mine = [chat for chat in chats if chat.via == via]
+        commands = [command for chat in mine for command in about(chat)]
+        answers = source.batch(commands, via=via)
+        for chat, dialog, people in zip(mine, answers[::2], answers[1::2], strict=True):
+            if isinstance(dialog.error, Permanent):
+                reason = (
+                    f"the chat is in the list of user {source.owners[via]} but cannot be read ({dialog.error.code})"
+                )
+                aside.append(SetAside("chats", str(chat.chat_id), "impossible", reason))
+            elif dialog.error is not None:
+                raise dialog.error
+            else:
+                rows.append(chat_row(chat, dialog, participants(chat, people, source.owners[via])))
+    log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
+    return Page(rows=rows, aside=aside, log=[log])
+
+
+def about(chat: Found) -> tuple[Command, Command]:
+    return (
+        Command("im.dialog.get", {"DIALOG_ID": chat.dialog}),
+        Command("im.chat.user.list", {"CHAT_ID": chat.chat_id}),
+    )
+
+
+def chat_row(chat: Found, dialog: Answer, users: list[int]) -> Row:
+    return Row(str(chat.chat_id), dialog.result or b"{}", {"users": users, "via": chat.via, "dialog": chat.dialog})
+
+
+def participants(chat: Found, answer: Answer, owner: str) -> list[int]:
+    """A private dialog has its two people; of another chat the portal tells, or refuses (the general chat)."""
+    if not chat.dialog.startswith("chat"):
+        return sorted({int(owner), int(chat.dialog)})
+    if answer.error is not None:
+        if isinstance(answer.error, Permanent):
+            return []
+        raise answer.error
+    people = msgspec.json.decode(answer.result or b"[]")
+    return [int(one) for one in (people.values() if isinstance(people, dict) else people or [])]
+
+
+# ---------------------------------------------------------------- reading, where the portal lists chats
+
+
+def listing(source: Source, cursor: Args, limit: int) -> Page:
+    started = datetime.now(UTC)
+    if not cursor:
+        return Page(next=[{"via": via, "start": 0, "n": via * 1_000_000} for via in range(len(source.owners))])
+    via, start, number = int(cursor["via"]), int(cursor["start"]), int(cursor["n"])
+    answer = source.call("im.chat.get", {"start": start}, via=via)
+    raws = raw_items(answer.result or b"[]", ())
+    if limit:
+        raws = raws[: max(0, limit - start)]
+    rows = with_participants(source, raws, via)
+    log = PageEntry(number, 50, len(rows), digest({"start": start, "via": via}), started, datetime.now(UTC))
+    more = answer.next is not None and answer.next > start and not (limit and answer.next >= limit)
+    return Page(
+        rows=rows,
+        next=[{"via": via, "start": answer.next, "n": number + 1}] if more else [],
+        reported=answer.total if len(source.owners) == 1 else None,
+        log=[log],
+    )
+
+
+def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> list[Row]:
+    chats = [(raw, msgspec.json.decode(raw)) for raw in raws]
+    asked = source.batch([Command("im.chat.user.list", {"CHAT_ID": chat["id"]}) for _, chat in chats], via=via)
+    rows = []
+    for (raw, chat), people in zip(chats, asked, strict=True):
+        dialog = str(chat.get("dialog_id") or f"chat{chat['id']}")
+        users = participants(Found(int(chat["id"]), f"chat{chat['id']}", via), people, source.owners[via])
+        rows.append(Row(str(chat["id"]), bytes(raw), {"users": users, "via": via, "dialog": dialog}))
+    return rows
+
+
+# ---------------------------------------------------------------- what is said about the records
+
+
+def refetch_chats(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+    chats = [
+        Found(int(one.id), str(one.extras.get("dialog") or f"chat{one.id}"), int(one.extras.get("via", 0)))
+        for one in wanted
+    ]
+    found = {row.source_id: row for row in details(source, chats, 0, datetime.now(UTC)).rows}
+    # The participants of a private dialog that a listing portal told are not asked again.
+    return {
+        one.id: found[one.id]._replace(extras=one.extras) if one.extras.get("users") else found[one.id]
+        for one in wanted
+        if one.id in found
+    }
+
+
+def refetch_messages(source: Source, wanted: Sequence[Seen], lookup: Lookup) -> dict[str, Row]:
+    chats = lookup("chats", sorted({one.parent for one in wanted}))
+    found: dict[str, Row] = {}
+    for one in wanted:
+        chat = chats.get(one.parent)
+        if chat is None:
+            continue
+        params = {"DIALOG_ID": dialog_of(chat), "FIRST_ID": int(one.child) - 1, "LIMIT": 1}
+        answer = source.call("im.dialog.messages.get", params, via=int(chat.extras.get("via", 0)))
+        for raw in raw_items(answer.result or b"{}", ("messages",)):
+            if str(msgspec.json.decode(raw).get("id")) == one.child:
+                found[one.id] = Row(one.id, bytes(raw), one.extras)
+    return found
+
+
+def dialog_of(chat: Seen) -> str:
+    return str(chat.extras.get("dialog") or f"chat{chat.id}")
+
+
+def message_count(chat: Seen) -> int | None:
+    count = chat.payload.get("message_count")
+    return None if count is None else int(count)
+
+
+def recount(source: Source, chat: Seen) -> int | None:
+    answer = source.call("im.dialog.get", {"DIALOG_ID": dialog_of(chat)}, via=int(chat.extras.get("via", 0)))
+    count = msgspec.json.decode(answer.result or b"{}").get("message_count")
+    return None if count is None else int(count)
+
+
+def avatar(seen: Seen) -> Iterable[FileRef]:
+    url = seen.payload.get("avatar")
+    if isinstance(url, str) and "://" in url:
+        yield FileRef("chat", seen.id, url=url)
+
+
+def bound_to_a_task(seen: Seen) -> str | None:
+    if seen.payload.get("entity_type") in TASK_CHATS or seen.payload.get("message_type") == "X":
+        return "the chat belongs to a task and travels with it"
+    return None
+
+
+def params_of(seen: Seen) -> Mapping[str, Json]:
+    """An empty map arrives as []; very old messages have null."""
+    params = seen.payload.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def other_params(seen: Seen) -> Args:
+    return {name: value for name, value in params_of(seen).items() if name not in ("FILE_ID", "LIKE")}
+
+
+def reactions(seen: Seen) -> Args:
+    likes = params_of(seen).get("LIKE")
+    return {"LIKE": len(likes)} if likes else {}
+
+
+def file_ids(seen: Seen) -> list[str]:
+    ids = params_of(seen).get("FILE_ID") or []
+    return [str(one) for one in (ids.values() if isinstance(ids, dict) else ids if isinstance(ids, list) else [ids])]
+
+
+def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
+    """Keeps of each attached file what is needed to fetch it; its links expire and are asked for later."""
+    mine = [files[one] for one in file_ids(Seen("", row, {})) if one in files]
+    kept = [{"id": one["id"], "name": one.get("name", ""), "size": one.get("size")} for one in mine]
+    return {"files": kept} if kept else None
+
+
+def attached(seen: Seen) -> Iterable[FileRef]:
+    known = {str(one["id"]): one for one in seen.extras.get("files", [])}
+    for file_id in file_ids(seen):
+        told = known.get(file_id, {})
+        yield FileRef(
+            "disk", file_id, name=str(told.get("name", "")), size=told.get("size"), place=f"chat{seen.parent}"
+        )
+
+
+def chat_type(seen: Seen) -> str:
+    if seen.payload.get("message_type") == "P" or seen.payload.get("type") in ("private", "user"):
+        return "private"
+    return str(seen.payload.get("type") or "chat")
+
+
+def nobody_reads(
+    source: Source, staged: Callable[[str], Iterable[Seen]], readings: Sequence[Reading]
+) -> Iterable[SetAside]:
+    """A webhook sees its owner's chats only: the private chats between all the others stay where they are."""
+    if any(reading.needs == LISTS_MESSAGES for reading in readings):
+        return
+    for user in staged("users"):
+        if user.id not in source.owners:
+            name = (
+                f"{user.payload.get('NAME') or ''} {user.payload.get('LAST_NAME') or ''}".strip() or f"user {user.id}"
+            )
+            reason = "private chats with anybody but the webhooks' owners cannot be read without a webhook of this user"
+            yield SetAside("chats", f"private:{user.id}", "impossible", reason, name)
+
+
+# ---------------------------------------------------------------- the streams
+
+chats = Stream(
+    name="chats",
+    table=Table("Chats", "chats"),
+    key="source:chat:{id}",
+    read=(Gather("im.chat.get", listing, needs=LISTS_MESSAGES), Gather("im.recent.list", gather)),
+    batch=20,
+    fields=(
+        Field("type", take=chat_type),
+        *texts("name"),
+        Field("description", Kind.RICH),
+        Field("owner", Kind.REF, to="users", policy=Policy.PLACEHOLDER),
+        Field("manager_list", Kind.REFS, to="users"),
+        Field("users", Kind.REFS, take=lambda seen: seen.extras.get("users", []), to="users"),
+        *times("date_create"),
+        *texts("color"),
+        Field("avatar", Kind.FILE, take=lambda seen: [ref.key for ref in avatar(seen)]),
+        *texts("entity_type"),
+        Field("entity_id", Kind.REF, to="groups", when=lambda seen: seen.payload.get("entity_type") == "SONET_GROUP"),
+    ),
+    stamp="date_create",
+    files=avatar,
+    exclude=bound_to_a_task,
+    peek=("avatar", "entity_type", "message_type"),
+    fetch=refetch_chats,
+    mentions=(
+        Mention(r"\[CHAT=(?:chat)?(\d+)"),
+        Mention(r"/online/\?IM_DIALOG=chat(\d+)", link=True),
+    ),
+    covered=("users",),
+)
+
+chat_messages = Stream(
+    name="chat_messages",
+    table=Table("ChatMessages", "chat_messages"),
+    key="source:chat:msg:{child}",
+    read=(
+        PerParent(
+            of="chats",
+            method=LISTS_MESSAGES,
+            params=lambda chat: {"CHAT_ID": chat.id},
+            paging=Slices(),
+            items=("messages",),
+            side="files",
+            join=join_files,
+            needs=LISTS_MESSAGES,
+        ),
+        PerParent(
+            of="chats",
+            method="im.dialog.messages.get",
+            params=lambda chat: {"DIALOG_ID": dialog_of(chat)},
+            paging=Upward(),
+            items=("messages",),
+            expected=message_count,
+            recount=recount,
+            side="files",
+            join=join_files,
+        ),
+    ),
+    batch=100,
+    batch_option="batch_messages",
+    ordered=True,
+    fields=(
+        Field("chat_id", Kind.REF, take=lambda seen: seen.parent, to="chats", policy=Policy.REQUIRE),
+        Field("author_id", Kind.REF, to="users", policy=Policy.PLACEHOLDER, keep=frozenset({"0"})),
+        *times("date"),
+        Field("text", Kind.RICH),
+        Field("params", Kind.AS_IS, take=other_params),
+        Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in attached(seen)]),
+        Field("reactions", Kind.AS_IS, take=reactions),
+    ),
+    stamp="date",
+    hashed=True,
+    volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
+    files=attached,
+    fetch=refetch_messages,
+)
+
+ENTITIES = (
+    Entity(
+        name="chats",
+        wire="chats",
+        scopes=("im",),
+        streams=(chats, chat_messages),
+        optional_scopes={"disk": "files in chats are fetched through the messenger only, which older portals lack"},
+        unreadable=nobody_reads,
+    ),
+)

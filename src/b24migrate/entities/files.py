@@ -1,0 +1,51 @@
+"""The kinds of files there are, and how the link of each is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from b24migrate.ports import Command, Source
+from b24migrate.records import Json
+from b24migrate.streams import FileKind, FileRef
+
+
+def drive_links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
+    """A Drive object gives its link by `disk.file.get`; a chat's file also by `im.v2.File.download`, which wants no
+    Drive rights. Links hold tokens and expire, so they are asked for right before the download."""
+    links: dict[str, str] = {}
+    for via in sorted({ref.via for ref in refs}):
+        mine = [ref for ref in refs if ref.via == via]
+        links |= _ask(source, via, mine, "DOWNLOAD_URL", lambda ref: Command("disk.file.get", {"id": ref.id}))
+        rest = [ref for ref in mine if ref.key not in links and ref.place]
+        links |= _ask(
+            source,
+            via,
+            rest,
+            "downloadUrl",
+            lambda ref: Command("im.v2.File.download", {"dialogId": ref.place, "fileId": ref.id}),
+        )
+    return links
+
+
+def _ask(
+    source: Source, via: int, refs: Sequence[FileRef], field: str, command: Callable[[FileRef], Command]
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if not refs:
+        return found
+    for ref, answer in zip(refs, source.batch([command(ref) for ref in refs], via=via), strict=True):
+        if answer.result is not None:
+            said: Json = msgspec.json.decode(answer.result)
+            if isinstance(said, dict) and said.get(field):
+                found[ref.key] = str(said[field])
+    return found
+
+
+FILE_KINDS = (
+    FileKind("disk", drive_links),
+    FileKind("user"),
+    FileKind("group"),
+    FileKind("chat"),
+)

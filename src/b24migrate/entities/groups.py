@@ -1,0 +1,129 @@
+"""Workgroups and projects, with their members and roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from b24migrate.entities.reading import one_by_one, raw_items
+from b24migrate.ports import Command, Source
+from b24migrate.records import Json, Row, Table
+from b24migrate.streams import (
+    Entity,
+    Field,
+    FileRef,
+    Keyset,
+    Kind,
+    Listing,
+    Mention,
+    PerParent,
+    Policy,
+    Seen,
+    Stream,
+    Take,
+    Whole,
+    flags,
+    texts,
+    times,
+)
+
+BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, descending={"ORDER": {"ID": "DESC"}})
+MORE = ["ID", "TYPE", "PROJECT_DATE_START", "PROJECT_DATE_FINISH", "SCRUM_MASTER_ID"]
+
+
+def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """`sonet_group.get` has no type, no project dates and no scrum master; `socialnetwork.api.workgroup.list` does."""
+    ids = [row.source_id for row in rows]
+    commands = [
+        Command(
+            "socialnetwork.api.workgroup.list",
+            {
+                "filter": {">=ID": ids[at], "<=ID": ids[min(at + 50, len(ids)) - 1]},
+                "select": MORE,
+                "order": {"ID": "ASC"},
+                "params": {"IS_ADMIN": "Y"},
+                "start": -1,
+            },
+        )
+        for at in range(0, len(ids), 50)
+    ]
+    more: dict[str, Json] = {}
+    for answer in source.batch(commands):
+        if answer.error is not None:
+            raise answer.error
+        for raw in raw_items(answer.result or b"[]", ("workgroups",)):
+            workgroup = msgspec.json.decode(raw)
+            more[str(workgroup["id"])] = workgroup
+    return [row._replace(extras={"workgroup": more[row.source_id]}) if row.source_id in more else row for row in rows]
+
+
+def of_workgroup(name: str) -> Take:
+    return lambda seen: seen.extras.get("workgroup", {}).get(name)
+
+
+def image(seen: Seen) -> Iterable[FileRef]:
+    url = seen.payload.get("IMAGE")
+    if isinstance(url, str) and "://" in url:
+        yield FileRef("group", seen.id, url=url)
+
+
+groups = Stream(
+    name="groups",
+    table=Table("Groups", "groups"),
+    # Without IS_ADMIN even an administrator misses the secret groups he is not a member of.
+    read=(Listing("sonet_group.get", BY_ID, params={"IS_ADMIN": "Y"}, enrich=enrich, enrich_scope="socialnetwork"),),
+    batch=20,
+    fields=(
+        *texts("NAME"),
+        Field("DESCRIPTION", Kind.RICH),
+        Field("OWNER_ID", Kind.REF, to="users", policy=Policy.PLACEHOLDER),
+        *flags("ACTIVE", "VISIBLE", "OPENED", "CLOSED", "PROJECT"),
+        Field("TYPE", take=of_workgroup("type")),
+        *texts("SUBJECT_NAME", "KEYWORDS"),
+        *times("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY"),
+        Field("PROJECT_DATE_START", Kind.TIME, take=of_workgroup("projectDateStart")),
+        Field("PROJECT_DATE_FINISH", Kind.TIME, take=of_workgroup("projectDateFinish")),
+        Field("SCRUM_MASTER_ID", Kind.REF, take=of_workgroup("scrumMasterId"), to="users"),
+        Field("IMAGE", Kind.FILE, take=lambda seen: [ref.key for ref in image(seen)]),
+    ),
+    stamp="DATE_CREATE",
+    files=image,
+    peek=("IMAGE",),
+    fetch=one_by_one("sonet_group.get", lambda source_id: {"FILTER": {"ID": source_id}, "IS_ADMIN": "Y"}),
+    mentions=(Mention(r"/workgroups/group/(\d+)/", link=True),),
+    covered=("OWNER_ID",),
+)
+
+group_members = Stream(
+    name="group_members",
+    table=Table("GroupMembers", "groupMembers"),
+    # Everybody at once, no paging; the parameter is ID, not GROUP_ID.
+    read=(
+        PerParent(
+            of="groups",
+            method="sonet_group.user.get",
+            params=lambda group: {"ID": group.id},
+            paging=Whole(),
+            id="USER_ID",
+            empty_is_alarm=True,
+        ),
+    ),
+    batch=50,
+    batch_option="batch_members",
+    fields=(
+        Field("GROUP_ID", Kind.REF, take=lambda seen: seen.parent, to="groups", policy=Policy.REQUIRE),
+        Field("USER_ID", Kind.REF, to="users", policy=Policy.REQUIRE),
+        *texts("ROLE"),
+    ),
+)
+
+ENTITIES = (
+    Entity(
+        name="groups",
+        wire="groups",
+        scopes=("sonet_group",),
+        streams=(groups, group_members),
+        optional_scopes={"socialnetwork": "type, project dates and scrum masters of groups are not migrated"},
+    ),
+)

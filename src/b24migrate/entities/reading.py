@@ -1,0 +1,48 @@
+"""Ways of reading that several entities share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from b24migrate.ports import Command, Source
+from b24migrate.records import Args, Json, Row
+from b24migrate.streams import Fetch, Lookup, Seen
+
+
+def one_by_one(
+    method: str, params: Callable[[str], Args], *, items: tuple[str, ...] = (), id_field: str = "ID"
+) -> Fetch:
+    """Fetches by id with one command each: a filter by one id is understood by every version of every method."""
+
+    def fetch(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+        commands = [Command(method, params(one.id)) for one in wanted]
+        found: dict[str, Row] = {}
+        for one, answer in zip(wanted, source.batch(commands), strict=True):
+            if answer.error is not None:
+                raise answer.error
+            for raw in raw_items(answer.result or b"[]", items):
+                if same_id(raw, id_field, one.id):
+                    found[one.id] = Row(one.id, bytes(raw))
+        return found
+
+    return fetch
+
+
+def raw_items(result: bytes, path: tuple[str, ...]) -> list[msgspec.Raw]:
+    """The list at the path, each item as raw JSON. An empty PHP map on the way is an empty list."""
+    for name in path:
+        level = msgspec.json.decode(result, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+        if not isinstance(level, dict) or name not in level:
+            return []
+        result = bytes(level[name])
+    listed = msgspec.json.decode(result, type=list[msgspec.Raw] | dict[str, msgspec.Raw] | None)
+    if isinstance(listed, dict):
+        return list(listed.values())
+    return listed or []
+
+
+def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:
+    row: Json = msgspec.json.decode(raw)
+    return isinstance(row, dict) and str(row.get(field, "")) == source_id
