@@ -227,9 +227,10 @@ class Mention:
 
 # ---------------------------------------------------------------- a stream and its entity
 
-Files: TypeAlias = Callable[
-    [str, Mapping[str, Json], Mapping[str, Json]], Iterable[FileRef]
-]  # source id, payload, extras
+# the files a record refers to
+Files: TypeAlias = Callable[[Seen], Iterable[FileRef]]
+# records by id as the source has them now, for pull-through and verify
+Fetch: TypeAlias = Callable[["Source", Sequence[Seen], Lookup], dict[str, Row]]
 
 
 @dataclass(frozen=True, slots=True)
