@@ -57,7 +57,7 @@ class Imports:
         self._furnish({"departments": root_department, "users": existing_users})
         self._furnish({"crm_categories": furniture.PIPELINES, "crm_stages": furniture.stages()})
 
-    def handle(self, method: str, body: dict[str, object], size: int | None = None) -> Result:
+    def handle(self, method: str, body: Body, size: int | None = None) -> Result:
         """The `result` of a call, or RestError. `size` is the length of the body in bytes as it came."""
         with self._lock:
             answer = self._route(method)

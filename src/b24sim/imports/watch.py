@@ -40,12 +40,14 @@ class Watch:
         self._waiting: defaultdict[str, dict[int, Waiting]] = defaultdict(dict)
 
     def fail_item(self, key_glob: str, code: str, *, retry: bool, times: int) -> None:
-        self._failures.append(ScriptedFailure(key_glob, code, retry, times))
+        if times > 0:
+            self._failures.append(ScriptedFailure(key_glob, code, retry, times))
 
     def scripted_failure(self, key: str) -> None:
         for failure in self._failures:
-            if failure.times_left > 0 and fnmatchcase(key, failure.key_glob):
+            if fnmatchcase(key, failure.key_glob):
                 failure.times_left -= 1
+                self._failures = [other for other in self._failures if other.times_left > 0]
                 raise ItemFault(failure.code, None, f"{key}: {failure.code} as scripted", retry=failure.retry)
 
     def digest(self, digest: str, fields: Fields) -> None:
