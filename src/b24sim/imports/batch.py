@@ -24,33 +24,31 @@ class BatchTaker:
 
     def take(self, stream: Stream, items: list[Item]) -> list[Answer]:
         self._watch.next_call()
-        return [self._answer(stream, item, watched=True) for item in items]
+        return [self._answer(stream, item, self._watch) for item in items]
 
     def rehearse(self, stream: Stream, items: list[Item]) -> list[Answer]:
         """The answers that `take` would give, but without ids of records that do not exist."""
         unborn = {item["key"] for item in items if self._store.link(str(item["key"])) is None}
+        nobody = Watch()
         with self._store.rehearsal():
-            answers = [self._answer(stream, item, watched=False) for item in items]
+            answers = [self._answer(stream, item, nobody) for item in items]
         return [{**answer, "id": None} if answer["key"] in unborn else answer for answer in answers]
 
-    def _answer(self, stream: Stream, item: Item, *, watched: bool) -> Answer:
+    def _answer(self, stream: Stream, item: Item, watch: Watch) -> Answer:
         key = str(item["key"])
         try:
-            if watched:
-                self._watch.scripted_failure(key)
-            status, target_id, ignored = self._import(stream, key, item, watched=watched)
+            watch.scripted_failure(key)
+            digest, fields = _digest(item), _fields(item)
+            watch.digest(digest, fields)
+            status, target_id, ignored = self._import(stream, key, digest, fields)
         except ItemFault as fault:
-            if watched:
-                self._watch.failed(stream.name, key, item.get("fields"), fault)
+            watch.failed(stream.name, key, item.get("fields"), fault)
             return {"key": key, "status": "failed", "id": None, "ignored": [], "error": fault.body()}
-        if watched and status == "created":
-            self._watch.created(stream.name, key, item.get("fields"))
+        if status == "created":
+            watch.created(stream.name, key, fields)
         return {"key": key, "status": status, "id": target_id, "ignored": ignored, "error": None}
 
-    def _import(self, stream: Stream, key: str, item: Item, *, watched: bool) -> tuple[str, str, list[str]]:
-        digest, fields = _digest(item), _fields(item)
-        if watched:
-            self._watch.digest(digest, fields)
+    def _import(self, stream: Stream, key: str, digest: str, fields: Fields) -> tuple[str, str, list[str]]:
         link = self._store.link(key)
         if link is not None and link.stream != stream.name:
             raise ItemFault("VALIDATION", "key", f"{key} stands for a record of {link.stream}")

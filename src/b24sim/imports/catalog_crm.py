@@ -56,7 +56,7 @@ class CrmBinding:
     """`D_12`, `C_12`, `CO_12`, and `T9c_12` for an item of the smart process 0x9c."""
 
     def check(self, value: object, seen: Inspection) -> None:
-        match = re.fullmatch(r"(D|CO?|L|Q|SI|T([0-9a-f]+))_(\d+)", value) if isinstance(value, str) else None
+        match = re.fullmatch(r"(D|CO?|L|Q|SI|T([0-9a-f]{1,15}))_(\d+)", value) if isinstance(value, str) else None
         if match is None:
             raise seen.refuse(f"{value!r} is not a CRM link")
         type_id = str(int(match[2], 16)) if match[2] else TYPE_OF_LETTER[match[1]]

@@ -1,5 +1,6 @@
 """Reads back what was imported: `import.<entity>.list` and `import.users.match`."""
 
+import re
 from collections.abc import Mapping
 from itertools import islice
 
@@ -41,10 +42,10 @@ def _after(body: Mapping[str, object]) -> tuple[int, str] | None:
     after = body.get("after")
     if after is None or after == "":
         return None
-    number, _, key = after.partition(":") if isinstance(after, str) else ("", "", "")
-    if not (number.isascii() and number.isdecimal()):
+    match = re.fullmatch(r"([0-9]{1,18}):(.*)", after, re.DOTALL) if isinstance(after, str) else None
+    if match is None:
         raise malformed("after must be empty or the cursor of a previous call")
-    return int(number), key
+    return int(match[1]), match[2]
 
 
 def _limit(body: Mapping[str, object]) -> int:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -91,6 +92,6 @@ class Watch:
 def _place_in_chat(stream: str, key: str, fields: object) -> tuple[str, int] | None:
     """The chat on the target and the source's message id, which ends the key."""
     number = key.rpartition(":")[2]
-    if stream != MESSAGES or not isinstance(fields, dict) or not number.isdecimal():
+    if stream != MESSAGES or not isinstance(fields, dict) or not re.fullmatch(r"[0-9]{1,18}", number):
         return None
     return str(fields.get("chat_id")), int(number)
