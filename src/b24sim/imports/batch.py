@@ -42,7 +42,8 @@ class BatchTaker:
             watch.digest(digest, fields)
             status, target_id, ignored = self._import(stream, key, digest, fields)
         except ItemFault as fault:
-            watch.failed(stream.name, key, item.get("fields"), fault)
+            if self._store.link(key) is None:
+                watch.failed(stream.name, key, item.get("fields"), fault)
             return {"key": key, "status": "failed", "id": None, "ignored": [], "error": fault.body()}
         if status == "created":
             watch.created(stream.name, key, fields)
