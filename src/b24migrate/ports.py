@@ -302,12 +302,14 @@ class Answer(NamedTuple):
 class Source(Protocol):
     """A portal that is only read. `via` picks one of the configured webhooks."""
 
-    def page(self, reading: Listing | Gather, cursor: Args, *, limit: int = 0) -> Page:
+    def page(self, reading: Listing | Gather, cursor: Args, *, limit: int = 0, gently: bool = False) -> Page:
         """Reads on from the cursor ({} = from the beginning), at most `limit` records in all when it is not 0.
         Raises Transient, Limited or Permanent; Stop when nothing further can be read at all."""
         ...
 
-    def children(self, reading: PerParent, progress: Sequence[Progress], *, one_page: bool = False) -> Page:
+    def children(
+        self, reading: PerParent, progress: Sequence[Progress], *, one_page: bool = False, gently: bool = False
+    ) -> Page:
         """Reads on for these parents in one request: as many pages of as many of them as fit. `next` has
         {"id", "after", "got"} for each parent that is not finished, `parents` those that are."""
         ...

@@ -1,0 +1,149 @@
+"""Files: fetched from the source into the file store during get, uploaded to the target during set."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from b24migrate.errors import MigrationError, Permanent, Transient
+from b24migrate.events import FileMoved
+from b24migrate.phases import lanes, values
+from b24migrate.phases.work import ATTEMPTS, Follow, Work
+from b24migrate.records import Job, Json, Link, Record, Settled, Span, Staged, Status
+from b24migrate.streams import FileRef
+
+AT_ONCE = 20
+FETCH_DELAYS_S = (1.0, 2.0, 4.0)  # between the tries of a download
+
+
+@dataclass(slots=True)
+class Held:
+    """A file's row: where it comes from, and once fetched what it is."""
+
+    record: Record
+    ref: FileRef
+    entity: str
+    sha256: str = ""
+
+    @classmethod
+    def of(cls, record: Record) -> Held:
+        said: dict[str, Json] = msgspec.json.decode(record.payload)
+        ref = FileRef(**{name: said[name] for name in FileRef._fields if name in said})
+        return cls(record, ref, said["entity"], said.get("sha256", ""))
+
+    @property
+    def fetched(self) -> bool:
+        return bool(self.sha256)
+
+    def staged(self, size: int, sha256: str, name: str) -> Staged:
+        payload = {**self.ref._asdict(), "entity": self.entity, "size": size, "sha256": sha256, "name": name}
+        return Staged(self.record.row_key, msgspec.json.encode({**payload, "location": self.record.row_key}))
+
+
+def fetch(work: Work, job: Job) -> Follow:
+    """Downloads the next few files of a lane."""
+    held, last = _next(work, job, fetched=False)
+    if last is None:
+        return lanes.at_the_end(work, job, lambda _: [])
+    _fetch(work, held)
+    return lanes.further(job, last, moved=False)
+
+
+def upload(work: Work, job: Job) -> Follow:
+    """Uploads the next few fetched files of a lane; each resumes where it stopped."""
+    held, last = _next(work, job, fetched=True)
+    if last is None:
+        return lanes.at_the_end(work, job, lambda _: [])
+    for one in held:
+        _upload(work, one)
+    return lanes.further(job, last, moved=False)
+
+
+def _next(work: Work, job: Job, *, fetched: bool) -> tuple[list[Held], Record | None]:
+    """Of the pending files the entity's own, and the last that was looked at."""
+    table = work.streams["files"].table
+    span: Span = lanes.ahead_of(job)
+    records = work.store.pending(table, span, AT_ONCE, now=work.clock.now())
+    held = [Held.of(record) for record in records]
+    mine = [one for one in held if one.entity == job.args["entity"] and one.fetched == fetched]
+    return mine, records[-1] if records else None
+
+
+def _fetch(work: Work, held: Sequence[Held]) -> None:
+    for kind in sorted({one.ref.kind for one in held}):
+        mine = [one for one in held if one.ref.kind == kind]
+        links = work.file_kinds[kind].links
+        urls = links(work.source, [one.ref for one in mine]) if links else {one.ref.key: one.ref.url for one in mine}
+        for one in mine:
+            _fetch_one(work, one, urls.get(one.ref.key, ""))
+
+
+def _fetch_one(work: Work, one: Held, url: str) -> None:
+    try:
+        size, sha256 = _download(work, one, url)
+    except (Transient, Permanent) as error:
+        _failed(work, one, error)
+        return
+    name = one.ref.name or name_from(url, one.ref)
+    work.store.stage(work.streams["files"].table, [one.staged(size, sha256, name)], run=work.run, pass_no=0)
+    work.tell(FileMoved(one.entity, one.ref.key, "fetched", size))
+
+
+def _download(work: Work, one: Held, url: str) -> tuple[int, str]:
+    limit = work.options.file_bytes
+    if not url:
+        raise Transient("the portal gave no link for the file", code="NO_DOWNLOAD_LINK")
+    if one.ref.size is not None and int(one.ref.size) > limit:
+        raise Permanent(f"the file has {int(one.ref.size):,} bytes, the limit is {limit:,}", code="TOO_LARGE")
+    with work.files.writer(one.ref.key) as out:
+        size, sha256 = work.source.download(url, out, limit=limit)
+        if one.ref.size is not None and int(one.ref.size) != size:
+            raise Transient(f"{size} bytes came instead of {one.ref.size}", code="WRONG_LENGTH")
+    return size, sha256
+
+
+def _failed(work: Work, one: Held, error: MigrationError) -> None:
+    attempts = one.record.attempts + 1
+    final = isinstance(error, Permanent) or attempts >= ATTEMPTS
+    status = Status.IMPORT_ERR if final else Status.ERROR_RETRY
+    due = None
+    if not final:
+        due = values.utc_text(work.clock.now() + timedelta(seconds=FETCH_DELAYS_S[attempts - 1]))
+    code = error.code or "DOWNLOAD_FAILED"
+    settled = Settled(one.record.row_key, status, attempts, code, error.message, due)
+    files = work.streams["files"]
+    work.store.settle(files.name, files.table, [settled], now=work.clock.now())
+    if final:
+        work.store.add({f"download_failed:{one.entity}": 1})
+        work.note(one.entity, f"file {one.ref.key} ({one.ref.name or 'no name'}) is not migrated: {error.message}")
+    work.tell(FileMoved(one.entity, one.ref.key, "failed", 0, code, error.message))
+
+
+def _upload(work: Work, one: Held) -> None:
+    files = work.streams["files"]
+    try:
+        with work.files.open(one.ref.key) as content:
+            size = int(one.ref.size or 0)
+            key = files.key_of(one.ref.key)
+            target_id = work.target.put_file(key, one.ref.name or one.ref.id, size, one.sha256, content)
+    except Permanent as error:
+        settled = Settled(one.record.row_key, Status.IMPORT_ERR, 1, error.code or "UPLOAD_FAILED", error.message)
+        work.note(one.entity, f"file {one.ref.key} ({one.ref.name}) was refused by the target: {error.message}")
+    else:
+        link = Link(one.record.row_key, target_id, one.sha256)
+        settled = Settled(one.record.row_key, Status.IMPORT_OK, 1, link=link)
+        work.tell(FileMoved(one.entity, one.ref.key, "uploaded", size))
+    work.store.settle(files.name, files.table, [settled], now=work.clock.now())
+
+
+def name_from(url: str, ref: FileRef) -> str:
+    """The name in the link when it has an ending, so that the target knows what it is."""
+    name = PurePosixPath(unquote(urlsplit(url).path)).name
+    guess, _ = mimetypes.guess_type(name)
+    return name if guess else f"{ref.kind}-{ref.id}"

@@ -1,0 +1,92 @@
+"""Values of custom fields: under the target's codes, with option, user and file ids of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from b24migrate.phases import values
+from b24migrate.phases.work import Work
+from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP
+from b24migrate.records import Json
+from b24migrate.streams import Seen, Stream
+
+Lose = Callable[[str], None]
+
+
+class Mapped(NamedTuple):
+    target: str
+    type: str
+    options: Mapping[str, str]
+
+
+class CustomValues:
+    """Reads the field map once; a batch of records shares it."""
+
+    def __init__(self, work: Work, stream: Stream) -> None:
+        self._work = work
+        self._stream = stream
+        self._map = self._load() if stream.custom_prefix else {}
+
+    def put(self, one: Seen, fields: dict[str, Json], lose: Lose) -> None:
+        if not self._stream.custom_prefix:
+            return
+        for name, value in one.payload.items():
+            if not name.startswith(self._stream.custom_prefix) or value in (None, "", [], False):
+                continue
+            mapped = self._map.get(name)
+            if mapped is None:
+                lose("custom_values_left")
+            else:
+                fields[mapped.target] = self._each(mapped, value, lose)
+
+    def _each(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
+        if isinstance(value, list):
+            converted = (self._one(mapped, part, lose) for part in value)
+            return [part for part in converted if part is not None]
+        return self._one(mapped, value, lose)
+
+    def _one(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
+        convert = {
+            "enumeration": self._option,
+            "employee": self._employee,
+            "date": lambda _, day, __: values.day(day, self._work.options.timezone),
+            "datetime": self._time,
+            "file": self._file,
+        }.get(mapped.type)
+        return convert(mapped, value, lose) if convert else value
+
+    def _option(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
+        option = mapped.options.get(str(value))
+        if option is None:
+            lose("references_dropped")
+        return option
+
+    def _employee(self, _: Mapped, value: Json, lose: Lose) -> Json:
+        source_id = values.reference(value)
+        target_id = self._work.links.target_id(self._work.people, source_id) if source_id else None
+        if source_id and target_id is None:
+            lose("references_dropped")
+        return target_id
+
+    def _time(self, _: Mapped, value: Json, __: Lose) -> Json:
+        when = values.moment(value, self._work.options.timezone)
+        return None if when is None else values.utc_text(when.utc)
+
+    def _file(self, _: Mapped, __: Json, lose: Lose) -> Json:
+        # The documented reader of user fields of this type does not work, so the bytes cannot be had.
+        lose("files_dropped")
+        return None
+
+    def _load(self) -> dict[str, Mapped]:
+        entity = self._work.owner[self._stream.name].name
+        types = {
+            row.key: str(row.values.get("Type") or "") for row in self._work.store.rows(CUSTOM_FIELDS, partition=entity)
+        }
+        found = {}
+        for row in self._work.store.rows(FIELD_MAP, prefix=f"{entity}:"):
+            code = row.key.partition(":")[2]
+            target = row.values.get("TargetField")
+            if row.values.get("Included") and target:
+                found[code] = Mapped(str(target), types.get(code, ""), row.values.get("Options") or {})
+        return found

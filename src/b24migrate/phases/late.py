@@ -1,0 +1,48 @@
+"""The second pass of a set: references to records that came later than the one that holds them."""
+
+from __future__ import annotations
+
+from b24migrate.phases import lanes
+from b24migrate.phases.compose import Composer
+from b24migrate.phases.work import Follow, Work
+from b24migrate.records import Item, Job, Link, Status
+
+
+def complete(work: Work, job: Job) -> Follow:
+    """Sends the full fields of those imported records whose late references change what was sent. Safe to repeat:
+    what the target has already is recognised by the digest in the id map."""
+    stream = work.streams[job.args["stream"]]
+    records = work.store.records(stream.table, lanes.ahead_of(job), work.batch_size(stream))
+    if not records:
+        return []
+    imported = [record for record in records if record.status is Status.IMPORT_OK]
+    links = work.store.links(stream.name, [record.row_key for record in imported])
+    composer = Composer(work, stream, late=True)
+    changed: list[tuple[str, Item]] = []
+    for record in imported:
+        link = links.get(record.row_key)
+        if link is None or link.origin != "import":
+            continue
+        composed = composer.compose(record)
+        item = composed.item(stream)
+        if composed.problem is None and item.digest != link.digest:
+            changed.append((record.row_key, item))
+    while changed:
+        count = max(1, work.target.fits([item for _, item in changed]))
+        _update(work, stream.name, changed[:count])
+        changed = changed[count:]
+    return lanes.further(job, records[-1], moved=False)
+
+
+def _update(work: Work, stream: str, changed: list[tuple[str, Item]]) -> None:
+    entity = work.owner[stream]
+    outcomes = work.target.send(entity.wire, stream, [item for _, item in changed], run=work.run)
+    by_key = {outcome.key: outcome for outcome in outcomes}
+    links = []
+    for row_key, item in changed:
+        outcome = by_key[item.key]
+        if outcome.target_id is None:
+            work.note(entity.name, f"{stream} {row_key}: a late reference was refused ({outcome.error_code})")
+        else:
+            links.append(Link(row_key, outcome.target_id, item.digest))
+    work.store.link(stream, links, now=work.clock.now())

@@ -1,0 +1,241 @@
+"""get: from the source to the staging tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from b24migrate.errors import Permanent
+from b24migrate.events import Extracted
+from b24migrate.phases import values
+from b24migrate.phases.peek import peek as look
+from b24migrate.phases.peek import wanted
+from b24migrate.phases.work import Follow, Work, children_reading, seen
+from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
+from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, order_key
+from b24migrate.streams import Gather, Listing, PerParent, Progress, Seen, Stream, Whole
+
+PACK_PAGES = 400  # pages of children that one lane of parents reads, one request after another
+PACK_PARENTS = 400
+PARENTS_AT_ONCE = 500
+GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
+
+
+# ---------------------------------------------------------------- jobs
+
+
+def start(work: Work, scope: str, stream: Stream, pass_no: int) -> list[Job]:
+    """The first job of a stream's read."""
+    reading = work.reading(stream)
+    if isinstance(reading, PerParent):
+        return [Job(scope, "pack", {"stream": stream.name, "pass": pass_no, "after": "", "n": 0})]
+    return [Job(scope, "read", {"stream": stream.name, "pass": pass_no, "cursor": {}})]
+
+
+def read(work: Work, job: Job) -> Follow:
+    """One request of a listing."""
+    stream = work.streams[job.args["stream"]]
+    reading = work.reading(stream)
+    assert isinstance(reading, Listing | Gather)  # noqa: S101 (what `start` chose)
+    gently = job.failures >= GENTLY_AFTER
+    page = work.source.page(reading, job.args["cursor"], limit=work.options.test_limit, gently=gently)
+    if isinstance(reading, Listing):
+        page = enriched(work, stream, reading, page)
+    keep(work, stream, page, int(job.args["pass"]))
+    if page.reported is not None:
+        work.store.write(CHECKPOINTS, [checkpoint(stream.name, job.args["pass"], page.reported, 0)])
+    return [Job(job.scope, "read", {**job.args, "cursor": cursor}) for cursor in page.next]
+
+
+def pack(work: Work, job: Job) -> Follow:
+    """Divides the parents into lanes of about equal work, a few hundred at a time."""
+    stream = work.streams[job.args["stream"]]
+    reading = children_reading(work, stream)
+    assert reading is not None  # noqa: S101 (what `start` chose)
+    table = work.streams[reading.of].table
+    parents = work.store.records(table, Span(job.args["after"]), PARENTS_AT_ONCE)
+    packs: list[list[list[Json]]] = [[]]
+    pages = 0
+    for parent in parents:
+        if pages >= PACK_PAGES or len(packs[-1]) >= PACK_PARENTS:
+            packs.append([])
+            pages = 0
+        packs[-1].append([parent.row_key, 0, 0])
+        pages += expected_pages(reading, seen(parent))
+    number = int(job.args["n"])
+    args = {"stream": stream.name, "pass": job.args["pass"]}
+    jobs = [
+        Job(job.scope, "children", {**args, "parents": one, "n": (number + k) * 1_000_000})
+        for k, one in enumerate(packs)
+        if one
+    ]
+    if len(parents) == PARENTS_AT_ONCE:
+        after = order_key(parents[-1].row_key)
+        jobs.append(Job(job.scope, "pack", {**job.args, "after": after, "n": number + len(packs)}))
+    return jobs
+
+
+def expected_pages(reading: PerParent, parent: Seen) -> int:
+    size = 0 if isinstance(reading.paging, Whole) else reading.paging.size
+    count = reading.expected(parent)
+    return 1 if not size or count is None else -(-count // size)
+
+
+def children(work: Work, job: Job) -> Follow:
+    """One request for the children of several parents; the cursor of each is its checkpoint."""
+    stream = work.streams[job.args["stream"]]
+    reading = children_reading(work, stream)
+    assert reading is not None  # noqa: S101 (what `start` chose)
+    wanted: Sequence[Sequence[Json]] = job.args["parents"]
+    parents = work.lookup(reading.of, [one[0] for one in wanted])
+    progress = [Progress(parents[one], int(after), int(got)) for one, after, got in wanted if one in parents]
+    gently = job.failures >= GENTLY_AFTER
+    page = work.source.children(reading, progress, one_page=bool(work.options.test_limit), gently=gently)
+    page = numbered(page, int(job.args["n"]))
+    keep(work, stream, page, int(job.args["pass"]))
+    work.store.write(
+        CHECKPOINTS,
+        [
+            checkpoint(f"{stream.name}:{parent}", job.args["pass"], reported, got)
+            for parent, (reported, got) in page.parents.items()
+            if reported is not None
+        ],
+    )
+    alarm_empty(work, stream, reading, page)
+    left = [[one["id"], one["after"], one["got"]] for one in page.next]
+    args = {**job.args, "parents": left, "n": int(job.args["n"]) + len(page.log)}
+    return [Job(job.scope, "children", args)] if left else []
+
+
+# ---------------------------------------------------------------- what is done with a page
+
+
+def keep(work: Work, stream: Stream, page: Page, pass_no: int) -> None:
+    """Stages the rows and the files they refer to, then logs the pages."""
+    started = work.clock.monotonic()
+    entity = work.owner[stream.name]
+    staged = stage(work, stream, page.rows, page.aside, pass_no=pass_no)
+    work.store.write(PAGE_LOG, [log_row(stream, entry) for entry in page.log])
+    for alarm in page.alarms:
+        work.note(entity.name, alarm)
+    spent = sum((entry.finished_at - entry.started_at).total_seconds() for entry in page.log)
+    latency_ms = (spent + work.clock.monotonic() - started) * 1000
+    work.tell(Extracted(entity.name, stream.name, staged, latency_ms))
+
+
+def stage(
+    work: Work,
+    stream: Stream,
+    rows: Sequence[Row],
+    aside: Sequence[SetAside] = (),
+    *,
+    pass_no: int,
+    pulled: bool = False,
+) -> int:
+    """Returns how many rows were staged; the others were excluded by a rule."""
+    looked = [Seen(row.source_id, peek(stream, row), row.extras or {}) for row in rows]
+    why = {one.id: reason for one in looked if stream.exclude and (reason := stream.exclude(one))}
+    chosen = [(row, one) for row, one in zip(rows, looked, strict=True) if one.id not in why]
+    staged = [stage_row(work, stream, row, one.payload, pulled) for row, one in chosen]
+    if staged:
+        work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
+    find_files(work, stream, [one for _, one in chosen])
+    excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
+    put_aside(work, [*aside, *excluded])
+    return len(staged)
+
+
+def stage_row(work: Work, stream: Stream, row: Row, payload: Mapping[str, Json], pulled: bool) -> Staged:
+    when = values.moment(payload.get(stream.stamp), work.options.timezone) if stream.stamp else None
+    natural = payload.get(stream.natural) if stream.natural else None
+    return Staged(
+        row.source_id,
+        row.payload,
+        payload_hash(stream, payload) if stream.hashed else None,
+        when.original if when else None,
+        values.utc_text(when.utc) if when else None,
+        when.offset_min if when else None,
+        msgspec.json.encode(row.extras) if row.extras else None,
+        pulled,
+        str(natural).strip().lower() if natural else None,
+    )
+
+
+def peek(stream: Stream, row: Row) -> dict[str, Json]:
+    """Only what staging looks at, where that is little: decoding whole rows would be most of the work."""
+    if stream.hashed or (stream.exclude is not None and not stream.peek):
+        return msgspec.json.decode(row.payload, type=dict[str, Any])
+    return look(wanted(stream), row.payload)
+
+
+def payload_hash(stream: Stream, payload: Mapping[str, Json]) -> str:
+    return digest({name: value for name, value in payload.items() if name not in stream.volatile})
+
+
+def find_files(work: Work, stream: Stream, looked: Sequence[Seen]) -> None:
+    """Files are remembered once, by whoever meets them first."""
+    if stream.files is None:
+        return
+    entity = work.owner[stream.name].name
+    found = {ref.key: {**ref._asdict(), "entity": entity} for one in looked for ref in stream.files(one)}
+    if not found:
+        return
+    table = work.streams["files"].table
+    unknown = found.keys() - work.store.known(table, list(found))
+    if unknown:
+        staged = [Staged(key, msgspec.json.encode(found[key])) for key in sorted(unknown)]
+        work.store.stage(table, staged, run=work.run, pass_no=0)
+
+
+def put_aside(work: Work, aside: Iterable[SetAside]) -> None:
+    rows = [
+        RegisterRow(f"{one.stream}:{one.source_id}", {"Why": one.why, "Reason": one.reason, "Name": one.name})
+        for one in aside
+    ]
+    if rows:
+        work.store.write(SET_ASIDE, rows)
+
+
+def enriched(work: Work, stream: Stream, reading: Listing, page: Page) -> Page:
+    if reading.enrich is None or not page.rows or reading.enrich_scope not in work.facts.scopes:
+        return page
+    try:
+        rows = reading.enrich(work.source, page.rows)
+    except Permanent as error:
+        work.note(work.owner[stream.name].name, f"{stream.name} could not be enriched: {error}")
+        return page
+    return Page(rows, page.next, page.reported, page.log, page.aside, page.alarms, page.parents)
+
+
+def alarm_empty(work: Work, stream: Stream, reading: PerParent, page: Page) -> None:
+    """Children that must be there and are not: an alarm, never a silent success."""
+    empty = [parent for parent, (_, got) in page.parents.items() if got == 0] if reading.empty_is_alarm else []
+    for parent in empty:
+        message = f"{reading.of} {parent} has no {stream.name} according to {reading.method}"
+        work.note(work.owner[stream.name].name, message)
+
+
+def numbered(page: Page, base: int) -> Page:
+    log = [entry._replace(number=base + k) for k, entry in enumerate(page.log)]
+    return Page(page.rows, page.next, page.reported, log, page.aside, page.alarms, page.parents)
+
+
+def checkpoint(key: str, pass_no: Json, reported: int, retrieved: int) -> RegisterRow:
+    return RegisterRow(key, {"Pass": int(pass_no), "Reported": reported, "Retrieved": retrieved})
+
+
+def log_row(stream: Stream, entry: PageEntry) -> RegisterRow:
+    duration = entry.finished_at - entry.started_at
+    return RegisterRow(
+        f"{stream.name}:{entry.number}",
+        {
+            "PageSize": entry.page_size,
+            "Retrieved": entry.retrieved,
+            "ApiParamsHash": entry.params_hash,
+            "StartedAtUtc": values.utc_text(entry.started_at),
+            "FinishedAtUtc": values.utc_text(entry.finished_at),
+            "DurationMs": round(duration.total_seconds() * 1000, 3),
+        },
+    )

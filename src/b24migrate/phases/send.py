@@ -1,0 +1,170 @@
+"""set: from the staging tables to the target, in batches. Only what failed is sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from b24migrate.errors import Transient
+from b24migrate.events import RecordFailed, Sent
+from b24migrate.phases import lanes, values
+from b24migrate.phases.compose import Composed, Composer
+from b24migrate.phases.work import ATTEMPTS, Follow, Work
+from b24migrate.records import Item, Job, Link, Outcome, Record, Settled, Span, Status, order_key
+from b24migrate.streams import Stream
+
+ALONE_AFTER = 2  # attempts of a whole call before each of its records is sent by itself
+
+
+def send(work: Work, job: Job) -> Follow:
+    """The next few pending records of a lane."""
+    stream = work.streams[job.args["stream"]]
+    pulled = bool(job.args.get("pulled"))
+    hold = held(work, stream, lanes.span_of(job))
+    now = work.clock.now()
+
+    def pending(span: Span, limit: int) -> list[Record]:
+        return work.store.pending(stream.table, span, limit, now=now, hold=hold, pulled=pulled)
+
+    records = pending(lanes.ahead_of(job), work.batch_size(stream))
+    if not records:
+        return lanes.at_the_end(work, job, lambda lane: pending(lane, 1))
+    sender = Sender(work, stream, job.scope, final=bool(job.args.get("final")))
+    moved = sender.send(records)
+    return lanes.further(job, records[-1], moved)
+
+
+def held(work: Work, stream: Stream, lane: Span) -> set[str]:
+    """The parents whose children must wait, because one of them waits for a retry."""
+    if not stream.ordered:
+        return set()
+    return {parent_of(row_key) for row_key, _ in work.store.waiting(stream.table, lane, now=work.clock.now())}
+
+
+def parent_of(row_key: str) -> str:
+    return row_key.rpartition(":")[0]
+
+
+class Sender:
+    """Composes, sends and settles a handful of records."""
+
+    def __init__(self, work: Work, stream: Stream, scope: str, *, final: bool = False) -> None:
+        self._work = work
+        self._stream = stream
+        self._entity = work.owner[stream.name]
+        self._scope = scope
+        self._final = final  # nothing is waited for any more
+
+    def send(self, records: Sequence[Record]) -> bool:
+        """Returns whether any record was settled."""
+        composer = Composer(self._work, self._stream)
+        ready, settled = [], []
+        for record in records:
+            composed = composer.compose(record)
+            refused = self._refused(composed)
+            if refused:
+                settled.append(refused)
+            elif not composed.waits_for:
+                ready.append(composed)
+        self._settle(settled)
+        moved = bool(settled)
+        held: set[str] = set()
+        for call in self._calls(ready):
+            going = [one for one in call if parent_of(one.record.row_key) not in held]
+            if going:
+                outcomes = self._call(going)
+                moved = True
+                held |= {parent_of(one.row_key) for one in outcomes if self._holds(one)}
+        return moved
+
+    def _holds(self, one: Settled) -> bool:
+        return self._stream.ordered and one.status is Status.ERROR_RETRY
+
+    def _refused(self, composed: Composed) -> Settled | None:
+        if composed.problem is None and composed.waits_for and self._final:
+            composed.problem = ("REFERENCE_MISSING", f"{composed.waits_for} was waited for in vain")
+        if composed.problem is None:
+            return None
+        code, sentence = composed.problem
+        return Settled(composed.record.row_key, Status.IMPORT_ERR, composed.record.attempts, code, sentence)
+
+    # ------------------------------------------------------------ calls
+
+    def _calls(self, ready: Sequence[Composed]) -> Iterator[list[Composed]]:
+        """In order: records whose call failed twice go alone, the others as many at once as the target takes."""
+        together: list[Composed] = []
+        for one in ready:
+            if one.record.attempts >= ALONE_AFTER:
+                yield from self._sized(together)
+                yield from self._sized([one])
+                together = []
+            else:
+                together.append(one)
+        yield from self._sized(together)
+
+    def _sized(self, composed: Sequence[Composed]) -> Iterator[list[Composed]]:
+        rest = list(composed)
+        while rest:
+            count = self._work.target.fits([one.item(self._stream) for one in rest])
+            if count == 0:
+                self._too_large(rest.pop(0))
+            else:
+                yield rest[:count]
+                rest = rest[count:]
+
+    def _too_large(self, composed: Composed) -> None:
+        record = composed.record
+        sentence = "the record alone is larger than the target takes in one call"
+        self._settle([Settled(record.row_key, Status.IMPORT_ERR, record.attempts, "TOO_LARGE", sentence)])
+
+    def _call(self, going: Sequence[Composed]) -> list[Settled]:
+        items = [one.item(self._stream) for one in going]
+        started = self._work.clock.monotonic()
+        try:
+            outcomes = self._work.target.send(self._entity.wire, self._stream.name, items, run=self._work.run)
+        except Transient as error:
+            if not error.own:  # the portal's trouble, not these records': the job waits, no attempt is used
+                raise
+            settled = [self._failed(one.record, error.code, error.message, retry=True) for one in going]
+        else:
+            by_key = {outcome.key: outcome for outcome in outcomes}
+            pairs = zip(going, items, strict=True)
+            settled = [self._judged(one, item, by_key[item.key]) for one, item in pairs]
+        self._settle(settled)
+        self._report(settled, (self._work.clock.monotonic() - started) * 1000)
+        return settled
+
+    # ------------------------------------------------------------ verdicts
+
+    def _judged(self, one: Composed, item: Item, outcome: Outcome) -> Settled:
+        if outcome.status == "failed" or outcome.target_id is None:
+            return self._failed(one.record, outcome.error_code, outcome.error, retry=outcome.retry)
+        link = Link(one.record.row_key, outcome.target_id, item.digest)
+        return Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link, losses=one.losses)
+
+    def _failed(self, record: Record, code: str, sentence: str, *, retry: bool) -> Settled:
+        attempts = record.attempts + 1
+        if retry and attempts < ATTEMPTS:
+            due = values.utc_text(self._work.retry_at(attempts))
+            return Settled(record.row_key, Status.ERROR_RETRY, attempts, code, sentence, due)
+        if retry:
+            self._leave_a_letter(record, code, sentence)
+        return Settled(record.row_key, Status.IMPORT_ERR, attempts, code, sentence)
+
+    def _leave_a_letter(self, record: Record, code: str, sentence: str) -> None:
+        at = order_key(record.row_key)
+        args = {"stream": self._stream.name, "lo": at[:-1], "hi": at, "record": record.row_key}
+        letter = Job(self._scope, "send", args)
+        self._work.queue.letter(letter, code=code, reason=sentence, now=self._work.clock.now())
+
+    def _settle(self, settled: Sequence[Settled]) -> None:
+        if settled:
+            self._work.store.settle(self._stream.name, self._stream.table, settled, now=self._work.clock.now())
+        for one in settled:
+            if one.status is not Status.IMPORT_OK:
+                told = (one.row_key, one.status, one.attempts, one.error_code or "", one.error or "")
+                self._work.tell(RecordFailed(self._entity.name, self._stream.name, *told))
+
+    def _report(self, settled: Sequence[Settled], latency_ms: float) -> None:
+        count = [one.status for one in settled].count
+        ok, failed, retried = count(Status.IMPORT_OK), count(Status.IMPORT_ERR), count(Status.ERROR_RETRY)
+        self._work.tell(Sent(self._entity.name, self._stream.name, ok, failed, retried, latency_ms))

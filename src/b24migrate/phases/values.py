@@ -1,0 +1,94 @@
+"""Values as the wire wants them: booleans, numbers, times in UTC, days; whatever spelling the portal used."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from b24migrate.records import Json
+
+FALSE = frozenset({"N", "n", "0", "", "false", "False", "FALSE"})
+NOTHING = frozenset({"", "0"})
+PORTAL_FORMATS = ("%d.%m.%Y %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y %H:%M:%S")
+
+
+class Moment(NamedTuple):
+    """A time as received, in UTC, and the offset it was given in."""
+
+    original: str
+    utc: datetime
+    offset_min: int
+
+
+def flag(value: Json) -> bool | None:
+    """`Y`/`N`, `1`/`0` and real booleans all occur."""
+    if value is None:
+        return None
+    return value not in FALSE if isinstance(value, str) else bool(value)
+
+
+def whole(value: Json) -> int | None:
+    return None if value in (None, "", False) else int(float(value))
+
+
+def number(value: Json) -> float | None:
+    return None if value in (None, "", False) else float(value)
+
+
+def text(value: Json) -> str | None:
+    return None if value is None or value is False else str(value)
+
+
+def reference(value: Json) -> str | None:
+    """An id as text; None for the many ways of saying that there is none."""
+    if value is None or isinstance(value, bool | dict | list):
+        return None
+    return None if str(value) in NOTHING else str(value)
+
+
+def references(value: Json) -> list[str]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list):
+        value = [value]
+    return [one for one in map(reference, value) if one is not None]
+
+
+def moment(value: Json, timezone: ZoneInfo) -> Moment | None:
+    """None when unset (`""`, `null`, `false`, `{}` all occur) or unreadable; without an offset in the source's zone."""
+    if not isinstance(value, str) or not value:
+        return None
+    parsed = _parse(value)
+    if parsed is None:
+        return None
+    if parsed.tzinfo is None:
+        parsed = parsed.replace(tzinfo=timezone)
+    offset = parsed.utcoffset()
+    return Moment(value, parsed.astimezone(UTC), int(offset.total_seconds() // 60) if offset else 0)
+
+
+def _parse(value: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        pass
+    for known in PORTAL_FORMATS:
+        try:
+            return datetime.strptime(value, known)  # noqa: DTZ007 (the caller adds the source's zone)
+        except ValueError:
+            continue
+    return None
+
+
+def utc_text(when: datetime) -> str:
+    """`2024-03-01T09:00:00Z`, with a fraction only where there is one."""
+    return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def day(value: Json, timezone: ZoneInfo) -> str | None:
+    """A day without a time. The portal sends it as a time whose clock part equals its offset, so UTC has the day."""
+    if isinstance(value, str) and len(value) == 10 and value[4] == "-":
+        return value
+    when = moment(value, timezone)
+    return None if when is None else when.utc.date().isoformat()
