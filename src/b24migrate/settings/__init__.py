@@ -1,0 +1,17 @@
+"""The only reader of files and environment: `load` gives every setting, checked."""
+
+from __future__ import annotations
+
+import os
+
+from b24migrate.settings.environment import debugging
+from b24migrate.settings.load import DEFAULT_FILE, load
+from b24migrate.settings.model import EntitySettings, Settings
+from b24migrate.settings.secrets import Secret
+
+__all__ = ["DEFAULT_FILE", "EntitySettings", "Secret", "Settings", "debug_wanted", "load"]
+
+
+def debug_wanted() -> bool:
+    """B24MIGRATE_DEBUG=1: show tracebacks."""
+    return debugging(os.environ)

@@ -1,0 +1,181 @@
+"""Reads the file, the environment and the command line, in this order; the later one wins."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import ValidationError
+
+from b24migrate.bitrix.webhook import parse_webhook
+from b24migrate.entities import catalog
+from b24migrate.errors import BadConfiguration
+from b24migrate.records import Json
+from b24migrate.settings import words
+from b24migrate.settings.complaints import closest, complain, sentence, unknown
+from b24migrate.settings.environment import variables
+from b24migrate.settings.model import Settings, Table
+from b24migrate.settings.places import KeyPath, Places
+from b24migrate.settings.secrets import resolve
+
+DEFAULT_FILE = "b24migrate.toml"
+
+
+def load(
+    path: Path | None = None, *, environ: Mapping[str, str] | None = None, **overrides: Mapping[str, Json]
+) -> Settings:
+    """`overrides` are tables by name: `run={"test_limit": 5}`. Raises BadConfiguration and nothing else."""
+    environ = os.environ if environ is None else environ
+    places = Places()
+    file = path or Path(DEFAULT_FILE)
+    said = _file(file, places, needed=path is not None)
+    for key, value, variable in variables(environ, said):
+        places.of_variable(key, variable)
+        _put(said, key, value)
+    places.of_option(overrides)
+    for table, values in overrides.items():
+        for name, value in values.items():
+            _put(said, (table, name), value)
+    if not places.file and not said.get("source"):
+        raise BadConfiguration(
+            f"There is no {DEFAULT_FILE} in this directory.",
+            code="CONFIGURATION",
+            hint="Write one with `b24migrate init`, or name yours: `b24migrate --config FILE …`.",
+        )
+    known = catalog()
+    folder = file.absolute().parent
+    said = _resolved(said, places, lambda text: resolve(text, folder=folder, environ=environ))
+    words.check(said, known, places)
+    settings = _validated(said, places)
+    return _checked(settings, places, folder)
+
+
+def _file(path: Path, places: Places, *, needed: bool) -> dict[str, Json]:
+    try:
+        text = path.read_text("utf-8-sig")
+        said = tomllib.loads(text)
+    except FileNotFoundError:
+        if not needed:
+            return {}
+        raise BadConfiguration(
+            f"There is no file {path}.",
+            code="CONFIGURATION",
+            hint="Check --config, or write one with `b24migrate init`.",
+        ) from None
+    except OSError as error:
+        raise BadConfiguration(
+            f"{path} cannot be read: {error.strerror}.", code="CONFIGURATION", hint="Name a file that you may read."
+        ) from None
+    except UnicodeDecodeError:
+        raise BadConfiguration(f"{path} is not UTF-8 text.", code="CONFIGURATION", hint="Save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfiguration(
+            f"{path.name} is not valid TOML: {str(error)[0].lower()}{str(error)[1:]}.",
+            code="CONFIGURATION",
+            hint='Correct that line; texts stand in quotes: key = "value".',
+        ) from None
+    places.of_file(path, text)
+    return said
+
+
+def _put(said: dict[str, Json], key: KeyPath, value: Json) -> None:
+    for name in key[:-1]:
+        inner = said.setdefault(name, {})
+        if not isinstance(inner, dict):
+            return  # the validator complains about it
+        said = inner
+    said[key[-1]] = value
+
+
+def _resolved(
+    said: dict[str, Json], places: Places, lookup: Callable[[str], str], above: KeyPath = ()
+) -> dict[str, Json]:
+    def one(value: Json, key: KeyPath) -> Json:
+        if isinstance(value, dict):
+            return _resolved(value, places, lookup, key)
+        if isinstance(value, list):
+            return [one(item, key) for item in value]
+        if not isinstance(value, str):
+            return value
+        try:
+            return lookup(value)
+        except ValueError as error:
+            raise complain(places, key, str(error)) from None
+
+    return {name: one(value, (*above, name)) for name, value in said.items()}
+
+
+def _validated(said: dict[str, Json], places: Places) -> Settings:
+    try:
+        return Settings.model_validate(said)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    first = min(found, key=lambda one: one["type"] != "extra_forbidden")
+    key = tuple(str(part) for part in first["loc"] if not isinstance(part, int) and part not in ("batches", "[key]"))
+    if first["type"] == "extra_forbidden":
+        raise unknown(places, key, _fields(key[:-1]))
+    raise complain(places, key, sentence(first, key))
+
+
+def _fields(table: KeyPath) -> list[str]:
+    model: type[Table] = Settings
+    for name in table:
+        inner = model.model_fields[name].annotation
+        assert isinstance(inner, type) and issubclass(inner, Table)  # noqa: S101, PT018
+        model = inner
+    return list(model.model_fields)
+
+
+def _checked(settings: Settings, places: Places, folder: Path) -> Settings:
+    """What one field alone cannot tell."""
+    _time_zone(settings.source.timezone, places)
+    _webhooks(settings, places)
+    _portal_url(settings.target.portal_url, places)
+    store = settings.store.model_copy(update={"url": _store_url(settings.store.url, places, folder)})
+    return settings.model_copy(update={"store": store})
+
+
+def _time_zone(name: str, places: Places) -> None:
+    try:
+        ZoneInfo(name)
+    except (ValueError, KeyError, OSError):
+        fix = closest(name, available_timezones()) or "write one like Europe/Moscow, as the portal's settings show it"
+        raise complain(places, ("source", "timezone"), f'is "{name}", which is no time zone; {fix}') from None
+
+
+def _webhooks(settings: Settings, places: Places) -> None:
+    source, target = settings.source, settings.target
+    first = _webhook(source.webhook.reveal(), ("source", "webhook"), places, allow_http=source.allow_http)
+    for one in source.more_webhooks:
+        key = ("source", "more_webhooks")
+        other = _webhook(one.reveal(), key, places, allow_http=source.allow_http)
+        if other != first:
+            raise complain(places, key, "has a webhook of another portal; all of them belong to the source portal")
+    _webhook(target.webhook.reveal(), ("target", "webhook"), places, allow_http=target.allow_http)
+    if source.webhook == target.webhook:
+        raise complain(places, ("target", "webhook"), "is the webhook of the source; write the webhook of the box")
+
+
+def _webhook(text: str, key: KeyPath, places: Places, *, allow_http: bool) -> str:
+    place = places.find(key)
+    name = ".".join(key)
+    return parse_webhook(text, key=f"{place}: {name}" if place else name, allow_http=allow_http).origin
+
+
+def _portal_url(url: str, places: Places) -> None:
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise complain(places, ("target", "portal_url"), "is no web address; write it like https://portal.example")
+
+
+def _store_url(url: str, places: Places, folder: Path) -> str:
+    scheme, mark, path = url.partition(":///")
+    if mark and scheme == "sqlite" and path:
+        return f"sqlite:///{folder / Path(path).expanduser()}"
+    if url.startswith("azure://"):
+        return url
+    raise complain(places, ("store", "url"), "is no store; write it like sqlite:///b24migrate.db")

@@ -1,0 +1,136 @@
+"""Every setting with its default. The keys are a promise to scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from b24migrate.bitrix.secrets import Redactor
+from b24migrate.bitrix.webhook import Webhook, parse_webhook
+from b24migrate.settings.secrets import Secret
+from b24migrate.streams import Policy, Stream
+
+
+def not_a_flag(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("is a yes or no; write a number")
+    return value
+
+
+def id_text(value: object) -> object:
+    text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else "?"
+    if text and not (text.isascii() and text.isdecimal()):
+        raise ValueError('is not a user id; write digits, such as "1", or "" for none')
+    return text
+
+
+def hidden(value: object) -> object:
+    return Secret(value) if isinstance(value, str) else value
+
+
+Hidden = Annotated[Secret, BeforeValidator(hidden)]
+Count = Annotated[int, BeforeValidator(not_a_flag), Field(ge=0)]
+AtLeastOne = Annotated[int, BeforeValidator(not_a_flag), Field(ge=1)]
+Amount = Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, le=1)]
+UserId = Annotated[str, BeforeValidator(id_text)]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, hide_input_in_errors=True)
+
+
+class SourceSettings(Table):
+    webhook: Hidden
+    more_webhooks: tuple[Hidden, ...] = ()
+    timezone: str = "Europe/Moscow"
+    requests_per_second: Amount = 2.0
+    bucket: Count = 50
+    operating_seconds: Amount = 480.0
+    allow_http: bool = False
+
+    @property
+    def webhooks(self) -> tuple[Webhook, ...]:
+        """Parsed; the first one is the administrator's."""
+        return tuple(
+            parse_webhook(one.reveal(), allow_http=self.allow_http) for one in (self.webhook, *self.more_webhooks)
+        )
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+
+class TargetSettings(Table):
+    kind: Literal["import"] = "import"
+    webhook: Hidden
+    portal_url: str = ""
+    allow_http: bool = False
+
+    @property
+    def parsed(self) -> Webhook:
+        return parse_webhook(self.webhook.reveal(), allow_http=self.allow_http)
+
+    @property
+    def origin(self) -> str:
+        """Where links inside texts lead after the move."""
+        return self.portal_url.rstrip("/") or self.parsed.origin
+
+
+class StoreSettings(Table):
+    url: str = "sqlite:///b24migrate.db"
+
+
+class RunSettings(Table):
+    workers: Annotated[int, BeforeValidator(not_a_flag), Field(ge=1, le=64)] = 4
+    verify_sample: Count = 10
+    test_limit: Count = 0
+    user_coverage: Share = 0.98
+    outage_minutes: Amount = 30.0
+    entities: tuple[str, ...] = ()
+
+
+class MappingSettings(Table):
+    placeholder_user: UserId = ""
+    existing_users: Literal["link", "error"] = "link"
+    policy: Mapping[str, Policy] = Field(default_factory=dict)
+
+
+class EntitySettings(Table):
+    """`batch` and the options that are named after a stream of the entity, such as `batch_messages`."""
+
+    enabled: bool = True
+    batches: Mapping[str, AtLeastOne] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def gather(cls, said: Any) -> Any:
+        if not isinstance(said, dict):
+            return said
+        batches = {name: value for name, value in said.items() if name.startswith("batch")}
+        return {name: value for name, value in said.items() if name not in batches} | {"batches": batches}
+
+
+class Settings(Table):
+    source: SourceSettings
+    target: TargetSettings
+    store: StoreSettings = StoreSettings()
+    run: RunSettings = RunSettings()
+    mapping: MappingSettings = MappingSettings()
+    entities: Mapping[str, EntitySettings] = Field(default_factory=dict)
+
+    @property
+    def redactor(self) -> Redactor:
+        return Redactor((*self.source.webhooks, self.target.parsed))
+
+    def enabled(self, entity: str) -> bool:
+        """Asked for, and not switched off."""
+        options = self.entities.get(entity)
+        return (not self.run.entities or entity in self.run.entities) and (options is None or options.enabled)
+
+    def batch_size(self, entity: str, stream: Stream) -> int:
+        options = self.entities.get(entity)
+        return options.batches.get(stream.batch_option, stream.batch) if options else stream.batch
