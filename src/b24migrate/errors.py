@@ -27,7 +27,10 @@ class MigrationError(Exception):
 
 
 class Transient(MigrationError):
-    """A timeout, a lost connection, a 5xx. For a write the outcome is unknown; keys make the repeat harmless."""
+    """A timeout, a lost connection, a 5xx. For a write the outcome is unknown; keys make the repeat harmless.
+    `own`: it failed while the portal was otherwise healthy, so it counts against the record."""
+
+    own: bool = False
 
 
 class Limited(MigrationError):

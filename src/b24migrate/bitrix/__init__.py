@@ -1,0 +1,1 @@
+"""Everything that knows that a portal speaks REST."""

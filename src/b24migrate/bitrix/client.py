@@ -1,0 +1,200 @@
+"""One portal over HTTP: a call goes in, an opened answer or one of our errors comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import ssl
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import urllib3
+from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError
+from urllib3.exceptions import TimeoutError as NoAnswer
+
+from b24migrate import __version__
+from b24migrate.bitrix.breaker import Attempt, Breaker
+from b24migrate.bitrix.envelope import Envelope, Shape, times
+from b24migrate.bitrix.faults import Caller, of_code, open_answer
+from b24migrate.bitrix.limits import Governor
+from b24migrate.bitrix.secrets import Redactor
+from b24migrate.bitrix.webhook import Webhook
+from b24migrate.errors import GateUnmet, Limited, MigrationError, Transient
+from b24migrate.ports import Clock
+from b24migrate.records import Args
+
+USER_AGENT = f"b24migrate/{__version__}"
+_HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip",
+    "User-Agent": USER_AGENT,
+}
+_REDIRECTS = frozenset({301, 302, 307, 308})
+_MOST_MOVES = 3
+
+
+class Timeouts(NamedTuple):
+    connect_s: float = 10.0
+    read_s: float = 60.0  # the cloud cuts a request off after as long
+    probe_s: float = 10.0
+
+
+class Reply(NamedTuple):
+    status: int
+    body: bytes
+    location: str = ""
+
+
+class Portal:
+    """Several webhooks of one portal: they share its address, its limits and its health."""
+
+    def __init__(
+        self,
+        webhooks: Sequence[Webhook],
+        *,
+        governor: Governor,
+        breaker: Breaker,
+        clock: Clock,
+        redactor: Redactor,
+        name: str = "source",
+        probe_method: str = "server.time",
+        timeouts: Timeouts = Timeouts(),  # noqa: B008
+        tls: ssl.SSLContext | None = None,
+        connections: int = 16,
+    ) -> None:
+        self.name = name
+        self.clock = clock
+        self.governor = governor
+        self.breaker = breaker
+        self.redactor = redactor
+        self.timeouts = timeouts
+        self.pool = urllib3.PoolManager(num_pools=8, maxsize=connections, retries=False, ssl_context=tls)
+        self._webhooks = list(webhooks)
+        self._probe_method = probe_method
+        redactor.guard("urllib3.connectionpool")
+        breaker.probe = self.alive
+
+    @property
+    def webhooks(self) -> Sequence[Webhook]:
+        """As they are now: a renamed portal has another host."""
+        return self._webhooks
+
+    def call(self, method: str, params: Args, *, via: int = 0) -> Envelope:
+        """Raises Transient, Limited, Permanent or Stop. The order of keys is kept: old methods bind by position."""
+        return self.ask(method, params, Envelope, via=via)
+
+    def ask(self, method: str, params: Args, shape: type[Shape], *, via: int = 0, billed: Sequence[str] = ()) -> Shape:
+        """`billed` are the methods whose execution time the call uses up besides its own."""
+        body = msgspec.json.encode(params)
+        subject = f"{via}:{method}:{hashlib.blake2b(body, digest_size=12).hexdigest()}"
+        self.breaker.admit()
+        self.governor.acquire(self._webhooks[via].tag, (method, *billed))
+        attempt = Attempt(subject, self.clock.monotonic())
+        answer = self._opened(method, body, via, shape)
+        if isinstance(answer, MigrationError):
+            raise self._settled(answer, attempt, method, via)
+        self.breaker.succeeded(attempt)
+        self.governor.answered(attempt.started)
+        spent = times(answer.time)
+        self.governor.synchronized(spent)
+        self.governor.learned(self._webhooks[via].tag, method, spent)
+        return answer
+
+    def alive(self) -> bool:
+        """Any well-formed answer that does not blame the server means that somebody is at home."""
+        self.governor.count()
+        reply = self._post(self._probe_method, b"{}", 0, self.timeouts.probe_s)
+        if isinstance(reply, MigrationError):
+            return False
+        answer = open_answer(reply.status, reply.body, self._probe_method, self.caller(0), Envelope)
+        return not isinstance(answer, Transient)
+
+    def caller(self, via: int) -> Caller:
+        webhook = self._webhooks[via]
+        gate = "auth.cloud" if self.name == "source" else f"auth.{self.name}.import"
+        return Caller(f"the {self.name} webhook of user {webhook.user} ({webhook.tag})", gate)
+
+    def limited(self, error: Limited, sent_at: float, method: str, via: int) -> Limited:
+        """Tells the governor, and completes the error with how long it will be."""
+        if error.code == "OPERATION_TIME_LIMIT":
+            error.wait_s = self.governor.spent(self._webhooks[via].tag, method, error.wait_s)
+        else:
+            error.wait_s = self.governor.rejected(sent_at, error.wait_s)
+        return error
+
+    def failure(self, error: Transient, attempt: Attempt) -> Transient:
+        """A whole call that failed: the breaker counts it and judges whose fault it is."""
+        self.breaker.failed(attempt, error.message)
+        error.own = self.breaker.own_fault(attempt)
+        return error
+
+    def transport_error(self, error: HTTPError, method: str) -> Transient:
+        """In our own words: the library's have the whole address in them."""
+        if isinstance(error, MaxRetryError) and isinstance(error.reason, HTTPError):
+            error = error.reason
+        code = "CONNECTION_LOST"
+        if isinstance(error, NewConnectionError):
+            code = "UNREACHABLE"
+        elif isinstance(error, NoAnswer):
+            code = "TIMEOUT"
+        made = of_code(code, method, text=f"the {self.name} did not answer ({type(error).__name__})", status=502)
+        assert isinstance(made, Transient)  # noqa: S101 - the three codes are
+        return made
+
+    def _settled(self, error: MigrationError, attempt: Attempt, method: str, via: int) -> MigrationError:
+        error.message = self.redactor.redact(error.message)
+        if isinstance(error, Transient):
+            return self.failure(error, attempt)
+        self.breaker.succeeded(attempt)  # the portal understood and answered
+        if isinstance(error, Limited):
+            return self.limited(error, attempt.started, method, via)
+        return error
+
+    def _opened(self, method: str, body: bytes, via: int, shape: type[Shape]) -> Shape | MigrationError:
+        reply = self._post(method, body, via, self.timeouts.read_s)
+        if isinstance(reply, MigrationError):
+            return reply
+        return open_answer(reply.status, self.redactor.mask(reply.body), method, self.caller(via), shape)
+
+    def _post(self, method: str, body: bytes, via: int, read_s: float) -> Reply | MigrationError:
+        """A renamed portal answers a redirect; following it by itself, a client would turn POST into GET (§A1)."""
+        for _ in range(_MOST_MOVES):
+            webhook = self._webhooks[via]
+            reply = self._post_once(webhook.url(method), body, method, read_s)
+            if not isinstance(reply, Reply) or reply.status not in _REDIRECTS:
+                return reply
+            moved = webhook.moved(reply.location)
+            if moved is None:
+                return self._astray(reply, method, via)
+            self._webhooks = [one.moved(moved.url(method)) or one for one in self._webhooks]
+            self.governor.count()
+        return of_code("HTTP_302", method, text="too many redirects", status=302)
+
+    def _post_once(self, url: str, body: bytes, method: str, read_s: float) -> Reply | Transient:
+        failed: HTTPError
+        try:
+            answer = self.pool.request(
+                "POST",
+                url,
+                body=body,
+                headers=_HEADERS,
+                timeout=urllib3.Timeout(connect=self.timeouts.connect_s, read=read_s),
+                retries=False,
+                redirect=False,
+            )
+            return Reply(answer.status, answer.data, answer.headers.get("Location", ""))
+        except HTTPError as error:
+            failed = error
+        # Outside the block, so that no context with an address in it hangs on the error.
+        return self.transport_error(failed, method)
+
+    def _astray(self, reply: Reply, method: str, via: int) -> MigrationError:
+        if reply.location.startswith("http://"):
+            return GateUnmet(
+                self.caller(via).gate,
+                f"the {self.name} sends us on to an address without https.",
+                code=f"HTTP_{reply.status}",
+                hint="Give the portal's present https address in the configuration.",
+            )
+        return of_code(f"HTTP_{reply.status}", method, text="sends us on to a web page", status=reply.status)

@@ -1,0 +1,79 @@
+"""The shapes of an answer. Results stay raw JSON: most of them are stored as they came."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, TypeVar
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+PhpMap: TypeAlias = dict[str, Raw] | list[Raw]  # PHP writes an empty map as `[]`
+
+
+class Head(msgspec.Struct):
+    """What every answer may carry; raw, because any of it may have an unexpected type."""
+
+    error: Raw | UnsetType = UNSET
+    error_description: Raw | UnsetType = UNSET
+    retry_after: Raw | UnsetType = UNSET
+    time: Raw | UnsetType = UNSET
+
+
+class Envelope(Head):
+    result: Raw | UnsetType = UNSET
+    total: Raw | UnsetType = UNSET
+    next: Raw | UnsetType = UNSET
+
+
+class BatchParts(msgspec.Struct):
+    result: PhpMap = {}
+    result_error: PhpMap = {}
+    result_total: PhpMap = {}
+    result_next: PhpMap = {}
+    result_time: PhpMap = {}
+
+
+class BatchEnvelope(Head):
+    """Read in one go: a batch of 50 pages is megabytes, and every further pass over it costs."""
+
+    result: BatchParts | list[Raw] | None | UnsetType = UNSET
+
+
+Shape = TypeVar("Shape", Envelope, BatchEnvelope)
+
+
+class Times(msgspec.Struct):
+    """`operating` is absent on a box without the limiter; numbers come as integers, floats and strings."""
+
+    finish: float = 0.0
+    operating: float | None = None
+    operating_reset_at: float | None = None
+
+
+def times(raw: Raw | UnsetType) -> Times:
+    try:
+        return Times() if raw is UNSET else msgspec.json.decode(raw, type=Times, strict=False)
+    except msgspec.DecodeError:
+        return Times()
+
+
+def whole(raw: Raw | UnsetType | None) -> int | None:
+    """`total` or `next`, when it is a number."""
+    if raw is None or raw is UNSET:
+        return None
+    try:
+        return msgspec.json.decode(raw, type=int, strict=False)
+    except msgspec.DecodeError:
+        return None
+
+
+def number(raw: Raw | UnsetType) -> float | None:
+    try:
+        return None if raw is UNSET else msgspec.json.decode(raw, type=float, strict=False)
+    except msgspec.DecodeError:
+        return None
+
+
+def keyed(part: PhpMap) -> dict[str, Raw]:
+    """Our keys are never numbers, so a list can only be the empty map."""
+    return part if isinstance(part, dict) else {}

@@ -1,0 +1,125 @@
+"""From what came back to one of our errors, or none."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from b24migrate.bitrix.envelope import Envelope, Head, Shape, number
+from b24migrate.bitrix.fault_table import FAULTS, Fault, Recovery, scope_of
+from b24migrate.errors import GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
+
+__all__ = ["FAULTS", "Caller", "Fault", "Recovery", "of_code", "of_raw", "open_answer", "to_error"]
+
+_LONGEST_TEXT = 300
+
+
+class Caller(NamedTuple):
+    """Who asked, as a person should read it, and the gate that a refusal means."""
+
+    who: str = "the webhook"
+    gate: str = "auth.cloud"
+
+
+def to_error(status: int, body: bytes, method: str, caller: Caller = Caller()) -> MigrationError | None:  # noqa: B008
+    opened = open_answer(status, body, method, caller, Envelope)
+    return opened if isinstance(opened, MigrationError) else None
+
+
+def open_answer(status: int, body: bytes, method: str, caller: Caller, shape: type[Shape]) -> Shape | MigrationError:
+    """The answer, or the error it stands for. The key `error` is looked for first, whatever the status."""
+    try:
+        answer = msgspec.json.decode(body, type=shape)
+    except msgspec.ValidationError:
+        return of_code("STRANGE_ANSWER", method, status=status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _no_json(status, body, method, caller)
+    if answer.error is not UNSET and not (_null(answer.error) and answer.result is not UNSET):
+        return of_raw(answer.error, answer, method, caller, status=status)
+    if status != 200:
+        return of_code(f"HTTP_{status}", method, status=status, caller=caller)
+    if answer.result is UNSET:
+        return of_code("STRANGE_ANSWER", method, status=status)
+    return answer
+
+
+def of_raw(error: Raw, head: Head, method: str, caller: Caller, *, status: int = 400) -> MigrationError:
+    """The error inside an envelope: a text, an empty text, a number, or (REST 3.0) an object."""
+    value = msgspec.json.decode(error)
+    wait_s = number(head.retry_after)
+    text = _text(head.error_description)
+    if isinstance(value, dict):
+        text = str(value.get("message") or text)
+        value = value.get("code", "")
+    code = "EMPTY" if value in ("", None, False) else str(value)
+    return of_code(code, method, text=text, status=status, caller=caller, wait_s=wait_s)
+
+
+def of_code(
+    code: str,
+    method: str,
+    *,
+    text: str = "",
+    status: int = 400,
+    caller: Caller = Caller(),  # noqa: B008
+    wait_s: float | None = None,
+) -> MigrationError:
+    fault = FAULTS.get(code) or Fault(code, _unknown(code, status), "", "")
+    recovery = fault.at_5xx if status >= 500 and fault.at_5xx else fault.recovery
+    if code == "BITRIX_REST_V3_EXCEPTION_ACCESSDENIEDEXCEPTION" and status == 401:
+        recovery = Recovery.GATE  # REST 3.0 gives this code, and no reason, for any failed authentication
+    words = _plain(text) or fault.meaning or f"HTTP {status}."
+    message = f"{method} answered {code}: {words}"
+    if recovery is Recovery.RETRY:
+        return Transient(message, code=code, hint=fault.fix)
+    if recovery is Recovery.WAIT:
+        return Limited(message, wait_s=max(0.0, wait_s or 0.0), code=code, hint=fault.fix)
+    if recovery is Recovery.HALT:
+        return Halted(message, code=code, hint=fault.fix)
+    if recovery is Recovery.GATE:
+        return _gate(code, method, words, fault, caller)
+    return Permanent(message, code=code, hint=fault.fix)
+
+
+def _gate(code: str, method: str, words: str, fault: Fault, caller: Caller) -> GateUnmet:
+    scope = scope_of(method) if "scope" in code.lower() else ""
+    if scope:
+        return GateUnmet(
+            caller.gate,
+            f"{caller.who} lacks the scope `{scope}`, which {method} needs.",
+            code=code,
+            hint=f"Tick the scope `{scope}` in its settings on the portal.",
+        )
+    return GateUnmet(caller.gate, f"{caller.who} is refused with {code}: {words}", code=code, hint=fault.fix)
+
+
+def _unknown(code: str, status: int) -> Recovery:
+    """A web server's page or a bare status says nothing about the record, so only the breaker's judge may count it
+    against one; a code that we do not know, from the portal itself, is final unless the server blames itself."""
+    return Recovery.RETRY if status >= 500 or code.startswith("HTTP_") else Recovery.SKIP
+
+
+def _no_json(status: int, body: bytes, method: str, caller: Caller) -> MigrationError:
+    if status != 200:
+        return of_code(f"HTTP_{status}", method, status=status, caller=caller)
+    start = body[:200].lstrip().lower()
+    return of_code("HTML_ANSWER" if start.startswith(b"<") else "TRUNCATED_ANSWER", method, status=status)
+
+
+def _null(raw: Raw) -> bool:
+    return bytes(raw) == b"null"
+
+
+def _text(raw: Raw | UnsetType) -> str:
+    value = "" if raw is UNSET else msgspec.json.decode(raw)
+    return value if isinstance(value, str) else ""
+
+
+def _plain(text: str) -> str:
+    """Descriptions may hold HTML and are as long as they like."""
+    plain = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+    return plain if len(plain) <= _LONGEST_TEXT else plain[:_LONGEST_TEXT] + "…"

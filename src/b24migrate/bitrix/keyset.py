@@ -1,0 +1,243 @@
+"""Pages by ascending id: `>id`, `start=-1`, up to 50 of them chained inside one request.
+
+A chain takes the last id of each page from the page before, inside the portal: 2,500 records cost one request. A large
+listing is divided by id into segments that are read side by side. A command after the end would cost execution time and
+answer rubbish (a reference that leads nowhere is replaced by the deepest node there is, §A6), so each segment is counted
+once and never more commands are sent than it needs. What comes back is believed only as long as its ids go up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from b24migrate.bitrix.batch import Batcher, Ref
+from b24migrate.bitrix.batch import SIZE as COMMANDS
+from b24migrate.bitrix.paging import SEGMENT, SIZE, Span, entry, rows_of
+from b24migrate.errors import MigrationError, Permanent
+from b24migrate.ports import Answer, Command
+from b24migrate.records import Args, Json, Page, PageEntry, Row
+from b24migrate.streams import Keyset, Listing
+
+_FULL_REQUEST = SIZE * COMMANDS
+_GENTLE_PAGES = COMMANDS  # after a request failed twice, as many pages are read one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Where a chain stands: after `lo`, up to `hi` (None: whatever comes), about `left` records to go."""
+
+    lo: int
+    hi: int | None
+    left: int
+    segment: int = 0
+    page: int = 0
+    exact: bool = True  # `left` was counted by the portal, not estimated
+    doubt: bool = False  # a page was short although records were missing
+    gentle: int = 0
+
+    @classmethod
+    def of(cls, cursor: Args) -> Stretch:
+        return cls(**cursor)
+
+    def cursor(self) -> Args:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(slots=True)
+class _Good:
+    """The pages of a chain that can be believed."""
+
+    rows: list[Row] = field(default_factory=list)
+    log: list[PageEntry] = field(default_factory=list)
+    last: int = 0
+    ended: bool = False
+    error: MigrationError | None = None
+
+
+class KeysetReader:
+    def __init__(self, batcher: Batcher, reading: Listing, paging: Keyset, *, segments: int, via: int = 0) -> None:
+        self._batcher = batcher
+        self._clock = batcher.portal.clock
+        self._reading = reading
+        self._paging = paging
+        self._segments = segments
+        self._via = via
+
+    def read(self, cursor: Args, *, limit: int, gently: bool) -> Page:
+        if not cursor:
+            return self._begin(limit, gently)
+        if "bounds" in cursor and not gently:
+            return self._divide(cursor)
+        if "bounds" in cursor:
+            return self._chain(Stretch(cursor["bounds"][0], None, cursor["left"], page=1, gentle=_GENTLE_PAGES), limit)
+        stretch = Stretch.of(cursor)
+        if gently and not stretch.gentle:
+            stretch = _with(stretch, gentle=_GENTLE_PAGES)
+        return self._chain(stretch, limit)
+
+    def count(self) -> int | None:
+        return self._batcher.single(self.command(0, None, start=0), via=self._via).total
+
+    def command(self, lo: int | Ref, hi: int | None, *, start: int = -1) -> Command:
+        return self._ordered(self._paging.ascending, {f">{self._paging.id}": lo}, hi, start)
+
+    def _ordered(self, order: Args, above: dict[str, Json], hi: int | None, start: int) -> Command:
+        params = dict(self._reading.params)
+        wanted = {**params.get(self._paging.filter, {}), **above}
+        if hi is not None:
+            wanted[f"<={self._paging.id}"] = hi
+        return Command(self._reading.method, {**params, self._paging.filter: wanted, **order, "start": start})
+
+    def _begin(self, limit: int, gently: bool) -> Page:
+        """The first page, counted, and the newest id."""
+        commands = [self.command(0, None, start=0)]
+        if not gently and not limit:
+            commands.append(self._ordered(self._paging.descending, {f">{self._paging.id}": 0}, None, -1))
+        answers, span = self._ask(commands, gently)
+        good = self._believed(answers[:1], commands, span, Stretch(0, None, 0))
+        if good.error is not None:
+            raise good.error
+        total = answers[0].total
+        rows = good.rows[:limit] if limit else good.rows
+        # An empty listing has no total at all (§A2).
+        reported = total if total is not None else (len(good.rows) if good.ended else None)
+        page = Page(rows=rows, reported=reported, log=good.log)
+        if good.ended and len(good.rows) >= (total or 0) or limit and len(rows) >= limit:
+            return page
+        newest = self._newest(answers[1]) if len(answers) > 1 else None
+        page.next.append(self._follow(good, total, newest, gently))
+        return page
+
+    def _follow(self, good: _Good, total: int | None, newest: int | None, gently: bool) -> Args:
+        left = SIZE if total is None else total - len(good.rows)
+        gentle = _GENTLE_PAGES if gently else 0
+        count = min(self._segments, math.ceil((total or 0) / _FULL_REQUEST))
+        if newest is None or count < 2 or newest - good.last < count or good.ended:
+            exact = total is not None
+            return Stretch(good.last, None, left, page=1, exact=exact, doubt=good.ended, gentle=gentle).cursor()
+        step = (newest - good.last) / count
+        return {"bounds": [good.last + round(step * place) for place in range(count)], "left": left}
+
+    def _newest(self, answer: Answer) -> int | None:
+        rows = [] if answer.error else rows_of(answer.result, self._reading.items, self._reading.id)
+        return max((int(row.source_id) for row in rows), default=None)
+
+    def _divide(self, cursor: Args) -> Page:
+        """The first page of every segment, counted: from here on each knows how much it has."""
+        bounds: list[int] = cursor["bounds"]
+        ends = [*bounds[1:], None]
+        commands = [self.command(lo, hi, start=0) for lo, hi in zip(bounds, ends, strict=True)]
+        answers, span = self._ask(commands, gently=False)
+        if all(answer.error for answer in answers):
+            raise answers[0].error or AssertionError
+        page = Page()
+        for place, (lo, hi) in enumerate(zip(bounds, ends, strict=True)):
+            guess = Stretch(lo, hi, cursor["left"] // len(bounds), segment=place + 1, exact=False)
+            total = answers[place].total
+            stretch = guess if total is None else _with(guess, left=total, exact=True)
+            good = self._believed(answers[place : place + 1], commands[place : place + 1], span, stretch)
+            if isinstance(good.error, Permanent):
+                raise good.error
+            self._add(page, good, guess if good.error else stretch, 0)
+        return page
+
+    def _chain(self, stretch: Stretch, limit: int) -> Page:
+        left = min(stretch.left, limit - self._had(stretch)) if limit else stretch.left
+        pages = 1 if stretch.gentle or stretch.doubt else max(1, min(COMMANDS, math.ceil(left / SIZE)))
+        commands = [self.command(stretch.lo, stretch.hi)]
+        for place in range(1, pages):
+            last = Ref(place - 1, (*self._reading.items, SIZE - 1, self._reading.id))
+            commands.append(self.command(last, stretch.hi))
+        answers, span = self._ask(commands, gently=stretch.gentle > 0)
+        good = self._believed(answers, commands, span, stretch)
+        if good.error is not None and not good.log:
+            raise good.error
+        page = Page()
+        self._add(page, good, stretch, limit)
+        return page
+
+    def _ask(self, commands: Sequence[Command], gently: bool) -> tuple[list[Answer], Span]:
+        started_at = self._clock.now()
+        if gently:
+            answers = [self._batcher.single(command, via=self._via) for command in commands]
+        else:
+            answers = self._batcher.run(commands, via=self._via)
+        return answers, Span(started_at, self._clock.now())
+
+    def _believed(self, answers: Sequence[Answer], commands: Sequence[Command], span: Span, stretch: Stretch) -> _Good:
+        good = _Good(last=stretch.lo)
+        for place, answer in enumerate(answers):
+            if isinstance(answer.error, MigrationError):
+                good.error = answer.error
+                break
+            rows = rows_of(answer.result, self._reading.items, self._reading.id)
+            if not self._ascends(rows, good.last):
+                good.error = None if good.log else self._unordered(stretch)
+                break
+            number = stretch.segment * SEGMENT + stretch.page + place
+            good.log.append(entry(number, SIZE, len(rows), commands[place], span))
+            good.rows += rows
+            good.last = int(rows[-1].source_id) if rows else good.last
+            if len(rows) < SIZE:
+                good.ended = True
+                break
+        return good
+
+    @staticmethod
+    def _ascends(rows: Sequence[Row], last: int) -> bool:
+        for row in rows:
+            if (number := int(row.source_id)) <= last:
+                return False
+            last = number
+        return True
+
+    def _unordered(self, stretch: Stretch) -> Permanent:
+        return Permanent(
+            f"{self._reading.method} does not keep to the filter >{self._paging.id} {stretch.lo}.",
+            code="KEYSET_IGNORED",
+            hint="This portal's version of the method cannot be paged by id: please report it.",
+        )
+
+    def _add(self, page: Page, good: _Good, stretch: Stretch, limit: int) -> None:
+        """Takes over what is good, and says where to read on."""
+        had = self._had(stretch)
+        rows = good.rows[: limit - had] if limit else good.rows
+        page.rows.extend(rows)
+        page.log.extend(good.log)
+        if stretch.doubt and good.rows:
+            page.alarms.append(f"{self._reading.method}: a short page in the middle, after id {stretch.lo}.")
+        left = stretch.left - len(good.rows)
+        if (limit and had + len(rows) >= limit) or self._finished(good, stretch, left):
+            return
+        following = _with(
+            stretch,
+            lo=good.last,
+            left=max(0, left) if stretch.exact else self._guess(good, stretch, left),
+            page=stretch.page + len(good.log),
+            doubt=good.ended,
+            gentle=max(0, stretch.gentle - 1),
+        )
+        page.next.append(following.cursor())
+
+    @staticmethod
+    def _finished(good: _Good, stretch: Stretch, left: int) -> bool:
+        if good.ended:
+            # Short and yet not all: deleted meanwhile, or a gap in the answer? Only an empty page is proof.
+            return left <= 0 or not good.rows and stretch.doubt
+        # A full page may be the last one only where no record can be added: below an upper end, all of them counted.
+        return bool(good.log) and stretch.exact and stretch.hi is not None and left <= 0
+
+    @staticmethod
+    def _guess(good: _Good, stretch: Stretch, left: int) -> int:
+        """Without a count a chain grows as long as it finds full pages."""
+        return max(left, 2 * len(good.rows)) if stretch.hi is None else max(left, SIZE)
+
+    def _had(self, stretch: Stretch) -> int:
+        """Under a limit there is one chain, and all its pages but the last were full."""
+        return stretch.page * SIZE
+
+
+def _with(stretch: Stretch, **changes: int | bool | None) -> Stretch:
+    return Stretch.of({**stretch.cursor(), **changes})

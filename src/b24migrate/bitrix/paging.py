@@ -1,0 +1,107 @@
+"""What all ways of paging share: rows are slices of the answer, and every page leaves an entry in the log."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from b24migrate.bitrix.batch import encode
+from b24migrate.errors import Permanent
+from b24migrate.ports import Command
+from b24migrate.records import Json, PageEntry, Row
+
+SIZE = 50
+SEGMENT = 1_000_000  # page numbers: segment x SEGMENT + page
+
+_Items: TypeAlias = list[Raw] | dict[str, Raw] | bool | None  # PHP: a map may be a list, nothing may be `false`
+
+
+class Found(NamedTuple):
+    """The items of one answer, and what lay beside them."""
+
+    items: list[Raw]
+    side: Raw | None = None
+
+
+def items_of(result: bytes | None, path: tuple[str, ...], side: str = "") -> Found:
+    """The raw items at `path`, in one pass over the answer."""
+    decode, depth = _decoder(path, side)
+    try:
+        node: Any = decode(result or b"null")
+        for _ in range(depth):
+            node = node.inner if isinstance(node, msgspec.Struct) else None
+    except msgspec.DecodeError as error:
+        place = ".".join(path) or "result"
+        raise Permanent(f"No list of records at {place}.", code="STRANGE_RESULT", hint=str(error)) from None
+    beside = None
+    if side and isinstance(node, msgspec.Struct):
+        beside, node = node.beside, node.items  # type: ignore[attr-defined]
+    if isinstance(node, dict):
+        return Found(list(node.values()), beside)
+    return Found(node if isinstance(node, list) else [], beside)
+
+
+@cache
+def _decoder(path: tuple[str, ...], side: str) -> tuple[Callable[[bytes], Any], int]:
+    """A decoder made to measure: everything but the path is skipped over, never built."""
+    shape: Any = _Items
+    depth = len(path)
+    for place, name in enumerate(reversed(path)):
+        fields: list[tuple[str, Any, Any]] = [("inner", shape, None)]
+        names = {"inner": name}
+        if side and place == 0:
+            fields, names = [("items", shape, None), ("beside", Raw | None, None)], {"items": name, "beside": side}
+            depth -= 1
+        shape = msgspec.defstruct("Level", fields, rename=names.get) | list[Raw] | bool | None  # type: ignore[operator]
+    return msgspec.json.Decoder(shape).decode, depth
+
+
+@cache
+def id_reader(field: str) -> Callable[[Raw], str]:
+    """Ids are texts in old modules and numbers in newer ones. `A:B` joins two fields; no field: the item itself."""
+    if not field:
+        whole = msgspec.json.Decoder(str | int)
+        return lambda raw: str(whole.decode(raw))
+    names = field.split(":")
+    fields = [(f"f{place}", str | int) for place in range(len(names))]
+    shape = msgspec.defstruct("Id", fields, rename={f"f{place}": name for place, name in enumerate(names)}.get)
+    decode = msgspec.json.Decoder(shape).decode
+    if len(names) == 1:
+        return lambda raw: str(decode(raw).f0)  # type: ignore[attr-defined]
+    return lambda raw: ":".join(str(getattr(decode(raw), name)) for name, _ in fields)
+
+
+def rows_of(result: bytes | None, path: tuple[str, ...], field: str) -> list[Row]:
+    """Payloads are verbatim slices; nothing of a record is decoded but its id."""
+    read = id_reader(field)
+    try:
+        return [Row(read(raw), bytes(raw)) for raw in items_of(result, path).items]
+    except msgspec.DecodeError as error:
+        raise Permanent(f"A record has no {field}.", code="STRANGE_RESULT", hint=str(error)) from None
+
+
+def side_by_id(raw: Raw | None) -> Mapping[str, Json]:
+    """A list or a map beside the items, decoded only when it is not empty."""
+    if raw is None or len(bytes(raw)) <= len("null"):
+        return {}
+    value = msgspec.json.decode(raw)
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {str(member["id"]): member for member in members if isinstance(member, dict) and "id" in member}
+
+
+class Span(NamedTuple):
+    """When a request was made."""
+
+    started_at: datetime
+    finished_at: datetime
+
+
+def entry(number: int, size: int, retrieved: int, command: Command, span: Span) -> PageEntry:
+    asked = hashlib.sha256(encode(command).encode()).hexdigest()
+    return PageEntry(number, size, retrieved, asked, span.started_at, span.finished_at)

@@ -1,0 +1,88 @@
+"""An incoming webhook: where a portal is, whose rights a call has, and the secret that nobody may see."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import re
+from dataclasses import dataclass, replace
+from urllib.parse import SplitResult, urlsplit
+
+from b24migrate.errors import BadConfiguration
+
+# The portal's own page shows the address with an example method at its end: `/rest/1/secret/profile.json`.
+_PATH = re.compile(r"(?P<prefix>(?:/[^/]+)*?/(?:rest|webhook))/(?P<user>[0-9]+)/(?P<secret>[^/\s]+)(?:/[\w.]*)?/?")
+_SHAPE = "https://portal.example/rest/<user id>/<secret>/"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Webhook:
+    origin: str
+    prefix: str
+    user: int
+    secret: str
+    allow_http: bool = False
+
+    @property
+    def tag(self) -> str:
+        """What stands for the secret wherever a person may look."""
+        return hashlib.sha256(self.secret.encode()).hexdigest()[:6]
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.origin).netloc
+
+    def url(self, method: str) -> str:
+        return f"{self.origin}{self.prefix}/{self.user}/{self.secret}/{method}"
+
+    def moved(self, location: str) -> Webhook | None:
+        """The same webhook where the portal lives now, or None when `location` is no REST address we may post to."""
+        parts = urlsplit(location)
+        if not parts.netloc:
+            return self if parts.path.startswith(self.prefix + "/") else None
+        if not parts.path.startswith(self.prefix + "/") or not _may_be_asked(parts, self.allow_http):
+            return None
+        return replace(self, origin=f"{parts.scheme}://{parts.netloc}")
+
+    def __repr__(self) -> str:
+        return f"<Webhook {self}>"
+
+    def __str__(self) -> str:
+        return f"{self.origin}{self.prefix}/{self.user}/{self.tag}"
+
+
+def parse_webhook(text: str, *, key: str = "webhook", allow_http: bool = False) -> Webhook:
+    """Raises BadConfiguration, which never repeats what was given: it may be a secret."""
+    try:
+        parts = urlsplit(text.strip())
+        _ = parts.port
+    except ValueError:
+        parts = SplitResult("", "", "", "", "")
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise BadConfiguration(f"{key} is not a web address.", hint=f"Give it as {_SHAPE}.")
+    found = _PATH.fullmatch(parts.path)
+    if found is None or parts.query or parts.fragment or parts.username is not None:
+        raise BadConfiguration(
+            f"{key} is not the address of an incoming webhook.",
+            hint=f"Copy it from Developer resources → Inbound webhook; it looks like {_SHAPE}.",
+        )
+    if not _may_be_asked(parts, allow_http):
+        raise BadConfiguration(
+            f"{key} uses http, which shows the secret to everyone on the way.",
+            hint="Write https://, or set allow_http = true beside it.",
+        )
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return Webhook(origin, found["prefix"], int(found["user"]), found["secret"], allow_http)
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _may_be_asked(parts: SplitResult, allow_http: bool) -> bool:
+    return parts.scheme == "https" or (parts.scheme == "http" and (allow_http or is_loopback(parts.hostname or "")))
