@@ -1,0 +1,261 @@
+"""Asks both ends and the store whether a migration can begin. Every complaint names its fix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from b24migrate.errors import Limited, MigrationError, Permanent, Transient
+from b24migrate.pipeline.diagnosis import Check, Diagnosis, Facts
+from b24migrate.ports import ANALYSIS, Answer, Clock, Command, RegisterRow, Source, Store, Target
+from b24migrate.records import Json
+from b24migrate.streams import Entity
+
+CONTRACT = 1
+WORST_SKEW = timedelta(minutes=5)
+LEAST_FREE_BYTES = 1_000_000_000
+DELAYS_S = (0.0, 1.0, 2.0)
+LIMITS_WAITED = 20
+PROBES = ("server.time", "profile", "user.admin", "scope")
+
+Said = TypeVar("Said")
+
+
+def examine(
+    source: Source, target: Target, store: Store, entities: Sequence[Entity], *, timezone: ZoneInfo, clock: Clock
+) -> Diagnosis:
+    """Every check for these entities. Never raises for what a portal says or fails to say."""
+    checks = list(_storage(store, clock))
+    asked, facts = _source(source, entities, timezone, clock)
+    checks += asked
+    answered, served, server = _target(target, entities, clock)
+    checks += answered
+    learned = Facts(
+        facts.scopes, facts.admin, facts.methods, tuple(source.owners), served, server, clock.now().isoformat()
+    )
+    return Diagnosis(tuple(checks), learned)
+
+
+# ---------------------------------------------------------------- the store
+
+
+def _storage(store: Store, clock: Clock) -> Iterator[Check]:
+    gate = "infra.storage.ready"
+    try:
+        about = store.describe()
+        store.write(ANALYSIS, [RegisterRow("storage", {"Data": {"ready_at": clock.now().isoformat()}})])
+    except MigrationError as error:
+        fix = error.hint or "Check store.url, and that its place can be written to."
+        yield Check("store", False, error.message, fix, gate, fatal=True, code=error.code)
+        return
+    yield Check(
+        "store", True, f"the store is ready: {about.get('kind', '')} {about.get('place', '')}".strip(), gate=gate
+    )
+    free = about.get("free_bytes")
+    if isinstance(free, int):
+        enough = free >= LEAST_FREE_BYTES
+        message = f"{free / 1e9:.1f} GB are free where the store is"
+        yield Check("disk space", enough, message, "" if enough else "Make room, or move store.url to a larger disk.")
+
+
+# ---------------------------------------------------------------- the source
+
+
+def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, clock: Clock) -> tuple[list[Check], Facts]:
+    needs = sorted({reading.needs for entity in entities for one in entity.streams for reading in one.read} - {""})
+    commands = [Command(name, {}) for name in PROBES]
+    commands += [Command("method.get", {"name": name.lower()}) for name in needs]
+    try:
+        answers = _patient(clock, lambda: source.batch(commands))
+    except MigrationError as error:
+        return [_refused("source", error, "auth.cloud")], Facts()
+    said = dict(zip(PROBES, answers, strict=False))
+    checks = [_reached(said)]
+    checks += _clock(_value(said["server.time"]), timezone, clock)
+    admin = _admin(_value(said["profile"]), _value(said["user.admin"]))
+    checks.append(_admin_check(admin))
+    scopes = _scopes(_value(said["scope"]))
+    for entity in entities:
+        checks += _scope_checks(entity, scopes)
+    for via in range(1, len(source.owners)):
+        checks.append(_other_webhook(source, via, entities, clock))
+    methods = {name: _exists(_value(answer)) for name, answer in zip(needs, answers[len(PROBES) :], strict=True)}
+    return checks, Facts(tuple(sorted(scopes)) if scopes is not None else None, admin, methods)
+
+
+def _reached(said: Mapping[str, Answer]) -> Check:
+    """A portal that knows none of the probes may still serve what is needed: a warning, no more."""
+    if any(answer.error is None for answer in said.values()):
+        return Check("source", True, "the source answers and accepts the webhook")
+    first = said[PROBES[0]].error
+    return Check(
+        "source",
+        False,
+        f"the source answers, but none of the usual questions: {first}",
+        "Check that source.webhook is the address of a Bitrix24 portal.",
+        code=getattr(first, "code", ""),
+    )
+
+
+def _clock(said: Json, timezone: ZoneInfo, clock: Clock) -> Iterator[Check]:
+    try:
+        theirs = datetime.fromisoformat(str(said))
+    except ValueError:
+        theirs = None
+    if theirs is None or theirs.tzinfo is None:
+        message = "the source does not tell its time, so clock and time zone cannot be compared"
+        yield Check("clock", False, message, "Make sure that source.timezone is the zone in the portal's settings.")
+        return
+    skew = abs(theirs - clock.now())
+    near = skew <= WORST_SKEW
+    message = f"this machine and the source differ by {skew.total_seconds():.0f} s"
+    yield Check("clock", near, message, "" if near else "Set this machine's clock by a time server.")
+    here = theirs.astimezone(timezone)
+    same = here.utcoffset() == theirs.utcoffset()
+    message = (
+        f"the source's clock agrees with {timezone.key}"
+        if same
+        else f"the source's clock is at UTC{theirs:%z}, but source.timezone = {timezone.key} is at UTC{here:%z}"
+    )
+    fix = (
+        "" if same else "Set source.timezone to the zone in the portal's settings: times without a zone are read in it."
+    )
+    yield Check("time zone", same, message, fix)
+
+
+def _admin(profile: Json, user_admin: Json) -> bool | None:
+    if isinstance(profile, dict) and "ADMIN" in profile:
+        return profile["ADMIN"] in (True, "Y", "1", 1, "true")
+    return user_admin if isinstance(user_admin, bool) else None
+
+
+def _admin_check(admin: bool | None) -> Check:
+    if admin:
+        return Check("administrator", True, "the source webhook belongs to an administrator")
+    message = (
+        "the source does not tell whether the webhook belongs to an administrator"
+        if admin is None
+        else "the source webhook does not belong to an administrator, so secret groups and some users stay invisible"
+    )
+    return Check("administrator", False, message, "Let an administrator create the webhook in source.webhook.")
+
+
+def _scopes(said: Json) -> frozenset[str] | None:
+    return frozenset(map(str, said)) if isinstance(said, list) else None
+
+
+def _scope_checks(entity: Entity, scopes: frozenset[str] | None) -> Iterator[Check]:
+    name = f"scopes of {entity.name}"
+    if scopes is None:
+        wanted = ", ".join(entity.scopes)
+        yield Check(
+            name, False, "the source does not tell its scopes", f"Make sure that {wanted} are ticked.", "", entity.name
+        )
+        return
+    gate = f"auth.cloud.{entity.name}"
+    missing = ", ".join(f"`{scope}`" for scope in entity.scopes if scope not in scopes)
+    if missing:
+        message = f"the source webhook lacks the scope {missing}, which {entity.name} need"
+        fix = f"Tick {missing} in the webhook's settings on the portal."
+        yield Check(name, False, message, fix, gate, entity.name, fatal=True, code="insufficient_scope")
+    else:
+        yield Check(name, True, f"granted: {', '.join(entity.scopes)}", "", gate, entity.name)
+    for scope, loss in entity.optional_scopes.items():
+        if scope not in scopes:
+            message = f"without the scope `{scope}` {loss}"
+            yield Check(
+                name, False, message, f"Tick `{scope}` in the webhook's settings, or accept it.", "", entity.name
+            )
+
+
+def _other_webhook(source: Source, via: int, entities: Sequence[Entity], clock: Clock) -> Check:
+    name = f"webhook of user {source.owners[via]}"
+    try:
+        answer = _patient(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
+    except MigrationError as error:
+        return _refused(name, error, "auth.cloud")
+    scopes = _scopes(_value(answer))
+    wanted = {scope for entity in entities for scope in entity.scopes}
+    if scopes is not None and not scopes & wanted:
+        fix = f"Tick what it is for among {', '.join(sorted(wanted))}, or take it out of source.more_webhooks."
+        return Check(name, False, "it has none of the scopes that are needed", fix)
+    return Check(name, True, "the source accepts it")
+
+
+def _exists(said: Json) -> bool:
+    return isinstance(said, dict) and said.get("isExisting") is True and said.get("isAvailable") is not False
+
+
+def _value(answer: Answer) -> Json:
+    """What a probe said; None where it failed or said nothing that can be read."""
+    if answer.error is not None or answer.result is None:
+        return None
+    try:
+        return msgspec.json.decode(answer.result)
+    except msgspec.DecodeError:
+        return None
+
+
+# ---------------------------------------------------------------- the target
+
+
+def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[list[Check], tuple[str, ...], str]:
+    try:
+        info = _patient(clock, target.info)
+    except Permanent as error:
+        fix = "Install the import module on the box and grant the webhook the scope `import`."
+        message = f"the target does not serve import.*: {error.message}"
+        return [Check("target", False, message, fix, "auth.target", fatal=True, code=error.code)], (), ""
+    except MigrationError as error:
+        return [_refused("target", error, "auth.target")], (), ""
+    if info.contract != CONTRACT:
+        message = f"the target speaks version {info.contract} of the import contract, this program version {CONTRACT}"
+        fix = "Install the matching version of the import module on the box, or of this program."
+        return [Check("target", False, message, fix, "auth.target", fatal=True)], info.entities, info.server
+    checks = [Check("target", True, f"the target answers: {info.server}")]
+    return [*checks, *(_served(entity, info.entities) for entity in entities)], info.entities, info.server
+
+
+def _served(entity: Entity, served: Sequence[str]) -> Check:
+    gate = f"auth.target.import.{entity.name}"
+    name = f"import of {entity.name}"
+    if entity.wire in served or entity.name in served:
+        return Check(name, True, f"the target imports {entity.name}", "", gate, entity.name)
+    fix = f"Update the import module on the box, or leave {entity.name} out: [entities.{entity.name}] enabled = false."
+    return Check(name, False, f"the target does not import {entity.name}", fix, gate, entity.name, fatal=True)
+
+
+# ---------------------------------------------------------------- both
+
+
+def _refused(name: str, error: MigrationError, gate: str) -> Check:
+    """An end that does not answer is no gate: it stops with another exit code."""
+    away = isinstance(error, (Transient, Limited)) or error.code == "PORTAL_DOWN"
+    message = f"the {name} cannot be asked: {error.message}" if away else error.message
+    fix = error.hint or "Check the address, the network and the proxy."
+    if error.code == "HTML_ANSWER":
+        fix = "Check the address: a web page answers there, not the REST interface of a portal."
+    return Check(name, False, message, fix, "" if away else gate, fatal=True, code=error.code)
+
+
+def _patient(clock: Clock, ask: Callable[[], Said]) -> Said:
+    """Three attempts; a limit of the portal is waited for."""
+    limits = 0
+    failures = 0
+    while True:
+        try:
+            return ask()
+        except Transient:
+            failures += 1
+            if failures == len(DELAYS_S):
+                raise
+            clock.sleep(DELAYS_S[failures])
+        except Limited as limit:
+            limits += 1
+            if limits > LIMITS_WAITED:
+                raise
+            clock.sleep(max(1.0, limit.wait_s))
