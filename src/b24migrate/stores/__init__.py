@@ -1,0 +1,64 @@
+"""The stores: one module per technology, opened by URL."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from b24migrate.errors import BadConfiguration
+from b24migrate.ports import Clock, Files, Queue, Store
+from b24migrate.records import Table
+from b24migrate.stores.sqlite import Database, FolderFiles, SqliteQueue, SqliteStore
+
+_IN_MEMORY = ("sqlite://:memory:", "sqlite:///:memory:")
+_HINT = 'Set store.url to a file, such as "sqlite:///b24migrate.db".'
+
+
+class Opened(NamedTuple):
+    """One store through its three ports. Closing `store` closes them all."""
+
+    store: Store
+    queue: Queue
+    files: Files
+
+
+def open_store(url: str, tables: Sequence[Table], clock: Clock, *, base: Path = Path()) -> Opened:
+    """`sqlite:///path.db` is relative to `base`, `sqlite:////path.db` absolute, `sqlite://:memory:` for tests.
+    Raises BadConfiguration for any other address, a store of another version, or a file that is no store."""
+    if url in _IN_MEMORY:
+        return _open(None, tables, clock)
+    if url.startswith("azure://"):
+        raise BadConfiguration("The store azure:// is not in this version.", code="STORE_URL", hint=_HINT)
+    kind, found, path = url.partition(":///")
+    if kind != "sqlite" or not found or not path:
+        raise BadConfiguration(f"{url!r} is not the address of a store.", code="STORE_URL", hint=_HINT)
+    return _open((base / path).absolute(), tables, clock)
+
+
+def _open(path: Path | None, tables: Sequence[Table], clock: Clock) -> Opened:
+    if path:
+        _check(path)
+    database = Database(path, tables, clock)
+    if path:
+        folder = path.with_name(path.name + ".files")
+    else:
+        folder = Path(database.closing.enter_context(tempfile.TemporaryDirectory(prefix="b24migrate-")))
+    try:
+        return Opened(SqliteStore(database), SqliteQueue(database), FolderFiles(folder, clock))
+    except BaseException:
+        database.close()
+        raise
+
+
+def _check(path: Path) -> None:
+    if path.is_dir():
+        raise BadConfiguration(f"The store {path} is a folder.", code="STORE_URL", hint=_HINT)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = error.strerror or str(error)
+        raise BadConfiguration(
+            f"The folder {path.parent} cannot be made: {problem}.", code="STORE_URL", hint=_HINT
+        ) from error

@@ -1,0 +1,148 @@
+"""The queue: jobs in the same file as the records they work on."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from b24migrate.ports import Lease
+from b24migrate.records import DeadLetter, Job, canonical
+from b24migrate.stores.sqlite.database import Database
+from b24migrate.stores.sqlite.words import beginning, moment, text
+
+_PUT = """
+INSERT INTO Jobs (Id, Scope, Kind, Args, Attempts, Failures, VisibleAt) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (Id) DO NOTHING
+"""
+_ANY_VISIBLE = """
+SELECT EXISTS (SELECT 1 FROM Jobs WHERE VisibleAt IS NULL) OR EXISTS (SELECT 1 FROM Jobs WHERE VisibleAt <= ?)
+"""
+# Jobs whose time has come join those that can be taken, once each: so the oldest is the first entry of an index,
+# however many are parked. A lease that ended keeps its token until somebody takes the job: it may still be renewed.
+_WAKE = "UPDATE Jobs SET VisibleAt = NULL WHERE VisibleAt <= ?"
+_CLAIM = """
+UPDATE Jobs SET Owner = ?, Token = ?, LeaseUntil = ?, VisibleAt = ?
+WHERE Seq = (SELECT Seq FROM Jobs WHERE VisibleAt IS NULL ORDER BY Seq LIMIT 1)
+RETURNING Scope, Kind, Args, Attempts, Failures
+"""
+_RENEW = "UPDATE Jobs SET LeaseUntil = ?, VisibleAt = ? WHERE Id = ? AND Token = ?"
+_PARK = """
+UPDATE Jobs SET Owner = NULL, Token = NULL, LeaseUntil = NULL, VisibleAt = ?, Attempts = ?, Failures = ?
+WHERE Id = ? AND Token = ?
+"""
+_REMOVE = "DELETE FROM Jobs WHERE Id = ? AND Token = ?"
+_BURY = """
+INSERT INTO DeadLetters (Id, Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (Id) DO UPDATE SET Attempts = excluded.Attempts, Failures = excluded.Failures, Code = excluded.Code,
+    Reason = excluded.Reason, DiedAt = excluded.DiedAt
+"""
+_DEAD = """
+SELECT Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt FROM DeadLetters WHERE ? IN ('', Scope) ORDER BY Seq
+"""
+_RELEASE = """
+UPDATE Jobs SET Owner = NULL, Token = NULL, LeaseUntil = NULL, VisibleAt = NULL WHERE Seq = ? AND Token = ?
+"""
+
+
+class SqliteQueue:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, jobs: Sequence[Job], *, visible_at: datetime | None = None) -> None:
+        if not jobs:
+            return
+        with self._database.writing() as connection:
+            _put(connection, jobs, visible_at)
+
+    def claim(self, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
+        at, until = text(now), text(now + timedelta(seconds=lease_s))
+        with self._database.reading() as connection:  # an idle worker asks often: it must not take the write lock
+            if not connection.execute(_ANY_VISIBLE, (at,)).fetchone()[0]:
+                return None
+        token = secrets.token_hex(12)
+        with self._database.writing() as connection:
+            connection.execute(_WAKE, (at,))
+            rows = connection.execute(_CLAIM, (owner, token, until, until)).fetchall()
+        return Lease(_job(*rows[0]), token) if rows else None
+
+    def renew(self, lease: Lease, *, now: datetime, lease_s: float) -> bool:
+        until = text(now + timedelta(seconds=lease_s))
+        with self._database.writing() as connection:
+            return connection.execute(_RENEW, (until, until, lease.job.id, lease.token)).rowcount == 1
+
+    def finish(self, lease: Lease, follow: Sequence[Job]) -> None:
+        """One transaction, so the job goes first: what follows may be the same job again."""
+        with self._database.writing() as connection:
+            if connection.execute(_REMOVE, (lease.job.id, lease.token)).rowcount:
+                _put(connection, follow)
+
+    def park(self, lease: Lease, *, until: datetime, job: Job | None = None) -> None:
+        counts = job or lease.job
+        with self._database.writing() as connection:
+            connection.execute(_PARK, (text(until), counts.attempts, counts.failures, lease.job.id, lease.token))
+
+    def bury(self, lease: Lease, *, code: str, reason: str, now: datetime) -> None:
+        with self._database.writing() as connection:
+            if connection.execute(_REMOVE, (lease.job.id, lease.token)).rowcount:
+                connection.execute(_BURY, (*_row(lease.job), code, reason, text(now)))
+
+    def letter(self, job: Job, *, code: str, reason: str, now: datetime) -> None:
+        with self._database.writing() as connection:
+            connection.execute(_BURY, (*_row(job), code, reason, text(now)))
+
+    def open(self, scope: str) -> int:
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT Open FROM Scopes WHERE Scope = ?", (scope,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def next_visible(self) -> datetime | None:
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT VisibleAt FROM Jobs ORDER BY VisibleAt LIMIT 1").fetchone()
+        if row is None:
+            return None
+        return moment(row[0]) if row[0] else self._database.clock.now()
+
+    def drop(self, scope: str) -> None:
+        now = text(self._database.clock.now())
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM Jobs WHERE Scope = ? AND (Token IS NULL OR LeaseUntil <= ?)", (scope, now))
+            connection.execute("DELETE FROM DeadLetters WHERE Scope = ?", (scope,))
+
+    def dead(self, scope: str = "") -> list[DeadLetter]:
+        with self._database.reading() as connection:
+            rows = connection.execute(_DEAD, (scope,)).fetchall()
+        return [DeadLetter(_job(*row[:5]), *row[5:]) for row in rows]
+
+    def revive(self, scope: str = "") -> int:
+        with self._database.writing() as connection:
+            jobs = [_job(*row[:5]).tried(0, 0) for row in connection.execute(_DEAD, (scope,))]
+            _put(connection, jobs)
+            connection.execute("DELETE FROM DeadLetters WHERE ? IN ('', Scope)", (scope,))
+        return len(jobs)
+
+    def release(self, owner_prefix: str, alive: Collection[str]) -> int:
+        sql = "SELECT Seq, Token, Owner FROM Jobs WHERE Owner >= ? AND Owner <= ?"
+        with self._database.writing() as connection:
+            rows = connection.execute(sql, beginning(owner_prefix)).fetchall()
+            dead = [(seq, token) for seq, token, owner in rows if owner not in alive]
+            connection.executemany(_RELEASE, dead)
+        return len(dead)
+
+
+def _put(connection: sqlite3.Connection, jobs: Sequence[Job], visible_at: datetime | None = None) -> None:
+    at = text(visible_at) if visible_at else None
+    connection.executemany(_PUT, [(*_row(job), at) for job in jobs])
+
+
+def _row(job: Job) -> tuple[Any, ...]:
+    return job.id, job.scope, job.kind, canonical(job.args).decode(), job.attempts, job.failures
+
+
+def _job(scope: str, kind: str, args: str, attempts: int, failures: int) -> Job:
+    return Job(scope, kind, msgspec.json.decode(args), attempts, failures)

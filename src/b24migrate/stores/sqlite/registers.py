@@ -1,0 +1,130 @@
+"""The registers, small tables of named columns, and the counters."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from b24migrate.ports import Register, RegisterRow
+from b24migrate.records import Json
+from b24migrate.stores.sqlite.database import Database
+from b24migrate.stores.sqlite.words import beginning, marks
+
+_SELECT = 'SELECT PartitionKey, RowKey, Version, Kinds, {columns} FROM "{table}" WHERE '
+_INSERT = 'INSERT INTO "{table}" (PartitionKey, RowKey, Kinds, {columns}) VALUES (?, ?, ?, {marks}) ON CONFLICT '
+_UPDATE = 'UPDATE "{table}" SET Version = Version + 1, Kinds = ?, {settings} WHERE {where}'
+_ERASE = 'DELETE FROM "{table}" WHERE {where}'
+_ADD = """
+INSERT INTO Counters (Name, Value) VALUES (?, ?) ON CONFLICT (Name) DO UPDATE SET Value = Value + excluded.Value
+"""
+_INT64 = 1 << 63
+
+
+class RegisterRoom:
+    database: Database
+
+    def read(self, register: Register, key: str, *, partition: str | None = None) -> RegisterRow | None:
+        where = register.partition if partition is None else partition
+        sql = _select(register) + "PartitionKey = ? AND RowKey = ?"
+        with self.database.reading() as connection:
+            row = connection.execute(sql, (where, key)).fetchone()
+        return _row(register, row) if row else None
+
+    def rows(self, register: Register, prefix: str = "", *, partition: str | None = None) -> list[RegisterRow]:
+        where, values = _range(register, prefix, partition)
+        with self.database.reading() as connection:
+            found = connection.execute(f"{_select(register)} {where} ORDER BY RowKey, PartitionKey", values).fetchall()
+        return [_row(register, row) for row in found]
+
+    def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
+        settings = ", ".join(f'"{column}" = excluded."{column}"' for column in register.columns)
+        sql = _insert(register) + f"DO UPDATE SET Version = Version + 1, Kinds = excluded.Kinds, {settings}"
+        with self.database.writing() as connection:
+            connection.executemany(sql, [_values(register, row) for row in rows])
+
+    def swap(self, register: Register, row: RegisterRow) -> bool:
+        partition, key, *values = _values(register, row)
+        if row.version == 0:
+            with self.database.writing() as connection:
+                return connection.execute(_insert(register) + "DO NOTHING", (partition, key, *values)).rowcount == 1
+        settings = ", ".join(f'"{column}" = ?' for column in register.columns)
+        where = "PartitionKey = ? AND RowKey = ? AND Version = ?"
+        sql = _UPDATE.format(table=register.name, settings=settings, where=where)
+        with self.database.writing() as connection:
+            return connection.execute(sql, (*values, partition, key, row.version)).rowcount == 1
+
+    def erase(self, register: Register, prefix: str, *, partition: str | None = None) -> None:
+        where, values = _range(register, prefix, partition)
+        with self.database.writing() as connection:
+            connection.execute(_ERASE.format(table=register.name, where=where), values)
+
+    def add(self, counters: Mapping[str, float]) -> None:
+        with self.database.writing() as connection:
+            add_counters(connection, counters)
+
+    def counters(self, prefix: str = "") -> dict[str, float]:
+        sql = "SELECT Name, Value FROM Counters WHERE Name >= ? AND Name <= ? ORDER BY Name"
+        with self.database.reading() as connection:
+            return dict(connection.execute(sql, beginning(prefix)).fetchall())
+
+
+def add_counters(connection: sqlite3.Connection, counters: Mapping[str, float]) -> None:
+    connection.executemany(_ADD, [(name, value) for name, value in counters.items() if value])
+
+
+def _columns(register: Register) -> str:
+    return ", ".join(f'"{column}"' for column in register.columns)
+
+
+def _select(register: Register) -> str:
+    return _SELECT.format(table=register.name, columns=_columns(register))
+
+
+def _insert(register: Register) -> str:
+    return _INSERT.format(table=register.name, columns=_columns(register), marks=marks(len(register.columns))) + (
+        "(PartitionKey, RowKey) "
+    )
+
+
+def _range(register: Register, prefix: str, partition: str | None) -> tuple[str, tuple[str, ...]]:
+    """A register without a partition of its own is asked as a whole, unless one is named."""
+    where = register.partition if partition is None else partition
+    if not where and partition is None:
+        return "RowKey >= ? AND RowKey <= ?", beginning(prefix)
+    return "PartitionKey = ? AND RowKey >= ? AND RowKey <= ?", (where, *beginning(prefix))
+
+
+def _values(register: Register, row: RegisterRow) -> tuple[Any, ...]:
+    if strange := set(row.values) - set(register.columns):
+        raise ValueError(f"{register.name} has no column {', '.join(sorted(strange))}")
+    kinds = {name: kind for name, value in row.values.items() if (kind := _kind(value))}
+    values = [_written(row.values.get(column), kinds.get(column)) for column in register.columns]
+    return row.partition or register.partition, row.key, _json(kinds) if kinds else None, *values
+
+
+def _kind(value: Json) -> str:
+    """What a column's own type cannot tell when it is read back."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "" if -_INT64 <= value < _INT64 else "json"
+    return "" if value is None or isinstance(value, str | float) else "json"
+
+
+def _written(value: Json, kind: str | None) -> Any:
+    return _json(value) if kind == "json" else value
+
+
+def _json(value: Json) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _row(register: Register, row: tuple[Any, ...]) -> RegisterRow:
+    partition, key, version, kinds, *values = row
+    found: dict[str, Json] = dict(zip(register.columns, values, strict=True))
+    for column, kind in msgspec.json.decode(kinds or "{}").items():
+        found[column] = bool(found[column]) if kind == "bool" else msgspec.json.decode(found[column])
+    return RegisterRow(key, found, version, partition)

@@ -1,0 +1,165 @@
+"""Settling: what became of records on the target, their links, and giving failed ones another chance."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from b24migrate.ports import ID_MAP
+from b24migrate.records import Link, Settled, Status, Table, order_key
+from b24migrate.stores.sqlite.database import Database
+from b24migrate.stores.sqlite.registers import add_counters
+from b24migrate.stores.sqlite.tallies import Tally
+from b24migrate.stores.sqlite.words import beginning, chunks, marks, same_form, sql, text
+
+_LINK = """
+INSERT INTO IdMap (PartitionKey, RowKey, TargetId, Digest, ImportedAtUtc, Origin) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (PartitionKey, RowKey) DO UPDATE SET TargetId = excluded.TargetId, Digest = excluded.Digest,
+    ImportedAtUtc = excluded.ImportedAtUtc, Origin = excluded.Origin, Version = Version + 1, Kinds = NULL
+"""
+_LINKS = "SELECT RowKey, TargetId, Digest, Origin FROM IdMap WHERE PartitionKey = ? AND RowKey IN ({marks})"
+_NEXT_LINKS = """
+SELECT RowKey, TargetId, Digest, Origin FROM IdMap
+WHERE PartitionKey = ? AND RowKey > ? AND RowKey <= ? ORDER BY RowKey LIMIT 2000
+"""
+_BEFORE = 'SELECT Ord, Status, Attempts, PulledThrough FROM "{table}" WHERE Ord IN ({marks})'
+_SETTLE = """
+UPDATE "{table}" SET Status = ?, Attempts = ?, LastErrorCode = ?, LastError = ?, LastErrorAtUtc = ?, RetryAfterUtc = ?,
+    TargetId = coalesce(?, TargetId), ImportedAtUtc = coalesce(?, ImportedAtUtc)
+WHERE Ord = ?
+"""
+_FAILED_NEXT = """
+SELECT Ord, Status, Attempts, PulledThrough FROM "{table}" INDEXED BY "{table}Failed"
+WHERE {failed} {also} AND Ord > ? ORDER BY Ord LIMIT 2000
+"""
+_FAILED_AMONG = """
+SELECT Ord, Status, Attempts, PulledThrough FROM "{table}" WHERE {failed} {also} AND Ord IN ({marks})
+"""
+_RENEW = """
+UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
+    RetryAfterUtc = NULL
+WHERE Ord = ?
+"""
+
+
+class _Before(NamedTuple):
+    key: str
+    status: str
+    attempts: int
+    pulled: int
+
+
+class SettlingRoom:
+    database: Database
+
+    def settle(self, stream: str, table: Table, outcomes: Sequence[Settled], *, now: datetime) -> None:
+        if not outcomes:
+            return
+        at = text(now)
+        keys = [order_key(outcome.row_key) for outcome in outcomes]
+        tally, counters = Tally(table.name), Counter[str]()
+        with self.database.writing() as connection:
+            _write_links(connection, stream, [one.link for one in outcomes if one.link], at)
+            before = _before(connection, table, keys)
+            for key, outcome in zip(keys, outcomes, strict=True):
+                if old := before.get(key):
+                    tally.move(old.status, bool(old.pulled), outcome.status, bool(old.pulled))
+                    counters.update(_counted(stream, old, outcome))
+                    before[key] = old._replace(status=outcome.status, attempts=outcome.attempts)
+            rows = [_settled(key, outcome, at) for key, outcome in zip(keys, outcomes, strict=True)]
+            connection.executemany(sql(_SETTLE, table), rows)
+            tally.write(connection)
+            add_counters(connection, counters)
+
+    def renew(self, table: Table, *, code: str = "", row_keys: Sequence[str] | None = None) -> int:
+        """In small transactions: a million records do not make one of a gigabyte."""
+        also, codes = ("AND LastErrorCode = ?", [code]) if code else ("", [])
+        renewed = 0
+        if row_keys is not None:
+            for chunk in chunks(list(map(order_key, row_keys))):
+                query = sql(_FAILED_AMONG, table, also=also, marks=marks(len(chunk)))
+                renewed += len(self._renew(table, query, (*codes, *chunk)))
+            return renewed
+        query, last = sql(_FAILED_NEXT, table, also=also), ""
+        while found := self._renew(table, query, (*codes, last)):
+            renewed += len(found)
+            last = found[-1].key
+        return renewed
+
+    def _renew(self, table: Table, query: str, values: tuple[str, ...]) -> list[_Before]:
+        tally = Tally(table.name)
+        with self.database.writing() as connection:
+            found = list(map(_Before._make, connection.execute(query, values)))
+            for old in found:
+                tally.move(old.status, bool(old.pulled), Status.NEW, bool(old.pulled))
+            connection.executemany(sql(_RENEW, table), [(old.key,) for old in found])
+            tally.write(connection)
+        return found
+
+    def links(self, stream: str, source_ids: Collection[str]) -> dict[str, Link]:
+        found: dict[str, Link] = {}
+        with self.database.reading() as connection:
+            for chunk in chunks([f"{stream}:{source_id}" for source_id in source_ids]):
+                rows = connection.execute(_LINKS.format(marks=marks(len(chunk))), (ID_MAP.partition, *chunk))
+                found.update((link.source_id, link) for link in (_link(stream, *row) for row in rows))
+        return found
+
+    def link(self, stream: str, links: Sequence[Link], *, now: datetime) -> None:
+        with self.database.writing() as connection:
+            _write_links(connection, stream, links, text(now))
+
+    def all_links(self, stream: str) -> Iterator[Link]:
+        """A stretch at a time: no connection is held while the caller works."""
+        key, last = beginning(f"{stream}:")
+        while True:
+            with self.database.reading() as connection:
+                rows = connection.execute(_NEXT_LINKS, (ID_MAP.partition, key, last)).fetchall()
+            if not rows:
+                return
+            yield from (_link(stream, *row) for row in rows)
+            key = rows[-1][0]
+
+
+def _write_links(connection: sqlite3.Connection, stream: str, links: Sequence[Link], at: str) -> None:
+    rows = [
+        (ID_MAP.partition, f"{stream}:{link.source_id}", link.target_id, link.digest, at, link.origin) for link in links
+    ]
+    connection.executemany(_LINK, rows)
+
+
+def _link(stream: str, key: str, target_id: str, digest: str, origin: str) -> Link:
+    return Link(key.removeprefix(f"{stream}:"), target_id, digest, origin)
+
+
+def _before(connection: sqlite3.Connection, table: Table, keys: Sequence[str]) -> dict[str, _Before]:
+    found: dict[str, _Before] = {}
+    for chunk in chunks(keys):
+        rows = connection.execute(sql(_BEFORE, table, marks=marks(len(chunk))), chunk)
+        found.update((row[0], _Before(*row)) for row in rows)
+    return found
+
+
+def _settled(key: str, outcome: Settled, at: str) -> tuple[str | int | None, ...]:
+    failed = bool(outcome.error_code or outcome.error)
+    return (
+        outcome.status.value,
+        outcome.attempts,
+        (outcome.error_code or "") if failed else None,
+        outcome.error,
+        at if failed else None,
+        same_form(outcome.retry_after_utc),
+        outcome.link.target_id if outcome.link else None,
+        at if outcome.status is Status.IMPORT_OK else None,
+        key,
+    )
+
+
+def _counted(stream: str, old: _Before, outcome: Settled) -> Counter[str]:
+    counted = Counter[str]()
+    counted[f"retries:{stream}"] = max(0, outcome.attempts - max(1, old.attempts))
+    if old.status != Status.IMPORT_OK:
+        counted.update({f"{loss}:{stream}": count for loss, count in outcome.losses.items()})
+    return counted

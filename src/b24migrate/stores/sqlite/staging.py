@@ -1,0 +1,139 @@
+"""Staging: a page of records goes in, and a page that went in before changes nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from b24migrate.records import Staged, Staging, Status, Table, order_key
+from b24migrate.stores.sqlite.database import Database
+from b24migrate.stores.sqlite.tallies import Tally
+from b24migrate.stores.sqlite.words import chunks, marks, sql
+
+_LAST = 'SELECT coalesce(max(rowid), 0) FROM "{table}"'
+# The payload is bound as bytes and cast: decoding it to a str and back costs more than writing it.
+_INSERT = """
+INSERT INTO "{table}" (
+    Ord, RowKey, Payload, PayloadHash, SourceOriginal, SourceUtc, OriginalOffsetMin, Extras, PulledThrough, NaturalKey,
+    RunId, Pass
+) VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?)
+ON CONFLICT (Ord) DO NOTHING
+"""
+_KNOWN = """
+SELECT Ord, Status, PayloadHash, PulledThrough, Pass,
+    CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Payload AS BLOB) END,
+    CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Extras AS BLOB) END
+FROM "{table}" WHERE rowid <= ? AND Ord IN ({marks})
+"""
+_REPLACE = """
+UPDATE "{table}" SET Payload = CAST(? AS TEXT), PayloadHash = ?, SourceOriginal = ?, SourceUtc = ?,
+    OriginalOffsetMin = ?, Extras = CAST(? AS TEXT), NaturalKey = ?, RunId = ? {also}
+WHERE Ord = ?
+"""
+_ANEW = """
+, Status = 'NEW', Revision = Revision + 1, Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
+RetryAfterUtc = NULL
+"""
+_TOUCH = 'UPDATE "{table}" SET PulledThrough = ?, Pass = ? WHERE Ord = ?'
+
+
+class _Known(NamedTuple):
+    """What staging must know of a record that is there."""
+
+    status: str
+    payload_hash: str | None
+    pulled: bool
+    pass_no: int
+    payload: bytes | None
+    extras: bytes | None
+
+
+class StagingRoom:
+    database: Database
+
+    def stage(self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int) -> Staging:
+        total = Staging()
+        for part in _without_repeats(records):
+            total = _sum(total, self._stage(table, part, run, pass_no))
+        return total
+
+    def _stage(self, table: Table, records: Sequence[Staged], run: str, pass_no: int) -> Staging:
+        rows = [(order_key(record[0]), *record, run, pass_no) for record in records]
+        tally = Tally(table.name)
+        with self.database.writing() as connection:
+            (last,) = connection.execute(sql(_LAST, table)).fetchone()
+            added = connection.executemany(sql(_INSERT, table), rows).rowcount
+            if added == len(rows):  # the usual case: a page nobody has seen
+                tally.add(Status.NEW, added, sum(record.pulled_through for record in records))
+                done = Staging(added=added, seen=added)
+            else:
+                known = _known(connection, table, [row[0] for row in rows], last, records)
+                done = _meet_again(connection, table, rows, known, tally)
+            tally.write(connection)
+        return done
+
+
+def _known(
+    connection: sqlite3.Connection, table: Table, keys: Sequence[str], last: int, records: Sequence[Staged]
+) -> dict[str, _Known]:
+    """Those of the keys that were there before: new rows have a rowid above the `last` one."""
+    unhashed = any(record.payload_hash is None for record in records)
+    found: dict[str, _Known] = {}
+    for chunk in chunks(keys):
+        query = sql(_KNOWN, table, marks=marks(len(chunk)))
+        for key, status, digest, pulled, *rest in connection.execute(query, (unhashed, unhashed, last, *chunk)):
+            found[key] = _Known(status, digest, bool(pulled), *rest)
+    return found
+
+
+def _meet_again(
+    connection: sqlite3.Connection,
+    table: Table,
+    rows: Sequence[tuple[Any, ...]],
+    known: dict[str, _Known],
+    tally: Tally,
+) -> Staging:
+    anew, replaced, touched = [], [], []
+    changed = seen = 0
+    for key, *values, run, pass_no in rows:
+        record, old = Staged(*values), known.get(key)
+        if old is None:
+            tally.add(Status.NEW, 1, record.pulled_through)
+            continue
+        content = (*record[1:7], record.natural, run, key)
+        status, pulled = old.status, old.pulled and record.pulled_through
+        if old.payload_hash and record.payload_hash:
+            if old.payload_hash != record.payload_hash:
+                anew.append(content)
+                status = Status.NEW
+        elif status != Status.IMPORT_OK:
+            differs = (old.payload, old.extras) != (record.payload, record.extras)
+            if differs or record.payload_hash:
+                replaced.append(content)
+            changed += differs
+        seen += old.pass_no < pass_no
+        if pulled != old.pulled or old.pass_no < pass_no:
+            touched.append((pulled, max(pass_no, old.pass_no), key))
+        tally.move(old.status, old.pulled, status, pulled)
+    connection.executemany(sql(_REPLACE, table, also=_ANEW), anew)
+    connection.executemany(sql(_REPLACE, table, also=""), replaced)
+    connection.executemany(sql(_TOUCH, table), touched)
+    added, changed = len(rows) - len(known), changed + len(anew)
+    return Staging(added, changed, len(known) - changed, seen + added)
+
+
+def _without_repeats(records: Sequence[Staged]) -> list[Sequence[Staged]]:
+    """Pages may overlap: a record that is there twice is staged once after the other."""
+    if len({record.row_key for record in records}) == len(records):
+        return [records] if records else []
+    parts: list[dict[str, Staged]] = [{}]
+    for record in records:
+        if record.row_key in parts[-1]:
+            parts.append({})
+        parts[-1][record.row_key] = record
+    return [list(part.values()) for part in parts]
+
+
+def _sum(one: Staging, other: Staging) -> Staging:
+    return Staging(*(a + b for a, b in zip(one, other, strict=True)))
