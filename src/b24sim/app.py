@@ -167,7 +167,7 @@ class OldAddress:
     def __init__(self, portal: Portal):
         self.portal = portal
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             self.portal.stats.http_requests += 1
             await redirect(self.portal.company.portal_url + scope["path"], scope, send)

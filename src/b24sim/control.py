@@ -1,10 +1,95 @@
 """The control room under /_sim/: what was asked, what is true, and what shall change."""
 
-from b24sim.http import Receive, Scope, Send, read_body, respond
-from b24sim.phpjson import encode
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs
+
+from b24sim.clock import ManualClock
+from b24sim.company.changes import change
+from b24sim.dump import counts, dump
+from b24sim.errors import RestError
+from b24sim.faults import Faults
+from b24sim.http import JSON, Receive, Scope, Send, read_body, respond
 from b24sim.portal import Portal
+
+Query = dict[str, str]
+Page = Callable[[Portal, Query, Any], Any]
 
 
 async def control(portal: Portal, scope: Scope, receive: Receive, send: Send) -> None:
-    await read_body(receive)
-    await respond(send, 200, encode(portal.stats.summary()))
+    """Answer plain JSON; a complaint is a 400 with the known words."""
+    body = await read_body(receive)
+    name = str(scope["path"]).removeprefix("/_sim/").strip("/")
+    query = {key: values[0] for key, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
+    page = PAGES.get((scope["method"], name))
+    try:
+        if page is None:
+            raise RestError("ERROR_NOT_FOUND", f"there are {', '.join(' '.join(key) for key in PAGES)}", 404)
+        answer, status = page(portal, query, json.loads(body) if body else {}), 200
+    except RestError as refusal:
+        answer, status = refusal.body(), refusal.status
+    except (ValueError, KeyError) as complaint:
+        answer, status = {"error": "ERROR_ARGUMENT", "error_description": str(complaint)}, 400
+    await respond(send, status, json.dumps(answer, ensure_ascii=False).encode("utf-8", "surrogatepass"), JSON)
+
+
+def _stats(portal: Portal, _query: Query, _body: Any) -> Any:
+    return portal.stats.summary()
+
+
+def _reset(portal: Portal, _query: Query, _body: Any) -> Any:
+    portal.stats.reset()
+    return {"reset": True}
+
+
+def _faults(portal: Portal, query: Query, body: Any) -> Any:
+    script = body if isinstance(body, list) else [body] if body else []
+    portal.faults = Faults(script, int(query.get("seed", portal.company.plan.seed)))
+    return {"rules": len(portal.faults.rules)}
+
+
+def _mutate(portal: Portal, _query: Query, body: Any) -> Any:
+    wishes = body if isinstance(body, list) else [body]
+    return {"ids": [number for wish in wishes for number in change(portal.company, portal.clock.now(), wish)]}
+
+
+def _dump(portal: Portal, query: Query, _body: Any) -> Any:
+    user = int(query["visible_to"]) if "visible_to" in query else None
+    return {"stream": query["stream"], "records": dump(portal, query["stream"], user)}
+
+
+def _company(portal: Portal, _query: Query, _body: Any) -> Any:
+    return {
+        "counts": counts(portal),
+        "unimportable_users": sorted(portal.company.people.bad),
+        "bots": portal.company.bots,
+    }
+
+
+def _clock(portal: Portal, _query: Query, body: Any) -> Any:
+    if body and not isinstance(portal.clock, ManualClock):
+        raise ValueError("only a manual clock can be moved")
+    if isinstance(portal.clock, ManualClock):
+        portal.clock.advance(float(body.get("advance", 0)))
+    return {"now": portal.clock.now()}
+
+
+def _imports(portal: Portal, _query: Query, _body: Any) -> Any:
+    return {
+        "order_violations": portal.imports.order_violations,
+        "digest_mismatches": portal.imports.digest_mismatches,
+    }
+
+
+PAGES: dict[tuple[str, str], Page] = {
+    ("GET", "stats"): _stats,
+    ("POST", "reset"): _reset,
+    ("POST", "faults"): _faults,
+    ("POST", "mutate"): _mutate,
+    ("GET", "dump"): _dump,
+    ("GET", "company"): _company,
+    ("GET", "clock"): _clock,
+    ("POST", "clock"): _clock,
+    ("GET", "imports"): _imports,
+}

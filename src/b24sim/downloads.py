@@ -1,10 +1,74 @@
 """Bytes behind links: photos, avatars and files."""
 
-from b24sim.http import HTML, NOT_FOUND, Scope, Send, respond
+from urllib.parse import parse_qs
+
+from b24sim.company.files import picture
+from b24sim.http import HTML, LOGIN_PAGE, NOT_FOUND, Scope, Send, header, respond
+from b24sim.methods.disk import signature
 from b24sim.portal import Portal
 from b24sim.request import Address
 
+PNG = b"image/png"
+BINARY = b"application/octet-stream"
+
 
 async def download(portal: Portal, address: Address | None, scope: Scope, send: Send) -> None:
+    """Serve a link. A link that is signed wrongly gives the login page, with status 200."""
     portal.stats.downloads += 1
+    if not header(scope, b"user-agent"):
+        await respond(send, 404, NOT_FOUND, HTML)
+        return
+    if address is None:
+        await _picture(portal, scope, send)
+        return
+    number = _granted(portal, address, scope)
+    found = portal.company.file(number) if number else None
+    if found is None:
+        await respond(send, 200, LOGIN_PAGE, HTML)
+        return
+    file = found[0]
+    disposition = f'attachment; filename="file.{file.extension}"'.encode()
+    await respond(send, 200, file.content(), BINARY, ((b"content-disposition", disposition),))
+
+
+def _granted(portal: Portal, address: Address, scope: Scope) -> int:
+    token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+    if token.startswith("im|"):
+        return portal.spend_token(token)
+    kind, _, rest = token.partition("|")
+    number, _, signed = rest.partition("|")
+    user = int(address.user) if address.user.isdigit() else 0
+    known = portal.webhooks.get(user) == address.secret
+    return (
+        int(number)
+        if kind == "disk" and number.isdigit() and known and signed == signature(address.secret, int(number))
+        else 0
+    )
+
+
+async def _picture(portal: Portal, scope: Scope, send: Send) -> None:
+    """Pictures are public: /upload/main/<user>/, /upload/sonet/<group>/, /upload/im/<chat>/."""
+    path = str(scope["path"])
+    if path.startswith("/bitrix/"):
+        # Links meant for a browser session: without its cookies there is only the login page.
+        await respond(send, 200, LOGIN_PAGE, HTML)
+        return
+    parts = path.strip("/").split("/")
+    if (
+        len(parts) == 4
+        and parts[0] == "upload"
+        and parts[2].isdigit()
+        and _has_picture(portal, parts[1], int(parts[2]))
+    ):
+        await respond(send, 200, picture(f"{parts[1]}:{parts[2]}:{scope['query_string'].decode()}"), PNG)
+        return
     await respond(send, 404, NOT_FOUND, HTML)
+
+
+def _has_picture(portal: Portal, kind: str, number: int) -> bool:
+    company = portal.company
+    if kind == "main":
+        return number in company.users and "PERSONAL_PHOTO" in company.users.row(number)
+    if kind == "sonet":
+        return number in company.groups and "IMAGE" in company.groups.row(number)
+    return kind == "im" and number in company.chats and company.chats[number].has_avatar

@@ -1,29 +1,33 @@
-"""Times in the spellings of a portal: ISO with the server's offset, dates that are midnights in UTC, culture formats."""
+"""Times as a portal spells them: ISO with the server's offset, dates that are midnights in UTC, local formats."""
 
 from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-_QUARTER = 900
+_DAY = 86_400
+_MINUTES = tuple(f"{minute // 60:02d}:{minute % 60:02d}:" for minute in range(1440))
+_SECONDS = tuple(f"{second:02d}" for second in range(60))
 
 
 class Moments:
-    """Writes unix seconds in one time zone; quarter hours are remembered, since offsets change only between them."""
+    """Writes unix seconds in one time zone. Days are remembered, since pages hold thousands of times."""
 
     def __init__(self, timezone: str):
         self.name = timezone
         self.zone = ZoneInfo(timezone)
-        self._quarters: dict[int, tuple[str, int, str]] = {}
+        self._offsets: dict[int, tuple[int, str] | None] = {}
+        self._dates: dict[int, str] = {}
 
     def iso(self, unix: float) -> str:
         """`2026-03-19T16:03:50+03:00`."""
         second = int(unix)
-        quarter = self._quarters.get(second // _QUARTER)
-        if quarter is None:
-            quarter = self._quarter(second // _QUARTER)
-        hour, minute, offset = quarter
-        rest = second % _QUARTER
-        return f"{hour}{minute + rest // 60:02d}:{rest % 60:02d}{offset}"
+        day = second // _DAY
+        offset = self._offsets[day] if day in self._offsets else self._offset_of_day(day)
+        if offset is None:
+            return datetime.fromtimestamp(second, self.zone).isoformat()
+        local, rest = divmod(second + offset[0], _DAY)
+        date_text = self._dates.get(local) or self._date(local)
+        return f"{date_text}{_MINUTES[rest // 60]}{_SECONDS[rest % 60]}{offset[1]}"
 
     def offset_s(self, unix: float) -> int:
         delta = datetime.fromtimestamp(unix, self.zone).utcoffset()
@@ -51,14 +55,17 @@ class Moments:
             moment = moment_or_none
         return (moment if moment.tzinfo else moment.replace(tzinfo=self.zone)).timestamp()
 
-    def _quarter(self, number: int) -> tuple[str, int, str]:
-        if len(self._quarters) > 400_000:
-            self._quarters.clear()
-        local = datetime.fromtimestamp(number * _QUARTER, self.zone)
-        offset = local.strftime("%z")
-        entry = (local.strftime("%Y-%m-%dT%H:"), local.minute, f"{offset[:3]}:{offset[3:5]}")
-        self._quarters[number] = entry
-        return entry
+    def _offset_of_day(self, day: int) -> tuple[int, str] | None:
+        """The offset all day long in UTC, or None on a day when the clocks change."""
+        start, end = self.offset_s(day * _DAY), self.offset_s((day + 1) * _DAY - 1)
+        text = datetime.fromtimestamp(day * _DAY, self.zone).isoformat()[19:]
+        self._offsets[day] = (start, text) if start == end else None
+        return self._offsets[day]
+
+    def _date(self, day: int) -> str:
+        text = datetime.fromtimestamp(day * _DAY, UTC).strftime("%Y-%m-%dT")
+        self._dates[day] = text
+        return text
 
 
 def _culture(text: str) -> datetime | None:

@@ -25,7 +25,7 @@ def whole(value: Any) -> int:
 
 def truthy(value: Any) -> bool:
     """PHP's idea: "0" and "" are false, "false" is true."""
-    return value not in (None, False, 0, "", "0") and value != [] and value != {}
+    return value not in (None, False, 0, "", "0", [], {})
 
 
 def yes(value: Any) -> bool:

@@ -2,17 +2,20 @@
 
 import glob
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from b24sim.boxview import furniture
 from b24sim.clock import Clock, RunningClock, utc
+from b24sim.company.changes import grow
+from b24sim.company.chats import Chat
 from b24sim.company.company import Company
 from b24sim.context import Caller, Context, Method
 from b24sim.envelope import Timing
 from b24sim.errors import RestError
 from b24sim.faults import Faults
-from b24sim.boxview import furniture
 from b24sim.imports import Imports
 from b24sim.limits import LeakyBucket, Operating, operating_limit
 from b24sim.methods import all_methods
@@ -78,11 +81,18 @@ class Portal:
         self.listing_chats = listing_chats
         self.latency_s = latency_s
         self.stats = Stats()
-        self.tokens: dict[str, int] = {}
+        self.recent: dict[int, tuple[int, list[Chat]]] = {}
+        self.faces: dict[bytes, tuple[int, bytes]] = {}
+        self._tokens: dict[str, int] = {}
+        self._tokens_given = 0
         self.imports = Imports(
             now=lambda: utc(self.clock), timezone=self.company.plan.timezone, **furniture(self.company)
         )
-        self.methods = Registry(all_methods(), self._import_method)
+        self.methods = Registry(all_methods(listing_chats=listing_chats), self._import_method)
+        entities = "|".join(self.imports.handle("import.info", {})["entities"])
+        self._import_name = re.compile(
+            rf"import\.(info|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"
+        )
         self._secrets = {user: secret or self._secret(user) for user in webhooks}
 
     @property
@@ -149,13 +159,22 @@ class Portal:
                 self.insert(name, rule.rows)
         return delay
 
+    def one_time_token(self, file: int) -> str:
+        self._tokens_given += 1
+        token = f"im|{hashlib.sha256(f'{self._tokens_given}:{file}'.encode()).hexdigest()[:32]}"
+        self._tokens[token] = file
+        return token
+
+    def spend_token(self, token: str) -> int:
+        """The file it stands for, once; 0 afterwards."""
+        return self._tokens.pop(token, 0)
+
     def insert(self, method: str, rows: int) -> None:
         """Let rows appear in what the method lists, as on a portal where people keep working."""
-        for _ in range(rows):
-            self.company.grow(method)
+        grow(self.company, self.clock.now(), method, rows)
 
     def _import_method(self, name: str) -> Method | None:
-        if not self.is_box or not name.startswith("import."):
+        if not self.is_box or not self._import_name.fullmatch(name):
             return None
         return Method(name, ("import",), lambda _context, body: Result(self._import(name, body)))
 

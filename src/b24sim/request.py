@@ -54,7 +54,7 @@ def parse_params(query: str, body: bytes, content_type: str) -> Params:
     params = parse_query(query) if query else {}
     if not body:
         return params
-    kind = content_type.split(";")[0].strip().lower()
+    kind = content_type.split(";", maxsplit=1)[0].strip().lower()
     if kind == "application/x-www-form-urlencoded":
         return params | parse_query(body.decode("utf-8", "replace"))
     if kind == "multipart/form-data":

@@ -32,7 +32,7 @@ class FragileProtocol(_Protocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[typeddict-item,dict-item]
+        self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[dict-item]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _listen(host: str, port: int) -> socket.socket:
 @contextlib.contextmanager
 def _background(app: App | OldAddress, listener: socket.socket, certificate: _Certificate | None) -> Iterator[None]:
     config = uvicorn.Config(
-        app,  # type: ignore[arg-type]
+        app,
         http=FragileProtocol,
         ws="none",
         lifespan="off",

@@ -1,6 +1,10 @@
 """A company as a portal holds it: tables of records, all grown from one plan."""
 
 from b24sim.company import people as staff
+from b24sim.company.chats import PRIVATE, Chat, grow_chats
+from b24sim.company.files import File, file_of
+from b24sim.company.groups import Group, extranet_members, group_row, grow_groups
+from b24sim.company.messages import FILE_BASE, correspondence
 from b24sim.company.plan import Plan, sized
 from b24sim.moments import Moments
 from b24sim.table import Row, Table
@@ -17,8 +21,19 @@ class Company:
         self.users = Table(self.people.ids, self._user)
         self._tree = {number: place for place, number in enumerate(self.people.departments)}
         self.departments = Table(self.people.departments, self._department)
+        self.user_fields = staff.user_fields() if not self.plan.box else []
+        self.groups_by_id = {group.id: group for group in grow_groups(self.people)}
+        self.groups = Table(self.groups_by_id, self._group)
+        grown = grow_chats(self.people, list(self.groups_by_id.values()))
+        self.chats = {chat.id: chat for chat in grown}
+        self.chats_version = 0
+        last = self.people.ids[-1]
+        self.bots = tuple(range(last + 10, last + 10 + self.plan.bots))
+        self.correspondence = correspondence(
+            self.plan.seed, self.moments, grown, self.plan.messages, self.plan.files, self.bots
+        )
+        self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
-        self.user_fields = staff.user_fields()
 
     @classmethod
     def sized(cls, records: int, seed: int = 1, **changes: object) -> "Company":
@@ -33,6 +48,7 @@ class Company:
         """Rows hold absolute links, so the company learns its address before it is asked."""
         self.portal_url = portal_url
         self.users.forget_encodings()
+        self.groups.forget_encodings()
 
     @property
     def tree_order(self) -> list[int]:
@@ -42,13 +58,55 @@ class Company:
 
     def users_visible_to(self, user: int) -> list[int]:
         """Without ADMIN_MODE: people with a department, oneself, and extranet users of one's groups."""
-        if self._visible.get(user, (-1, []))[0] != self.users.version:
-            known = [number for number in self.users if self.users.row(number)["UF_DEPARTMENT"] or number == user]
+        version, known = self._visible.get(user, (-1, []))
+        if version != self.users.version:
+            met = {number for group in self.groups_of(user) for number in extranet_members(self.people, group)}
+            known = [n for n in self.users if self.users.row(n)["UF_DEPARTMENT"] or n == user or n in met]
             self._visible[user] = (self.users.version, known)
-        return self._visible[user][1]
+        return known
+
+    @property
+    def private_chats(self) -> dict[frozenset[int], int]:
+        """Which chat two people talk in."""
+        version, pairs = self._pairs
+        if version != self.chats_version:
+            pairs = {frozenset(chat.members): chat.id for chat in self.chats.values() if chat.kind == PRIVATE}
+            self._pairs = (self.chats_version, pairs)
+        return pairs
+
+    def groups_of(self, user: int) -> list[Group]:
+        return [group for group in self.groups_by_id.values() if user in group.roles]
+
+    def is_active(self, user: int) -> bool:
+        return user in self.users and bool(self.users.row(user)["ACTIVE"])
+
+    def is_extranet(self, user: int) -> bool:
+        return user in self.users and self.users.row(user).get("USER_TYPE") == "extranet"
+
+    def name_of(self, user: int) -> str:
+        if user not in self.users:
+            return f"Бот {user}"
+        row = self.users.row(user)
+        return " ".join(str(row[part]) for part in ("NAME", "LAST_NAME") if row.get(part))
+
+    def readable(self, chat: Chat, user: int) -> bool:
+        """Closed chats are for their members; open ones for every employee. Nobody is above this."""
+        return user in chat.members or (chat.readable_by(user) and not self.is_extranet(user))
+
+    def file(self, number: int) -> tuple[File, Chat, int] | None:
+        """A file with the chat and the place of the message it was sent in."""
+        found = self.correspondence.place_of_file(number)
+        if found is None:
+            return None
+        sequence = number - FILE_BASE
+        ordinal = sequence * self.correspondence.files // self.correspondence.messages
+        return file_of(self.plan.seed, number, ordinal), *found
 
     def _user(self, number: int) -> Row:
         return staff.user_row(self.people, number, self.portal_url)
 
     def _department(self, number: int) -> Row:
         return staff.department_row(self.people, self._tree[number])
+
+    def _group(self, number: int) -> Row:
+        return group_row(self.people, self.groups_by_id[number], self.portal_url)

@@ -33,17 +33,15 @@ class People:
     ids: list[int]
     departments: list[int]
     bad: dict[int, int]
-
-    @property
-    def healthy(self) -> list[int]:
-        """Users that others refer to. Those that cannot be imported stay out of groups and chats."""
-        return [number for number in self.ids if number not in self.bad]
+    # Users that others refer to: those that cannot be imported stay out of groups and chats.
+    healthy: list[int]
 
 
 def people(plan: Plan, moments: Moments) -> People:
     ids = _spread(plan.users, plan.seed, "users")
     bad = {number: place % 3 for place, number in enumerate(reversed(ids[1:])) if place < plan.unimportable}
-    return People(plan, moments, ids, _department_ids(plan), bad)
+    healthy = [number for number in ids if number not in bad]
+    return People(plan, moments, ids, _department_ids(plan), bad, healthy)
 
 
 def _spread(count: int, seed: int, kind: str) -> list[int]:
@@ -197,9 +195,9 @@ def user_fields() -> list[dict[str, Any]]:
         {"ID": str(number), "SORT": str(place * 10), "VALUE": value, "DEF": "N", "XML_ID": f"opt{number}"}
         for place, (number, value) in enumerate(LIST_OPTIONS)
     ]
-    kinds = (
-        (UF_STRING, "string", "N", {"SIZE": 20, "ROWS": 1, "REGEXP": "", "DEFAULT_VALUE": ""}, "Табельный номер", "Staff no."),
-        (UF_LIST, "enumeration", "Y", {"DISPLAY": "UI", "LIST_HEIGHT": 1, "CAPTION_NO_VALUE": "", "SHOW_NO_VALUE": "Y"}, "Уровень", "Level"),
+    kinds: tuple[tuple[str, str, str, Any, str, str], ...] = (
+        (UF_STRING, "string", "N", {"SIZE": 20, "ROWS": 1, "REGEXP": "", "DEFAULT_VALUE": ""}, "Номер", "Staff no."),
+        (UF_LIST, "enumeration", "Y", {"DISPLAY": "UI", "LIST_HEIGHT": 1, "SHOW_NO_VALUE": "Y"}, "Уровень", "Level"),
         (UF_DATE, "date", "N", {"DEFAULT_VALUE": {"TYPE": "NONE", "VALUE": ""}}, "Дата приёма", "Hired"),
         (UF_EMPLOYEE, "employee", "N", [], "Наставник", "Mentor"),
         (UF_FLAG, "boolean", "N", {"DEFAULT_VALUE": 0, "DISPLAY": "CHECKBOX"}, "Удалённо", "Remote"),
@@ -209,8 +207,8 @@ def user_fields() -> list[dict[str, Any]]:
     for place, (code, kind, multiple, settings, russian, english) in enumerate(kinds):
         row: dict[str, Any] = {
             "ID": str(176 + place), "ENTITY_ID": "USER", "FIELD_NAME": code, "USER_TYPE_ID": kind, "XML_ID": None,
-            "SORT": str(100 * (place + 1)), "MULTIPLE": multiple, "MANDATORY": "N", "SHOW_FILTER": "E", "SHOW_IN_LIST": "Y",
-            "EDIT_IN_LIST": "Y", "IS_SEARCHABLE": "N", "SETTINGS": settings,
+            "SORT": str(100 * (place + 1)), "MULTIPLE": multiple, "MANDATORY": "N", "SHOW_FILTER": "E",
+            "SHOW_IN_LIST": "Y", "EDIT_IN_LIST": "Y", "IS_SEARCHABLE": "N", "SETTINGS": settings,
             "_LABELS": {"ru": russian, "en": english},
         }  # fmt: skip
         if kind == "enumeration":

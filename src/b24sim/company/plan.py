@@ -1,10 +1,11 @@
 """How large a company is and how unpleasant."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Companies are dated back from a fixed day, so that a seed gives the same bytes whenever it is grown.
 ANCHOR = 1_790_812_800.0  # 2026-10-01T00:00:00Z
 DAY = 86_400
+LARGEST_GROUP = 150
 UNIMPORTABLE_SHARE = 0.015
 SMALLEST_WITH_UNIMPORTABLE = 70
 
@@ -35,7 +36,10 @@ class Plan:
 
 def members_of(groups: int, users: int) -> list[int]:
     """How many members each group has, its owner included: most groups are small, a few are large."""
-    return [min(users, 2 + (number * 7) % 11 + (users // 4 if number % 17 == 5 else 0)) for number in range(groups)]
+    return [
+        min(users, 2 + (number * 7) % 11 + (min(users // 4, LARGEST_GROUP) if number % 17 == 5 else 0))
+        for number in range(groups)
+    ]
 
 
 def sized(records: int, seed: int = 1, **changes: object) -> Plan:
@@ -52,6 +56,5 @@ def sized(records: int, seed: int = 1, **changes: object) -> Plan:
 
 
 def changed(plan: Plan, **changes: object) -> Plan:
-    from dataclasses import replace
-
+    """The plan with other numbers; None leaves a number as it is."""
     return replace(plan, **{name: value for name, value in changes.items() if value is not None})  # type: ignore[arg-type]

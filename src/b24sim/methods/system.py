@@ -6,12 +6,12 @@ from b24sim.request import Params
 from b24sim.result import Result
 
 ALL_SCOPES = (
-    "user", "user_basic", "user_brief", "user.userfield", "department", "sonet_group", "socialnetwork", "im", "im.import", "disk",
-    "log", "task", "crm", "bizproc", "import",
+    "user", "user_basic", "user_brief", "user.userfield", "department", "sonet_group", "socialnetwork", "im", "im.import",
+    "disk", "log", "task", "crm", "bizproc", "import",
 )  # fmt: skip
 
 
-def profile(context: Context, params: Params) -> Result:
+def profile(context: Context, _params: Params) -> Result:
     company = context.portal.company
     row = company.users.row(context.caller.user)
     if not row["ACTIVE"]:
@@ -26,7 +26,7 @@ def profile(context: Context, params: Params) -> Result:
     return Result(answer)
 
 
-def admin(context: Context, params: Params) -> Result:
+def admin(context: Context, _params: Params) -> Result:
     return Result(context.caller.admin)
 
 
@@ -57,21 +57,21 @@ def method_get(context: Context, params: Params) -> Result:
     return Result({"isExisting": exists, "isAvailable": granted})
 
 
-def app_info(context: Context, params: Params) -> Result:
+def app_info(context: Context, _params: Params) -> Result:
     return Result(
         {"SCOPE": list(context.portal.scopes), "LICENSE": "ru_selfhosted" if context.portal.is_box else "ru_ent250"}
     )
 
 
-def server_time(context: Context, params: Params) -> Result:
+def server_time(context: Context, _params: Params) -> Result:
     return Result(context.portal.company.moments.iso(context.portal.clock.now()))
 
 
-def feature_get(context: Context, params: Params) -> Result:
+def feature_get(_context: Context, _params: Params) -> Result:
     return Result({"value": "Y"})
 
 
-def im_revision(context: Context, params: Params) -> Result:
+def im_revision(_context: Context, _params: Params) -> Result:
     return Result({"rest": 32, "web": 130, "mobile": 20, "desktop": 5})
 
 

@@ -45,7 +45,7 @@ def search(context: Context, params: Params) -> Result:
     return _list(context, params, conditions | words)
 
 
-def current(context: Context, params: Params) -> Result:
+def current(context: Context, _params: Params) -> Result:
     company = context.portal.company
     row = company.users.row(context.caller.user)
     shape = shown(row) | {
@@ -55,7 +55,7 @@ def current(context: Context, params: Params) -> Result:
     return Result(_visible_fields(context, shape))
 
 
-def fields(context: Context, params: Params) -> Result:
+def fields(context: Context, _params: Params) -> Result:
     company = context.portal.company
     names = shown(company.users.row(context.caller.user))
     return Result({name: LABELS.get(name, name) for name in _visible_fields(context, names)})
@@ -64,7 +64,7 @@ def fields(context: Context, params: Params) -> Result:
 def _list(context: Context, params: Params, conditions: dict[str, Any]) -> Result:
     company = context.portal.company
     ids: Sequence[int] = _visible_users(context, params)
-    ids = matching(company.users, ids, _known(context, conditions), company.moments)
+    ids = matching(company.users, ids, _known(conditions), company.moments)
     for key, value in conditions.items():
         ids = _special(context, ids, key, value)
     start = whole(params.get("START", 0))
@@ -80,7 +80,7 @@ def _visible_users(context: Context, params: Params) -> Sequence[int]:
     return company.users_visible_to(context.caller.user)
 
 
-def _known(context: Context, conditions: dict[str, Any]) -> dict[str, Any]:
+def _known(conditions: dict[str, Any]) -> dict[str, Any]:
     """Unknown names are ignored silently, as are those handled on their own."""
     known: dict[str, Any] = {}
     for key, value in conditions.items():

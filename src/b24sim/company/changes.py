@@ -1,0 +1,221 @@
+"""People keep working while a portal is read: records appear, change and go."""
+
+from collections.abc import Callable
+from typing import Any
+
+from b24sim.company.chats import CLOSED, Chat
+from b24sim.company.company import Company
+from b24sim.company.groups import MEMBER, OWNER, Group
+from b24sim.errors import RestError
+from b24sim.table import Row
+
+DELETED_TEXT = "Сообщение удалено"
+Change = Callable[[Company, float, dict[str, Any]], list[int]]
+
+
+def add_user(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    number = int(wish.get("id") or max(company.users.next_id(), *(bot + 1 for bot in company.bots), 1))
+    pattern = company.users.row(company.people.ids[0])
+    row = {key: value for key, value in pattern.items() if key != "PERSONAL_PHOTO" and not key.startswith("UF_USR_")}
+    row |= {
+        "ID": str(number),
+        "NAME": "Новый",
+        "LAST_NAME": f"Сотрудник {number}",
+        "EMAIL": f"new{number}@company.example",
+    }
+    row |= {"XML_ID": "", "ACTIVE": True, "UF_DEPARTMENT": [1], "_TIMESTAMP_X": now}
+    company.users.put(number, row | wish.get("fields", {}))
+    return [number]
+
+
+def update_user(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    number = _known(company.users.ids, wish)
+    company.users.put(number, company.users.row(number) | wish.get("fields", {}) | {"_TIMESTAMP_X": now})
+    return [number]
+
+
+def delete_user(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    company.users.remove(_known(company.users.ids, wish))
+    return [int(wish["id"])]
+
+
+def add_department(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    number = int(wish.get("id") or company.departments.next_id())
+    row = {"ID": str(number), "NAME": f"Новый отдел {number}", "SORT": 500, "PARENT": "1"}
+    company.departments.put(number, row | wish.get("fields", {}))
+    return [number]
+
+
+def update_department(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    number = _known(company.departments.ids, wish)
+    company.departments.put(number, company.departments.row(number) | wish.get("fields", {}))
+    return [number]
+
+
+def delete_department(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    company.departments.remove(_known(company.departments.ids, wish))
+    return [int(wish["id"])]
+
+
+def add_group(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    number = int(wish.get("id") or company.groups.next_id())
+    owner = int(wish.get("fields", {}).get("OWNER_ID", 1))
+    # Place 0 is a plain group: neither secret nor archived.
+    company.groups_by_id[number] = Group(number, 0, owner, "group", {owner: OWNER}, extra=_dated(company, now, wish))
+    company.groups.put(number, company._group(number))
+    return [number]
+
+
+def update_group(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    number = _known(company.groups.ids, wish)
+    company.groups.put(number, company.groups.row(number) | _dated(company, now, wish))
+    return [number]
+
+
+def delete_group(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    number = _known(company.groups.ids, wish)
+    company.groups.remove(number)
+    del company.groups_by_id[number]
+    return [number]
+
+
+def add_member(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    group = company.groups_by_id[int(wish["group"])]
+    group.roles[int(wish["user"])] = str(wish.get("fields", {}).get("ROLE", MEMBER))
+    return [group.id]
+
+
+def delete_member(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    group = company.groups_by_id[int(wish["group"])]
+    group.roles.pop(int(wish["user"]), None)
+    return [group.id]
+
+
+def add_chat(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    number = int(wish.get("id") or max(company.chats, default=4) + 1)
+    fields = wish.get("fields", {})
+    members = [int(user) for user in fields.get("users", [1])]
+    kind, name = str(fields.get("message_type", CLOSED)), str(fields.get("name", f"Новый чат {number}"))
+    company.chats[number] = Chat(number, 0, kind, name, int(fields.get("owner", members[0])), members, started=now)
+    company.chats_version += 1
+    return [number]
+
+
+def update_chat(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    chat = _chat(company, wish.get("id"))
+    for name, value in wish.get("fields", {}).items():
+        setattr(chat, {"users": "members", "manager_list": "managers"}.get(name, name), value)
+    company.chats_version += 1
+    return [chat.id]
+
+
+def delete_chat(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    del company.chats[_chat(company, wish.get("id")).id]
+    company.chats_version += 1
+    return [int(wish["id"])]
+
+
+def add_message(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    chat = _chat(company, wish.get("chat", next(iter(company.chats), None)))
+    number = 1 + max(
+        [company.correspondence.messages * 3 + 200, *(c.added[-1]["id"] for c in company.chats.values() if c.added)]
+    )
+    row = {
+        "id": number, "chat_id": chat.id, "author_id": chat.members[0], "date": company.moments.iso(now),
+        "text": f"Новое сообщение {number}", "unread": False, "uuid": f"00000000-0000-4000-8000-{number:012d}",
+        "replaces": [], "params": [], "disappearing_date": None,
+    }  # fmt: skip
+    chat.added.append(row | wish.get("fields", {}))
+    company.chats_version += 1
+    return [number]
+
+
+def update_message(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    """An edit leaves its mark in the parameters and moves no cursor."""
+    row = _message_row(company, wish)
+    params = (row["params"] or {}) | {"IS_EDITED": "Y"}
+    _replace_message(company, wish, row | {"params": params} | wish.get("fields", {}))
+    return [int(wish["id"])]
+
+
+def delete_message(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
+    """A deleted message stays as a placeholder."""
+    row = _message_row(company, wish)
+    _replace_message(company, wish, row | {"text": DELETED_TEXT, "params": {"IS_DELETED": "Y"}})
+    return [int(wish["id"])]
+
+
+CHANGES: dict[tuple[str, str], Change] = {
+    ("users", "add"): add_user,
+    ("users", "update"): update_user,
+    ("users", "delete"): delete_user,
+    ("departments", "add"): add_department,
+    ("departments", "update"): update_department,
+    ("departments", "delete"): delete_department,
+    ("groups", "add"): add_group,
+    ("groups", "update"): update_group,
+    ("groups", "delete"): delete_group,
+    ("group_members", "add"): add_member,
+    ("group_members", "update"): add_member,
+    ("group_members", "delete"): delete_member,
+    ("chats", "add"): add_chat,
+    ("chats", "update"): update_chat,
+    ("chats", "delete"): delete_chat,
+    ("chat_messages", "add"): add_message,
+    ("chat_messages", "update"): update_message,
+    ("chat_messages", "delete"): delete_message,
+}
+STREAM_OF = {"user.": "users", "department.": "departments", "sonet_group.": "groups", "socialnetwork.": "groups"}
+
+
+def change(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
+    """Carry out `{"stream", "op", "id", "fields", "count"}`; answers the ids it touched."""
+    todo = CHANGES.get((str(wish.get("stream")), str(wish.get("op", "update"))))
+    if todo is None:
+        raise RestError("ERROR_ARGUMENT", f"known are {', '.join(f'{op} {stream}' for stream, op in CHANGES)}")
+    return [number for _ in range(int(wish.get("count", 1))) for number in todo(company, now, wish)]
+
+
+def grow(company: Company, now: float, method: str, rows: int) -> None:
+    """Rows appear in whatever the method lists."""
+    stream = next((name for prefix, name in STREAM_OF.items() if method.startswith(prefix)), "chat_messages")
+    change(company, now, {"stream": stream, "op": "add", "count": rows})
+
+
+def _known(ids: list[int], wish: dict[str, Any]) -> int:
+    number = int(wish.get("id", 0))
+    if number not in ids:
+        raise RestError("ERROR_NOT_FOUND", f"no {wish.get('stream')} {number}", 404)
+    return number
+
+
+def _dated(company: Company, now: float, wish: dict[str, Any]) -> Row:
+    return {"DATE_UPDATE": company.moments.iso(now)} | dict(wish.get("fields", {}))
+
+
+def _chat(company: Company, number: Any) -> Chat:
+    chat = company.chats.get(int(number or 0))
+    if chat is None:
+        raise RestError("ERROR_NOT_FOUND", f"no chat {number}", 404)
+    return chat
+
+
+def _message_row(company: Company, wish: dict[str, Any]) -> Row:
+    chat, place = _message(company, wish)
+    return company.correspondence.row(chat, place)
+
+
+def _message(company: Company, wish: dict[str, Any]) -> tuple[Chat, int]:
+    for chat in company.chats.values() if "chat" not in wish else [_chat(company, wish["chat"])]:
+        place = chat.place_of(int(wish["id"]))
+        if place is not None:
+            return chat, place
+    raise RestError("ERROR_NOT_FOUND", f"no message {wish['id']}", 404)
+
+
+def _replace_message(company: Company, wish: dict[str, Any], row: Row) -> None:
+    chat, place = _message(company, wish)
+    if place >= chat.count:
+        chat.added[place - chat.count] = row
+    else:
+        chat.edits[place] = row

@@ -1,0 +1,144 @@
+"""im.*: what was said."""
+
+from typing import Any
+
+from b24sim.company.chats import Chat
+from b24sim.context import Context, Method
+from b24sim.errors import RestError
+from b24sim.methods.dialogs import chat_by_id, dialog, file_shape, user_shape
+from b24sim.paging import whole
+from b24sim.phpjson import Parts, Rows, decode, encode, encode_all
+from b24sim.request import Params
+from b24sim.result import Result
+from b24sim.table import Row
+
+LIMIT, MAX_LIMIT = 20, 50
+SEARCH_LIMIT, MAX_SEARCH_LIMIT = 50, 200
+# Without a cursor a portal adds unread messages to the newest ones.
+UNREAD = 3
+
+
+def messages_get(context: Context, params: Params) -> Result:
+    chat = dialog(context, params)
+    places = _places(chat, params)
+    rows = Rows(context.portal.company.correspondence.encoded(chat, place) for place in places)
+    return Result(
+        Parts({"chat_id": chat.id, "messages": rows, "users": _authors(context, rows), "files": _files(context, rows)})
+    )
+
+
+def _places(chat: Chat, params: Params) -> range:
+    """FIRST_ID goes up and wins; LAST_ID goes down, newest first; neither gives the newest and then some."""
+    limit = min(max(whole(params.get("LIMIT", LIMIT)) or LIMIT, 1), MAX_LIMIT)
+    if params.get("FIRST_ID") is not None:
+        start = chat.places_up_to(_cursor(params, "FIRST_ID"))
+        return range(start, min(start + limit, len(chat)))
+    if params.get("LAST_ID") is None:
+        return range(len(chat) - 1, max(len(chat) - limit - UNREAD, 0) - 1, -1)
+    last = _cursor(params, "LAST_ID")
+    end = chat.places_up_to(last - 1) if last else len(chat)
+    return range(end - 1, max(end - limit, 0) - 1, -1)
+
+
+def _cursor(params: Params, name: str) -> int:
+    value = params[name]
+    if isinstance(value, (list, dict)) or not str(value).lstrip("-").isdigit():
+        raise RestError(f"{name}_STRING", f"{name} can't be string")
+    return int(value)
+
+
+def _authors(context: Context, rows: Rows) -> Rows:
+    """Authors only, and only real ones."""
+    seen: dict[bytes, None] = {}
+    for row in rows:
+        start = row.index(b'"author_id":') + 12
+        seen[row[start : row.index(b",", start)]] = None
+    portal = context.portal
+    users = Rows()
+    for number in seen:
+        if number != b"0":
+            shape = portal.faces.get(number)
+            if shape is None or shape[0] != portal.company.users.version:
+                shape = portal.faces[number] = (portal.company.users.version, encode(user_shape(context, int(number))))
+            users.append(shape[1])
+    return users
+
+
+def _files(context: Context, rows: Rows) -> Rows:
+    numbers = [number for row in rows if b'"FILE_ID":[' in row for number in decode(row)["params"]["FILE_ID"]]
+    return encode_all(shape for number in numbers if (shape := file_shape(context, number)))
+
+
+def message_list(context: Context, params: Params) -> Result:
+    """The listing portals' way: offset and limit, oldest first, with a total."""
+    chat = chat_by_id(context, params)
+    limit = min(max(whole(params.get("LIMIT", MAX_LIMIT)) or MAX_LIMIT, 1), MAX_LIMIT)
+    offset = max(0, whole(params.get("OFFSET", 0)))
+    places = range(offset, min(offset + limit, len(chat)))
+    rows = Rows(context.portal.company.correspondence.encoded(chat, place) for place in places)
+    return Result(Parts({"messages": rows, "files": _files(context, rows)}), total=len(chat))
+
+
+def messages_search(context: Context, params: Params) -> Result:
+    """Doubles as a pager of 200 rows with dates; rows are camel case here."""
+    chat = chat_by_id(context, params)
+    rows = _found(context, chat, params)
+    numbers = [number for row in rows for number in (row["params"] or {}).get("FILE_ID", [])]
+    authors = {row["author_id"] for row in rows} - {0}
+    answer = {
+        "messages": encode_all(_camel(row) for row in rows),
+        "users": encode_all(user_shape(context, number) for number in sorted(authors)),
+        "files": encode_all(shape for number in numbers if (shape := file_shape(context, number))),
+        "additionalMessages": [],
+        "reactions": encode_all(_reactions(row) for row in rows if (row["params"] or {}).get("LIKE")),
+        "usersShort": [],
+        "stickers": [],
+        "tariffRestrictions": {"isHistoryLimitExceeded": False},
+    }
+    return Result(Parts(answer))
+
+
+def _found(context: Context, chat: Chat, params: Params) -> list[Row]:
+    moments = context.portal.company.moments
+    order = params.get("ORDER")
+    ascending = isinstance(order, dict) and str(order.get("ID", "DESC")).upper() == "ASC"
+    limit = min(max(whole(params.get("LIMIT", SEARCH_LIMIT)) or SEARCH_LIMIT, 1), MAX_SEARCH_LIMIT)
+    since, until = (moments.parse(params[name]) if params.get(name) else None for name in ("DATE_FROM", "DATE_TO"))
+    needle = str(params.get("SEARCH_MESSAGE") or "").casefold()
+    found: list[Row] = []
+    for place in _walk(chat, whole(params.get("LAST_ID", 0)), ascending):
+        row = context.portal.company.correspondence.row(chat, place)
+        at = moments.parse(row["date"]) or 0.0
+        in_time = (since is None or at >= since) and (until is None or at <= until)
+        if in_time and needle in row["text"].casefold():
+            found.append(row)
+            if len(found) == limit:
+                break
+    return found
+
+
+def _walk(chat: Chat, last: int, ascending: bool) -> range:
+    if ascending:
+        return range(chat.places_up_to(last) if last else 0, len(chat))
+    return range((chat.places_up_to(last - 1) if last else len(chat)) - 1, -1, -1)
+
+
+def _camel(row: Row) -> Row:
+    return row | {
+        "authorId": row["author_id"], "chatId": row["chat_id"], "isSystem": row["author_id"] == 0, "forward": None,
+        "viewed": True, "viewedByOthers": True,
+    }  # fmt: skip
+
+
+def _reactions(row: Row) -> dict[str, Any]:
+    likes = row["params"]["LIKE"]
+    return {
+        "messageId": row["id"], "reactionCounters": {"LIKE": len(likes)}, "reactionUsers": {"LIKE": likes}, "ownReactions": [],
+    }  # fmt: skip
+
+
+METHODS = [
+    Method("im.dialog.messages.get", ("im",), messages_get, upper=True),
+    Method("im.dialog.messages.search", ("im",), messages_search, upper=True, private=True),
+]
+LISTING_METHODS = [Method("im.chat.message.list", ("im",), message_list, upper=True)]
