@@ -1,0 +1,83 @@
+"""Prometheus metrics, derived from the store each time they are asked for, so they survive a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+
+class Sample(NamedTuple):
+    name: str
+    labels: Mapping[str, str]
+    value: float
+
+
+class Kind(NamedTuple):
+    about: str
+    labels: tuple[str, ...] = ("entity",)
+
+
+KINDS: Mapping[str, Kind] = {
+    "records_extracted_total": Kind("Records read from the source and staged."),
+    "records_import_ok_total": Kind("Records the target has taken."),
+    "records_import_err_total": Kind("Records that failed for good."),
+    "retry_attempts_total": Kind("Attempts after the first."),
+    "verify_sample_mismatch_total": Kind("Findings of verify other than a match."),
+    "custom_fields_created_total": Kind("Custom fields created on the target."),
+    "attachments_download_fail_total": Kind("Files that could not be fetched."),
+    "duration_ms": Kind("How long a phase of an entity took.", ("entity", "phase")),
+    "inventory_reported": Kind("Records the source says it has."),
+    "inventory_retrieved": Kind("Records the last full read has seen."),
+    "inventory_drift": Kind("Reported minus retrieved."),
+    "limit_wait_seconds_total": Kind("Seconds spent waiting for a limit of a portal.", ("method",)),
+    "dlq_messages": Kind("Dead letters.", ()),
+}
+
+
+class FromStore:
+    """Asks the read model whenever somebody scrapes."""
+
+    def __init__(self, read: Callable[[], Iterable[Sample]]) -> None:
+        self._read = read
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        families = {name: _family(name, kind) for name, kind in KINDS.items()}
+        for sample in self._read():
+            labels = [sample.labels[label] for label in KINDS[sample.name].labels]
+            families[sample.name].add_metric(labels, sample.value)
+        yield from families.values()
+
+    def describe(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        """Without this, registering would read the store."""
+        yield from (_family(name, kind) for name, kind in KINDS.items())
+
+
+def _family(name: str, kind: Kind) -> CounterMetricFamily | GaugeMetricFamily:
+    make = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+    return make(name, kind.about, labels=kind.labels)
+
+
+def text(read: Callable[[], Iterable[Sample]]) -> str:
+    """The text format, as `b24migrate metrics` prints it."""
+    return str(generate_latest(_registry(read)), "utf-8")
+
+
+def serve(read: Callable[[], Iterable[Sample]], port: int, *, host: str = "127.0.0.1") -> Callable[[], None]:
+    """Serves `/metrics` until the returned function is called."""
+    server, thread = start_http_server(port, addr=host, registry=_registry(read))
+
+    def stop() -> None:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+    return stop
+
+
+def _registry(read: Callable[[], Iterable[Sample]]) -> CollectorRegistry:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(FromStore(read))
+    return registry
