@@ -104,7 +104,8 @@ class Store(Protocol):
         (both present and different) makes it NEW with Revision + 1, attempts 0 and no error. Without hashes the
         payload of a record that is not IMPORT_OK is replaced, its status stays; an imported one is left as it is.
         `pulled_through` is kept as first staged, except that a record met again in an ordinary read is no longer
-        pulled through. `seen` counts each record once per pass_no, however often it is staged."""
+        pulled through. `seen`, and with it the counter `seen:<table>:<pass_no>`, counts each record once per pass_no,
+        however often it is staged; passes grow, and one met in a later pass is not counted for an earlier one."""
         ...
 
     def records(self, table: Table, span: Span, limit: int) -> list[Record]:
@@ -182,7 +183,8 @@ class Store(Protocol):
     def read(self, register: Register, key: str, *, partition: str | None = None) -> RegisterRow | None: ...
 
     def rows(self, register: Register, prefix: str = "", *, partition: str | None = None) -> list[RegisterRow]:
-        """In order of key, those that begin with `prefix`."""
+        """In order of key, those that begin with `prefix`. Without `partition`: of the register's own; a register that
+        has none (CustomFields) is read as a whole. The same goes for `erase`."""
         ...
 
     def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
@@ -249,7 +251,7 @@ class Queue(Protocol):
         ...
 
     def next_visible(self) -> datetime | None:
-        """When the next waiting job can be taken; None if none waits."""
+        """When the next job can be taken, a leased one when its lease ends; None if there is none."""
         ...
 
     def drop(self, scope: str) -> None:

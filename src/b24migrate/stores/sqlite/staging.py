@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from b24migrate.records import Staged, Staging, Status, Table, order_key
 from b24migrate.stores.sqlite.database import Database
+from b24migrate.stores.sqlite.registers import add_counters
 from b24migrate.stores.sqlite.tallies import Tally
 from b24migrate.stores.sqlite.words import chunks, marks, sql
 
@@ -71,6 +72,7 @@ class StagingRoom:
                 known = _known(connection, table, [row[0] for row in rows], last, records)
                 done = _meet_again(connection, table, rows, known, tally)
             tally.write(connection)
+            add_counters(connection, {f"seen:{table.name}:{pass_no}": done.seen})
         return done
 
 
