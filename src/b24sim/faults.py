@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 KINDS = {
-    "500", "502html", "reset", "timeout", "truncated", "query_limit", "operating_limit", "lost", "html200", "insert", "slow",
+    "500", "502html", "reset", "timeout", "truncated", "query_limit", "operating_limit", "lost", "html200",
+    "insert", "slow",
     "item", "error",
 }  # fmt: skip
 # Kinds that make sense for a single command inside a batch; the others befall whole HTTP requests.

@@ -14,11 +14,9 @@ Send = Callable[[Message], Awaitable[None]]
 JSON = b"application/json; charset=utf-8"
 HTML = b"text/html; charset=UTF-8"
 TRANSPORT = "b24sim.transport"
-LOGIN_PAGE = (
-    b"<!DOCTYPE html><html><head><title>Bitrix24</title></head><body><form id=login>Authorization</form></body></html>"
-)
-BAD_GATEWAY = b"<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center><h1>502 Bad Gateway</h1></center></body>\r\n</html>"
-NOT_FOUND = b"<html>\r\n<head><title>404 Not Found</title></head>\r\n<body><center><h1>404 Not Found</h1></center></body>\r\n</html>"
+LOGIN_PAGE = b"<!DOCTYPE html><html><head><title>Bitrix24</title></head><body><form>Authorization</form></body></html>"
+BAD_GATEWAY = b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>"
+NOT_FOUND = b"<html><head><title>404 Not Found</title></head><body><h1>404 Not Found</h1></body></html>"
 
 
 async def read_body(receive: Receive) -> bytes:

@@ -17,6 +17,7 @@ from b24sim.envelope import Timing
 from b24sim.errors import RestError
 from b24sim.faults import Faults
 from b24sim.imports import Imports
+from b24sim.imports.catalog import ENTITIES
 from b24sim.limits import LeakyBucket, Operating, operating_limit
 from b24sim.methods import all_methods
 from b24sim.methods.system import ALL_SCOPES
@@ -89,7 +90,7 @@ class Portal:
             now=lambda: utc(self.clock), timezone=self.company.plan.timezone, **furniture(self.company)
         )
         self.methods = Registry(all_methods(listing_chats=listing_chats), self._import_method)
-        entities = "|".join(self.imports.handle("import.info", {})["entities"])
+        entities = "|".join(ENTITIES)
         self._import_name = re.compile(
             rf"import\.(info|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"
         )

@@ -29,9 +29,7 @@ class Company:
         self.chats_version = 0
         last = self.people.ids[-1]
         self.bots = tuple(range(last + 10, last + 10 + self.plan.bots))
-        self.correspondence = correspondence(
-            self.plan.seed, self.moments, grown, self.plan.messages, self.plan.files, self.bots
-        )
+        self.correspondence = correspondence(self.plan, self.moments, grown, self.bots)
         self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
 

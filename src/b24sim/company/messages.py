@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from b24sim.company import texts
 from b24sim.company.chance import chance, mix
 from b24sim.company.chats import PRIVATE, Chat
+from b24sim.company.plan import Plan
 from b24sim.moments import Moments
 from b24sim.phpjson import decode, encode
 from b24sim.table import Row
@@ -69,7 +70,7 @@ class Correspondence:
         text = texts.TEXTS[(luck >> 10) % len(texts.TEXTS)]
         params = _NONE
         if kind or self.bots or place == 0:
-            author, text, params = self._special(chat, place, kind, luck, author, text)
+            author, text, params = self._special(chat, place, luck, author, text)
         if self.has_file(number):
             params = b'{"FILE_ID":[%d]}' % (FILE_BASE + number)
             author, text = author or authors[0], texts.TEXTS[luck % 7] if luck % 2 else texts.EMPTY
@@ -102,9 +103,8 @@ class Correspondence:
         chat = self.chats[bisect_right(self.first_numbers, number) - 1]
         return chat, number - chat.first_number
 
-    def _special(
-        self, chat: Chat, place: int, kind: int, luck: int, author: int, text: bytes
-    ) -> tuple[int, bytes, bytes]:
+    def _special(self, chat: Chat, place: int, luck: int, author: int, text: bytes) -> tuple[int, bytes, bytes]:
+        kind = KINDS[luck & 1023]
         if place == 0 and chat.kind != PRIVATE:
             return 0, texts.CREATED_CHAT % chat.owner, _SYSTEM
         if self.bots and luck % 97 == 0:
@@ -135,10 +135,7 @@ class Correspondence:
         return self.long_text
 
 
-def correspondence(
-    seed: int, moments: Moments, chats: list[Chat], messages: int, files: int, bots: tuple[int, ...]
-) -> Correspondence:
-    files = min(files, messages)
-    return Correspondence(
-        chance(seed, "messages", 0), moments, chats, max(1, messages), files, bots, [c.first_number for c in chats]
-    )
+def correspondence(plan: Plan, moments: Moments, chats: list[Chat], bots: tuple[int, ...]) -> Correspondence:
+    seed, files = chance(plan.seed, "messages", 0), min(plan.files, plan.messages)
+    starts = [chat.first_number for chat in chats]
+    return Correspondence(seed, moments, chats, max(1, plan.messages), files, bots, starts)

@@ -27,11 +27,12 @@ _PLAIN = (
 TEXTS = tuple(encode(text) for text in _PLAIN)
 EMPTY = b'""'
 DELETED = encode("Сообщение удалено")
-CREATED_CHAT = b'"[USER=%d REPLACE]\\u0410[\\/USER] \\u0441\\u043e\\u0437\\u0434\\u0430\\u043b \\u0447\\u0430\\u0442"'
-LEFT_CHAT = b'"[USER=%d REPLACE]\\u0410[\\/USER] \\u0432\\u044b\\u0448\\u0435\\u043b"'
-MENTION = b'"[USER=%d]\\u041a\\u043e\\u043b\\u043b\\u0435\\u0433\\u0430[\\/USER], \\u043f\\u043e\\u0441\\u043c\\u043e\\u0442\\u0440\\u0438"'
-CHAT_LINK = b'"\\u0421\\u043c. [CHAT=%d]\\u0447\\u0430\\u0442[\\/CHAT]"'
-DISK_LINK = b'"\\u0424\\u0430\\u0439\\u043b [DISK=%d] \\u0432 \\u043f\\u0440\\u0438\\u043b\\u043e\\u0436\\u0435\\u043d\\u0438\\u0438"'
+# Ids are filled in where the texts are used, hence the places for them.
+CREATED_CHAT = encode("[USER=%d REPLACE]Автор[/USER] создал чат")
+LEFT_CHAT = encode("[USER=%d REPLACE]Коллега[/USER] вышел")
+MENTION = encode("[USER=%d]Коллега[/USER], посмотри, пожалуйста")
+CHAT_LINK = encode("См. [CHAT=%d]чат[/CHAT]")
+DISK_LINK = encode("Файл [DISK=%d] в приложении")
 LONG_LENGTH = 70_000
 
 

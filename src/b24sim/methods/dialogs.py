@@ -72,8 +72,10 @@ def user_shape(context: Context, number: int) -> Row:
         "avatar": row.get("PERSONAL_PHOTO", ""), "gender": row.get("PERSONAL_GENDER") or "M", "birthday": "",
         "extranet": row.get("USER_TYPE") == "extranet", "network": False, "bot": is_bot, "connector": False,
         "external_auth_id": "bot" if is_bot else row.get("_EXTERNAL_AUTH_ID") or "default",
-        "status": "online", "idle": False, "last_activity_date": False, "mobile_last_date": False, "desktop_last_date": False,
-        "absent": False, "departments": row.get("UF_DEPARTMENT", []), "phones": False, "bot_data": None, "type": "bot" if is_bot else "user",
+        "status": "online", "idle": False, "last_activity_date": False, "mobile_last_date": False,
+        "desktop_last_date": False,
+        "absent": False, "departments": row.get("UF_DEPARTMENT", []), "phones": False, "bot_data": None,
+        "type": "bot" if is_bot else "user",
     }  # fmt: skip
 
 
@@ -82,7 +84,8 @@ def chat_shape(context: Context, chat: Chat) -> Row:
     role = _role(context, chat)
     return {
         "id": chat.id, "parent_chat_id": 0, "parent_message_id": 0, "name": chat.name, "owner": chat.owner,
-        "extranet": any(context.portal.company.is_extranet(user) for user in chat.members), "avatar": avatar(context, chat),
+        "extranet": any(context.portal.company.is_extranet(user) for user in chat.members),
+        "avatar": avatar(context, chat),
         "color": names.COLORS[chat.id % len(names.COLORS)], "type": chat.type, "entity_type": chat.entity_type,
         "entity_id": chat.entity_id, "entity_data_1": "", "entity_data_2": "", "entity_data_3": "",
         "mute_list": {str(context.caller.user): True} if chat.place % 9 == 4 else [], "manager_list": chat.managers,
@@ -95,9 +98,12 @@ def dialog_shape(context: Context, chat: Chat) -> Row:
     """The flat answer of `im.dialog.get`."""
     last = chat.id_at(len(chat) - 1) if len(chat) else 0
     return chat_shape(context, chat) | {
-        "description": chat.description, "counter": 0, "message_count": len(chat), "unread_id": 0, "restrictions": _rights(),
-        "last_message_id": last, "last_id": last, "marked_id": 0, "disk_folder_id": 5000 + chat.id, "role": _role(context, chat),
-        "entity_link": {"type": chat.entity_type, "url": "", "id": chat.entity_id}, "permissions": {"manage_users_add": "member"},
+        "description": chat.description, "counter": 0, "message_count": len(chat), "unread_id": 0,
+        "restrictions": _rights(),
+        "last_message_id": last, "last_id": last, "marked_id": 0, "disk_folder_id": 5000 + chat.id,
+        "role": _role(context, chat),
+        "entity_link": {"type": chat.entity_type, "url": "", "id": chat.entity_id},
+        "permissions": {"manage_users_add": "member"},
         "is_new": False, "readed_list": [], "last_message_views": [], "dialog_id": dialog_id(chat, context.caller.user),
     } | chat.extra  # fmt: skip
 
@@ -155,7 +161,8 @@ def _last_message(context: Context, chat: Chat) -> Row:
         }
     row = context.portal.company.correspondence.row(chat, len(chat) - 1)
     return {
-        "id": row["id"], "text": row["text"][:200], "file": "FILE_ID" in (row["params"] or {}), "author_id": row["author_id"],
+        "id": row["id"], "text": row["text"][:200], "file": "FILE_ID" in (row["params"] or {}),
+        "author_id": row["author_id"],
         "attach": False, "sticker": None, "date": row["date"], "status": "received", "uuid": row["uuid"],
     }  # fmt: skip
 
@@ -170,9 +177,13 @@ def file_shape(context: Context, number: int) -> Row | None:
     row = company.correspondence.row(chat, place)
     ajax = f"{company.portal_url}/bitrix/services/main/ajax.php?action=disk.api.file.download&fileId={number}"
     return {
-        "id": number, "chatId": chat.id, "date": row["date"], "type": "image" if file.is_image else "file", "name": file.name,
-        "extension": file.extension, "size": file.size, "image": {"height": 61, "width": 72} if file.is_image else False,
-        "status": "done", "progress": 100, "authorId": row["author_id"], "authorName": company.name_of(row["author_id"]),
-        "urlPreview": f"{ajax}&preview=1" if file.is_image else "", "urlShow": ajax, "urlDownload": ajax, "viewerAttrs": {},
+        "id": number, "chatId": chat.id, "date": row["date"], "type": "image" if file.is_image else "file",
+        "name": file.name,
+        "extension": file.extension, "size": file.size, "image": {"height": 61,
+        "width": 72} if file.is_image else False,
+        "status": "done", "progress": 100, "authorId": row["author_id"],
+        "authorName": company.name_of(row["author_id"]),
+        "urlPreview": f"{ajax}&preview=1" if file.is_image else "", "urlShow": ajax, "urlDownload": ajax,
+        "viewerAttrs": {},
         "isTranscribable": False, "isVideoNote": False, "isVoiceNote": False,
     }  # fmt: skip

@@ -23,9 +23,11 @@ def file_get(context: Context, params: Params) -> Result:
     row = company.correspondence.row(chat, place)
     token = quote(f"disk|{number}|{signature(caller.secret, number)}", safe="")
     return Result({
-        "ID": str(number), "NAME": file.name, "CODE": None, "STORAGE_ID": "1357", "TYPE": "file", "PARENT_ID": str(5000 + chat.id),
+        "ID": str(number), "NAME": file.name, "CODE": None, "STORAGE_ID": "1357", "TYPE": "file",
+        "PARENT_ID": str(5000 + chat.id),
         "DELETED_TYPE": "0", "GLOBAL_CONTENT_VERSION": "1", "FILE_ID": str(number + 30_000), "SIZE": str(file.size),
-        "CREATE_TIME": row["date"], "UPDATE_TIME": row["date"], "DELETE_TIME": None, "CREATED_BY": str(row["author_id"]),
+        "CREATE_TIME": row["date"], "UPDATE_TIME": row["date"], "DELETE_TIME": None,
+        "CREATED_BY": str(row["author_id"]),
         "UPDATED_BY": str(row["author_id"]), "DELETED_BY": "0",
         "DOWNLOAD_URL": f"{company.portal_url}/rest/{caller.user}/{caller.secret}/download/?token={token}",
         "DETAIL_URL": f"{company.portal_url}/company/personal/user/{caller.user}/disk/file/{number}/",

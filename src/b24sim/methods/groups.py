@@ -14,8 +14,10 @@ from b24sim.result import Result
 from b24sim.table import Row
 
 FILTERABLE = {
-    "ID", "NAME", "OWNER_ID", "ACTIVE", "VISIBLE", "OPENED", "CLOSED", "DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY", "IS_EXTRANET",
-    "SUBJECT_ID", "PROJECT", "LANDING", "SCRUM_MASTER_ID", "PROJECT_DATE_START", "PROJECT_DATE_FINISH", "TYPE", "SITE_ID",
+    "ID", "NAME", "OWNER_ID", "ACTIVE", "VISIBLE", "OPENED", "CLOSED", "DATE_CREATE", "DATE_UPDATE",
+    "DATE_ACTIVITY", "IS_EXTRANET",
+    "SUBJECT_ID", "PROJECT", "LANDING", "SCRUM_MASTER_ID", "PROJECT_DATE_START", "PROJECT_DATE_FINISH", "TYPE",
+    "SITE_ID",
 }  # fmt: skip
 
 
@@ -142,14 +144,17 @@ def workgroup_get(context: Context, params: Params) -> Result:
     ordinary = [user for user, role in group.roles.items() if role == MEMBER]
     answer: Row = {
         "ID": number, "ACTIVE": row["ACTIVE"], "SITE_ID": row["SITE_ID"], "SUBJECT_ID": 1, "NAME": row["NAME"],
-        "DESCRIPTION": row["DESCRIPTION"] or "", "KEYWORDS": row["KEYWORDS"], "CLOSED": row["CLOSED"], "VISIBLE": row["VISIBLE"],
+        "DESCRIPTION": row["DESCRIPTION"] or "", "KEYWORDS": row["KEYWORDS"], "CLOSED": row["CLOSED"],
+        "VISIBLE": row["VISIBLE"],
         "OPENED": row["OPENED"], "DATE_CREATE": _culture(context, row["DATE_CREATE"]),
         "DATE_UPDATE": _culture(context, row["DATE_UPDATE"]), "DATE_ACTIVITY": _culture(context, row["DATE_ACTIVITY"]),
-        "IMAGE_ID": number if "IMAGE" in row else 0, "AVATAR_TYPE": "folder", "OWNER_ID": int(row["OWNER_ID"]), "INITIATE_PERMS": "K",
+        "IMAGE_ID": number if "IMAGE" in row else 0, "AVATAR_TYPE": "folder", "OWNER_ID": int(row["OWNER_ID"]),
+        "INITIATE_PERMS": "K",
         "NUMBER_OF_MEMBERS": len(group.roles), "NUMBER_OF_MODERATORS": len(moderators), "PROJECT": row["PROJECT"],
         "PROJECT_DATE_START": _culture(context, row.get("_PROJECT_DATE_START")),
         "PROJECT_DATE_FINISH": _culture(context, row.get("_PROJECT_DATE_FINISH")), "LANDING": "N",
-        "SCRUM_OWNER_ID": group.owner if group.kind == "scrum" else 0, "SCRUM_MASTER_ID": whole(row.get("_SCRUM_MASTER_ID")),
+        "SCRUM_OWNER_ID": group.owner if group.kind == "scrum" else 0,
+        "SCRUM_MASTER_ID": whole(row.get("_SCRUM_MASTER_ID")),
         "SCRUM_SPRINT_DURATION": 604800 if group.kind == "scrum" else 0, "SCRUM_TASK_RESPONSIBLE": "",
         "TYPE": row.get("_TYPE", "group"), "MEMBERS": list(group.roles), "MODERATOR_MEMBERS": moderators,
         "ORDINARY_MEMBERS": ordinary, "INVITED_MEMBERS": [], "CHAT_ID": group.chat,
@@ -190,7 +195,8 @@ def _member(context: Context, group: Group, user: int) -> Row:
     role = group.roles[user]
     return {
         "id": user, "isOwner": role == "A", "isModerator": role == "E", "isScrumMaster": False, "isAutoMember": False,
-        "name": row["NAME"], "lastName": row["LAST_NAME"], "position": row.get("WORK_POSITION", ""), "photo": row.get("PERSONAL_PHOTO", ""),
+        "name": row["NAME"], "lastName": row["LAST_NAME"], "position": row.get("WORK_POSITION", ""),
+        "photo": row.get("PERSONAL_PHOTO", ""),
     }  # fmt: skip
 
 

@@ -133,7 +133,8 @@ def _camel(row: Row) -> Row:
 def _reactions(row: Row) -> dict[str, Any]:
     likes = row["params"]["LIKE"]
     return {
-        "messageId": row["id"], "reactionCounters": {"LIKE": len(likes)}, "reactionUsers": {"LIKE": likes}, "ownReactions": [],
+        "messageId": row["id"], "reactionCounters": {"LIKE": len(likes)}, "reactionUsers": {"LIKE": likes},
+        "ownReactions": [],
     }  # fmt: skip
 
 

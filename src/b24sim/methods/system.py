@@ -6,7 +6,8 @@ from b24sim.request import Params
 from b24sim.result import Result
 
 ALL_SCOPES = (
-    "user", "user_basic", "user_brief", "user.userfield", "department", "sonet_group", "socialnetwork", "im", "im.import",
+    "user", "user_basic", "user_brief", "user.userfield", "department", "sonet_group", "socialnetwork", "im",
+    "im.import",
     "disk", "log", "task", "crm", "bizproc", "import",
 )  # fmt: skip
 
