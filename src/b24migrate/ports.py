@@ -67,7 +67,7 @@ SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
 FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
 CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
 ANALYSIS = Register("Analysis", "analysis", ("Data",))
-RUNS = Register("Runs", "run", ("StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"))
+RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"))
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,

@@ -52,6 +52,7 @@ class CustomValues:
             "employee": self._employee,
             "date": lambda _, day, __: values.day(day, self._work.options.timezone),
             "datetime": self._time,
+            "boolean": lambda _, value, __: values.flag(value),
             "file": self._file,
         }.get(mapped.type)
         return convert(mapped, value, lose) if convert else value

@@ -199,7 +199,7 @@ def put_aside(work: Work, aside: Iterable[SetAside]) -> None:
 
 
 def enriched(work: Work, stream: Stream, reading: Listing, page: Page) -> Page:
-    if reading.enrich is None or not page.rows or reading.enrich_scope not in work.facts.scopes:
+    if reading.enrich is None or not page.rows or not work.facts.grants(reading.enrich_scope):
         return page
     try:
         rows = reading.enrich(work.source, page.rows)

@@ -42,8 +42,11 @@ class Options:
 class Facts(NamedTuple):
     """What the analysis learned about the source."""
 
-    scopes: frozenset[str] = frozenset()
+    scopes: frozenset[str] | None = None  # None: the portal does not tell
     methods: frozenset[str] = frozenset()  # of those that readings need, the ones the portal has
+
+    def grants(self, scope: str) -> bool:
+        return self.scopes is None or scope in self.scopes
 
 
 class Later(NamedTuple):

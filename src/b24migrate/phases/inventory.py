@@ -1,0 +1,105 @@
+"""The end of a get: what the source reported against what was retrieved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from b24migrate.phases import values
+from b24migrate.phases.read import put_aside
+from b24migrate.phases.work import Follow, Work, seen
+from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
+from b24migrate.records import Job, SetAside, Span, order_key
+from b24migrate.streams import Entity, Listing, PerParent, Seen, Stream
+
+AT_ONCE = 500
+
+
+class Inventory(NamedTuple):
+    """What one full pass over a stream found. `reported` is None where the source gives no total."""
+
+    reported: int | None
+    retrieved: int
+    limited: bool = False
+
+    @property
+    def drift(self) -> int:
+        """A limited get has none."""
+        return 0 if self.reported is None or self.limited else self.reported - self.retrieved
+
+
+def close(work: Work, job: Job) -> Follow:
+    entity = next(one for one in work.entities if one.name == job.args["entity"])
+    pass_no = int(job.args["pass"])
+    for stream in entity.streams:
+        take_stock(work, entity, stream, pass_no)
+    if entity.unreadable is not None:
+        readings = [work.reading(stream) for stream in entity.streams]
+        note_unreadable(work, entity, list(entity.unreadable(work.source, lambda name: staged(work, name), readings)))
+    return []
+
+
+def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None:
+    reading = work.reading(stream)
+    found = Inventory(reported(work, stream, pass_no), retrieved(work, stream, pass_no), bool(work.options.test_limit))
+    if found.drift and isinstance(reading, Listing):
+        # Rows may have come or gone while the pages were read: the portal is asked once more before it is called drift.
+        found = found._replace(reported=work.source.count(reading))
+    if found.drift:
+        message = f"{stream.name}: the source reports {found.reported}, {found.retrieved} were retrieved"
+        work.note(entity.name, message, "error")
+    now = values.utc_text(work.clock.now())
+    latest = [
+        row._replace(values={**row.values, "IsLatest": 0})
+        for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:")
+        if row.values.get("IsLatest")
+    ]
+    pages = len(work.store.rows(PAGE_LOG, prefix=f"{stream.name}:"))
+    row = {
+        "Stream": stream.name,
+        "SnapshotUtc": now,
+        "ReportedTotal": found.reported,
+        "RetrievedTotal": found.retrieved,
+        "PageCount": pages,
+        "SourceMethod": reading.method,
+        "IsLatest": 1,
+        "Limited": int(found.limited),
+    }
+    work.store.write(INVENTORY, [*latest, RegisterRow(f"{stream.name}:{now}", row)])
+
+
+def reported(work: Work, stream: Stream, pass_no: int) -> int | None:
+    """Of a listing what its first page said; of children the sum of what their parents said."""
+    if not isinstance(work.reading(stream), PerParent):
+        row = work.store.read(CHECKPOINTS, stream.name)
+        return None if row is None or row.values["Pass"] != pass_no else int(row.values["Reported"])
+    rows = work.store.rows(CHECKPOINTS, prefix=f"{stream.name}:")
+    told = [int(row.values["Reported"]) for row in rows if row.values["Pass"] == pass_no]
+    return sum(told) if told else None
+
+
+def retrieved(work: Work, stream: Stream, pass_no: int) -> int:
+    """Each record once, however many pages showed it, and those that a rule excludes."""
+    counted = work.store.counters(f"seen:{stream.table.name}:{pass_no}")
+    return int(counted.get(f"seen:{stream.table.name}:{pass_no}", 0)) + aside_count(work, stream.name, "excluded")
+
+
+def aside_count(work: Work, stream: str, why: str) -> int:
+    return sum(1 for row in work.store.rows(SET_ASIDE, prefix=f"{stream}:") if row.values.get("Why") == why)
+
+
+def staged(work: Work, stream: str) -> Iterator[Seen]:
+    after = ""
+    while True:
+        records = work.store.records(work.streams[stream].table, Span(after), AT_ONCE)
+        yield from map(seen, records)
+        if len(records) < AT_ONCE:
+            return
+        after = order_key(records[-1].row_key)
+
+
+def note_unreadable(work: Work, entity: Entity, aside: list[SetAside]) -> None:
+    put_aside(work, aside)
+    if aside:
+        names = ", ".join(one.name or one.source_id for one in aside)
+        work.note(entity.name, f"{len(aside)} × {aside[0].reason}: {names}")

@@ -1,0 +1,202 @@
+"""verify: counts, a sample read back and compared field by field, and references that must be resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from zlib import crc32
+
+import msgspec
+
+from b24migrate.errors import Permanent
+from b24migrate.phases import lanes
+from b24migrate.phases.compose import Composer
+from b24migrate.phases.work import Follow, Work, decode_extras, seen_row
+from b24migrate.ports import FINDINGS, RegisterRow, TargetRecord
+from b24migrate.records import Fate, Finding, Job, Json, Record, Row, Status
+from b24migrate.streams import Kind, Seen, Stream
+
+AT_ONCE = 100
+SHOWN = 200  # characters of a value that a finding keeps
+
+
+def start(work: Work, scope: str, stream: Stream) -> list[Job]:
+    """Earlier findings are forgotten; the jobs are independent of one another."""
+    work.store.erase(FINDINGS, f"{stream.name}:")
+    jobs = [Job(scope, "count", {"stream": stream.name})]
+    if work.options.verify_all:
+        jobs += lanes.seed(work, scope, "compare", stream, pending=False)
+    else:
+        jobs.append(Job(scope, "sample", {"stream": stream.name}))
+    if stream.covered:
+        jobs += lanes.seed(work, scope, "cover", stream, pending=False)
+    return jobs
+
+
+# ---------------------------------------------------------------- counts
+
+
+def count(work: Work, job: Job) -> Follow:
+    """What we say is there must be there, and nothing else. Only when the numbers differ are the records looked up."""
+    stream = work.streams[job.args["stream"]]
+    _, _, there = work.target.listing(work.owner[stream.name].wire, stream.name, "")
+    sent = work.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(work, stream)
+    if there == sent:
+        return []
+    fate = Fate.EXTRA if there > sent else Fate.MISSING
+    record(work, [Finding(stream.name, fate, "*", "count", str(sent), str(there))])
+    return lanes.seed(work, job.scope, "reconcile", stream, pending=False)
+
+
+def linked(work: Work, stream: Stream) -> int:
+    """Records that count as imported although nothing was sent."""
+    return int(work.store.counters(f"linked:{stream.name}").get(f"linked:{stream.name}", 0))
+
+
+def reconcile(work: Work, job: Job) -> Follow:
+    """Names the records that should be on the target and are not."""
+    stream = work.streams[job.args["stream"]]
+    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    if not records:
+        return []
+    keys = {stream.key_of(one.row_key): one.row_key for one in _sent(work, stream, records)}
+    there = work.target.read(work.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
+    record(work, [Finding(stream.name, Fate.MISSING, keys[key]) for key in keys if key not in there])
+    return lanes.further(job, records[-1], moved=False)
+
+
+# ---------------------------------------------------------------- field by field
+
+
+def sample(work: Work, job: Job) -> Follow:
+    """A few records, compared with what the source says now."""
+    stream = work.streams[job.args["stream"]]
+    seed = crc32(f"{work.run}:{stream.name}".encode())
+    records = work.store.sample(stream.table, work.options.verify_sample, seed=seed, status=Status.IMPORT_OK)
+    compare_records(work, stream, records, live=True)
+    return []
+
+
+def compare(work: Work, job: Job) -> Follow:
+    """Every record of a lane, compared with what the source said when it was read."""
+    stream = work.streams[job.args["stream"]]
+    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    if not records:
+        return []
+    compare_records(work, stream, [one for one in records if one.status is Status.IMPORT_OK], live=False)
+    return lanes.further(job, records[-1], moved=False)
+
+
+def compare_records(work: Work, stream: Stream, records: Sequence[Record], *, live: bool) -> None:
+    sent = _sent(work, stream, records)
+    if not sent:
+        return
+    there = work.target.read(work.owner[stream.name].wire, stream.name, [stream.key_of(one.row_key) for one in sent])
+    now = _as_the_source_says(work, stream, sent) if live else {}
+    composer = Composer(work, stream, late=True)
+    matched = 0
+    for one in sent:
+        found = there.get(stream.key_of(one.row_key))
+        row = now.get(one.row_key) or Row(one.row_key, one.payload, decode_extras(one.extras))
+        expected = composer.compose_seen(one, seen_row(row)).fields
+        findings = differences(stream, one.row_key, expected, found)
+        record(work, findings)
+        matched += not findings
+    work.store.add({f"match:{stream.name}": matched})
+
+
+def _sent(work: Work, stream: Stream, records: Sequence[Record]) -> list[Record]:
+    """Those that we sent; a linked person is the target's own."""
+    links = work.store.links(stream.name, [one.row_key for one in records])
+    return [
+        one
+        for one in records
+        if one.status is Status.IMPORT_OK and one.row_key in links and links[one.row_key].origin == "import"
+    ]
+
+
+def _as_the_source_says(work: Work, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
+    """Asked again where the source can be asked by id. Extras of other methods stay as they were read."""
+    if stream.fetch is None or not records:
+        return {}
+    wanted = [Seen(one.row_key, msgspec.json.decode(one.payload), decode_extras(one.extras)) for one in records]
+    try:
+        rows = stream.fetch(work.source, wanted, work.lookup)
+    except Permanent as error:
+        work.note(work.owner[stream.name].name, f"{stream.name}: the sample could not be read again: {error}", "info")
+        return {}
+    extras = {one.id: one.extras for one in wanted}
+    return {key: row if row.extras else row._replace(extras=extras[key]) for key, row in rows.items()}
+
+
+def differences(
+    stream: Stream, row_key: str, expected: Mapping[str, Json], found: TargetRecord | None
+) -> list[Finding]:
+    if found is None:
+        return [Finding(stream.name, Fate.MISSING, row_key)]
+    unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
+    return [
+        Finding(stream.name, Fate.DIFFERS, row_key, name, shown(value), shown(found.fields.get(name)))
+        for name, value in expected.items()
+        if not same(value, found.fields.get(name), name in unordered)
+    ]
+
+
+def same(expected: Json, actual: Json, unordered: bool) -> bool:
+    """Empty in one spelling is empty in another; a set of references has no order."""
+    if expected in (None, "", [], {}) and actual in (None, "", [], {}):
+        return True
+    if unordered and isinstance(expected, list) and isinstance(actual, list):
+        return sorted(map(str, expected)) == sorted(map(str, actual))
+    return bool(expected == actual)
+
+
+def shown(value: Json) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+# ---------------------------------------------------------------- references that must be resolved
+
+
+def cover(work: Work, job: Job) -> Follow:
+    """Owners, participants: every one of them mapped, in every imported record."""
+    stream = work.streams[job.args["stream"]]
+    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    if not records:
+        return []
+    composer = Composer(work, stream, late=True)
+    for one in records:
+        if one.status is Status.IMPORT_OK:
+            unresolved = composer.compose(one).unresolved
+            record(
+                work,
+                [
+                    Finding(stream.name, Fate.DANGLING, one.row_key, field, source_id)
+                    for field, source_id in unresolved
+                    if field in stream.covered
+                ],
+            )
+    return lanes.further(job, records[-1], moved=False)
+
+
+# ---------------------------------------------------------------- findings
+
+
+def record(work: Work, findings: Iterable[Finding]) -> None:
+    rows = [
+        RegisterRow(
+            f"{one.stream}:{one.source_id}:{one.fate}:{one.field}:{crc32(one.expected.encode())}",
+            {
+                "Stream": one.stream,
+                "Fate": one.fate.value,
+                "SourceId": one.source_id,
+                "Field": one.field,
+                "Expected": one.expected,
+                "Actual": one.actual,
+                "Note": one.note,
+            },
+        )
+        for one in findings
+    ]
+    if rows:
+        work.store.write(FINDINGS, rows)

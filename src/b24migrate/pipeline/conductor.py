@@ -1,0 +1,177 @@
+"""Moves a plan along: starts what may start, begins the next stage when one is done, ends phases.
+
+Every step is a compare-and-set on the entity's state, and seeding twice is harmless, so any number of processes may
+conduct the same plan; each change happens once, by whoever comes first, and never while a job of the stage is open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import Lock
+
+from b24migrate.events import PhaseChanged
+from b24migrate.phases.values import utc_text
+from b24migrate.phases.work import Work
+from b24migrate.pipeline import analysis as analyses
+from b24migrate.pipeline import gates
+from b24migrate.pipeline.findings import is_verified
+from b24migrate.pipeline.plan import Plan
+from b24migrate.pipeline.stages import Stage, stages
+from b24migrate.pipeline.state import (
+    BLOCKED,
+    DONE,
+    ENDED,
+    FAILED,
+    PENDING,
+    RUNNING,
+    SKIPPED,
+    STUCK,
+    EntityState,
+    PhaseState,
+    States,
+)
+from b24migrate.streams import Entity
+
+
+class Conductor:
+    def __init__(self, work: Work, plan: Plan, *, coverage: float) -> None:
+        self._work = work
+        self._plan = plan
+        self._coverage = coverage
+        self._states = States(work.store)
+        self._entities = [entity for entity in work.entities if entity.name in plan.entities]
+        self._lock = Lock()
+
+    # ------------------------------------------------------------ a run's beginning
+
+    def reset(self, *, continued: bool) -> None:
+        """A new run starts every phase of its plan anew; a continued one only those that failed or were blocked."""
+        for entity in self._entities:
+            state = self._states.read(entity.name)
+            for phase in self._plan.phases:
+                if continued and state.phase(phase).state not in STUCK:
+                    continue
+                self._work.queue.drop(entity.task(phase))
+                self._set(entity, phase, PhaseState())
+            if not continued:
+                self._states.change(entity.name, lambda before: replace(before, notes=()))
+
+    # ------------------------------------------------------------ steps
+
+    def step(self) -> bool:
+        """Does what can be done now. Returns whether the plan is at its end."""
+        with self._lock:
+            while any(self._advance(entity) for entity in self._entities):
+                pass
+            return all(self._at_its_end(entity) for entity in self._entities)
+
+    def idle(self, scope: str) -> bool:
+        return self._work.queue.open(scope) == 0
+
+    def _at_its_end(self, entity: Entity) -> bool:
+        state = self._states.read(entity.name)
+        phases = [state.phase(phase).state for phase in self._plan.phases]
+        return any(one in STUCK for one in phases) or all(one in ENDED for one in phases)
+
+    def _advance(self, entity: Entity) -> bool:
+        state = self._states.read(entity.name)
+        phase = next((one for one in self._plan.phases if state.phase(one).state not in ENDED), None)
+        if phase is None or state.phase(phase).state in STUCK:
+            return False
+        if state.phase(phase).state == PENDING:
+            return self._start(entity, phase)
+        return self.idle(entity.task(phase)) and self._next_stage(entity, state, phase)
+
+    def _start(self, entity: Entity, phase: str) -> bool:
+        if self._must_wait(entity, phase):
+            return False
+        analysis = analyses.load(self._work.store)
+        skipped = self._skips(entity, phase)
+        if skipped is not None:
+            if skipped:
+                self._work.note(entity.name, skipped)
+            return self._set(entity, phase, PhaseState(SKIPPED, message=skipped))
+        closed = gates.unmet(self._work, analysis, entity, phase, planned=self._plan.entities, coverage=self._coverage)
+        if closed is not None:
+            return self._set(entity, phase, PhaseState(BLOCKED, message=str(closed)))
+        if phase == "get":
+            self._states.change(entity.name, _next_pass)
+        return self._set(entity, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
+
+    def _must_wait(self, entity: Entity, phase: str) -> bool:
+        """For the entities it refers to; and a limited run verifies last, since later gets pull earlier streams on."""
+        others = gates.needed(self._work, entity, self._plan.entities)
+        if phase == "verify" and self._plan.test_limit:
+            others = [other for other in self._entities if other is not entity]
+        return any(self._still_imports(other) for other in others if other.name in self._plan.entities)
+
+    def _still_imports(self, other: Entity) -> bool:
+        state = self._states.read(other.name)
+        until = [phase for phase in self._plan.phases if phase != "verify"]
+        phases = [state.phase(phase).state for phase in until]
+        return not any(one in STUCK for one in phases) and not all(one in ENDED for one in phases)
+
+    def _skips(self, entity: Entity, phase: str) -> str | None:
+        """Why a phase is left out ("" = it has nothing to do); None when it is not."""
+        if not phase.startswith("custom-fields"):
+            return None
+        custom = entity.custom_fields
+        if custom is None:
+            return ""
+        if not self._work.facts.grants(custom.scope):
+            return f"the source webhook lacks the scope `{custom.scope}`: {entity.optional_scopes[custom.scope]}"
+        return None
+
+    # ------------------------------------------------------------ stages
+
+    def _next_stage(self, entity: Entity, state: EntityState, phase: str) -> bool:
+        now = state.phase(phase)
+        scope = entity.task(phase)
+        planned = stages(self._work, entity, phase, state.pass_no)
+        dead = [letter for letter in self._work.queue.dead(scope) if "record" not in letter.job.args]
+        if dead:
+            message = f"{len(dead)} part(s) could not be done: {dead[0].reason}"
+            return self._end(entity, phase, now, FAILED, message)
+        if now.stage >= len(planned):
+            return self._finish(entity, phase, now)
+        if not now.seeded:
+            self._work.queue.put(planned[now.stage].seed(self._work, scope))
+            self._swap(state, phase, replace(now, seeded=True))
+            return True
+        return self._again_or_on(state, phase, planned[now.stage], scope)
+
+    def _again_or_on(self, state: EntityState, phase: str, stage: Stage, scope: str) -> bool:
+        now = state.phase(phase)
+        jobs, memo = stage.again(self._work, scope, now.memo)
+        if jobs:
+            self._work.queue.put(jobs)
+            self._swap(state, phase, replace(now, memo=memo))
+        else:
+            self._swap(state, phase, replace(now, stage=now.stage + 1, seeded=False, memo={}))
+        return True  # also when somebody else was faster: then there is something new to look at
+
+    def _finish(self, entity: Entity, phase: str, now: PhaseState) -> bool:
+        if phase == "verify":
+            verified = is_verified(self._work, entity)
+            self._states.change(entity.name, lambda before: replace(before, verified=verified))
+        return self._end(entity, phase, now, DONE, "")
+
+    def _end(self, entity: Entity, phase: str, now: PhaseState, state: str, message: str) -> bool:
+        return self._set(
+            entity, phase, replace(now, state=state, finished=utc_text(self._work.clock.now()), message=message)
+        )
+
+    # ------------------------------------------------------------ writing
+
+    def _swap(self, state: EntityState, phase: str, after: PhaseState) -> bool:
+        """False when somebody else was faster: what they wrote is looked at next."""
+        return self._states.swap(state.with_phase(phase, after))
+
+    def _set(self, entity: Entity, phase: str, after: PhaseState) -> bool:
+        self._states.change(entity.name, lambda before: before.with_phase(phase, after))
+        self._work.tell(PhaseChanged(entity.name, phase, after.state, after.message))
+        return True
+
+
+def _next_pass(before: EntityState) -> EntityState:
+    return replace(before, counts={**before.counts, "pass": before.pass_no + 1}, verified=False)

@@ -1,0 +1,31 @@
+"""Whether an entity is verified: no failed record, no mismatch, no drift."""
+
+from __future__ import annotations
+
+from b24migrate.phases.work import Work
+from b24migrate.ports import FINDINGS, INVENTORY
+from b24migrate.records import Status
+from b24migrate.streams import Entity, Stream
+
+
+def is_verified(work: Work, entity: Entity) -> bool:
+    return all(stream_is_clean(work, stream) for stream in entity.streams)
+
+
+def stream_is_clean(work: Work, stream: Stream) -> bool:
+    counts = work.store.counts(stream.table)
+    imported = sum(counts.values()) == counts.get(Status.IMPORT_OK, 0)
+    return imported and not mismatches(work, stream) and not drift(work, stream)
+
+
+def mismatches(work: Work, stream: Stream) -> int:
+    return len(work.store.rows(FINDINGS, prefix=f"{stream.name}:"))
+
+
+def drift(work: Work, stream: Stream) -> int:
+    """What the latest inventory reported beyond what it retrieved; 0 where the source gives no total."""
+    for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:"):
+        if row.values.get("IsLatest") and not row.values.get("Limited"):
+            reported = row.values.get("ReportedTotal")
+            return 0 if reported is None else int(reported) - int(row.values["RetrievedTotal"])
+    return 0

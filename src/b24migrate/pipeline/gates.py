@@ -1,0 +1,82 @@
+"""Prerequisites by name. An unmet one says what is missing and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from b24migrate.phases.work import Work
+from b24migrate.pipeline.analysis import Analysis
+from b24migrate.pipeline.state import DONE, States
+from b24migrate.records import Status
+from b24migrate.streams import Entity
+
+
+class Unmet(NamedTuple):
+    gate: str
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.gate}: {self.message} {self.fix}".strip()
+
+
+READS = frozenset({"custom-fields-get", "get"})
+WRITES = frozenset({"custom-fields-set", "set", "verify"})
+
+
+def unmet(
+    work: Work, analysis: Analysis, entity: Entity, phase: str, *, planned: Collection[str], coverage: float
+) -> Unmet | None:
+    """The first gate that keeps the mini-task from starting."""
+    if not analysis.completed:
+        fix = "Run `b24migrate doctor`; it looks at both portals and remembers what it saw."
+        return Unmet("analysis.completed", "the source has not been looked at yet.", fix)
+    if not analysis.mapped:
+        return Unmet("mapping.done", "the mapping is not made yet.", "Run `b24migrate doctor`, then try again.")
+    missing = analysis.lacks(entity.scopes)
+    if phase in READS and missing:
+        gate = f"auth.cloud.{entity.name}"
+        names = " and ".join(f"`{scope}`" for scope in missing)
+        fix = f"Tick {names} in the incoming webhook's settings on the source portal, then run again."
+        return Unmet(gate, f"the source webhook lacks the scope {names}.", fix)
+    if phase in WRITES and entity.wire not in analysis.facts.served:
+        gate = f"auth.target.import.{entity.name}"
+        served = ", ".join(analysis.facts.served) or "nothing"
+        fix = f"Install or update the import module on the box so that it serves `{entity.wire}`, then run again."
+        return Unmet(gate, f"the target does not serve import.{entity.wire}.batch (it serves: {served}).", fix)
+    return next(
+        (found for other in needed(work, entity, planned) if (found := import_completed(work, other, coverage))),
+        None,
+    )
+
+
+def needed(work: Work, entity: Entity, planned: Collection[str]) -> list[Entity]:
+    """People always; other entities when they are in the plan."""
+    owners = {work.owner[name].name for name in entity.refers_to if name in work.owner} - {entity.name}
+    return [other for other in work.entities if other.name in owners and (other.matches_users or other.name in planned)]
+
+
+def import_completed(work: Work, other: Entity, coverage: float) -> Unmet | None:
+    gate = f"{other.name}.import.completed"
+    fix = f"Run `b24migrate run --entity {other.name}` first, or leave out `--entity`."
+    if States(work.store).read(other.name).phase("set").state != DONE:
+        return Unmet(gate, f"{other.name} are not imported yet.", fix)
+    for stream in other.streams:
+        counts = work.store.counts(stream.table)
+        open_records = counts.get(Status.NEW, 0) + counts.get(Status.ERROR_RETRY, 0)
+        if open_records > work.store.pulled_pending(stream.table):
+            return Unmet(gate, f"{open_records} {stream.name} are not imported yet.", fix)
+        if other.matches_users and stream.natural:
+            return too_few(work, gate, stream.name, counts, coverage)
+    return None
+
+
+def too_few(work: Work, gate: str, stream: str, counts: dict[Status, int], coverage: float) -> Unmet | None:
+    retrieved = sum(counts.values()) - work.store.pulled_pending(work.streams[stream].table)
+    ok = counts.get(Status.IMPORT_OK, 0)
+    if not retrieved or ok / retrieved >= coverage:
+        return None
+    message = f"only {ok} of {retrieved} {stream} ({ok / retrieved:.1%}) are imported; {coverage:.0%} are wanted."
+    fix = "See `b24migrate errors`, mend them and run again, or lower run.user_coverage in the configuration."
+    return Unmet(gate, message, fix)

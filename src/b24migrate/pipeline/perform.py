@@ -1,0 +1,85 @@
+"""One job: taken, done, and what follows put on the queue. The one place where errors are caught and sorted."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import timedelta
+
+from b24migrate.errors import Limited, MigrationError, Permanent, Transient
+from b24migrate.events import JobFailed
+from b24migrate.phases import attachments, custom_fields, inventory, late, match, pull, read, send, verify
+from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
+from b24migrate.ports import Lease
+from b24migrate.records import Job
+
+Performer = Callable[[Work, Job], Follow]
+
+PERFORMERS: dict[str, Performer] = {
+    "read-fields": custom_fields.read_fields,
+    "create-fields": custom_fields.create_fields,
+    "read": read.read,
+    "pack": read.pack,
+    "children": read.children,
+    "pull": pull.pull,
+    "fetch": attachments.fetch,
+    "close": inventory.close,
+    "match": match.match,
+    "upload": attachments.upload,
+    "send": send.send,
+    "complete": late.complete,
+    "count": verify.count,
+    "reconcile": verify.reconcile,
+    "sample": verify.sample,
+    "compare": verify.compare,
+    "cover": verify.cover,
+}
+
+
+def perform(work: Work, lease: Lease) -> None:
+    """Raises only Stop, or a bug; in both cases the job stays on the queue."""
+    job = lease.job
+    try:
+        follow = PERFORMERS[job.kind](work, job)
+    except Limited as error:
+        park(work, lease, error.wait_s, error, counted=False)
+    except Transient as error:
+        again(work, lease, error)
+    except Permanent as error:
+        bury(work, lease, error)
+    else:
+        finish(work, lease, follow)
+
+
+def finish(work: Work, lease: Lease, follow: Follow) -> None:
+    now = [one for one in follow if isinstance(one, Job)]
+    for later in follow:
+        if isinstance(later, Later):
+            work.queue.put([later.job], visible_at=later.at)
+    work.queue.finish(lease, now)
+
+
+def again(work: Work, lease: Lease, error: Transient) -> None:
+    """Only a failure of the job's own uses up an attempt; the portal's troubles are waited out."""
+    job = lease.job
+    if not error.own:
+        backoff = min(30.0, 0.5 * 2 ** min(job.failures, 8)) * (1 + random.random() * 0.2)
+        park(work, lease, backoff, error, counted=False, failed=True)
+    elif job.attempts + 1 >= ATTEMPTS:
+        bury(work, lease, error)
+    else:
+        wait_s = (work.retry_at(job.attempts + 1) - work.clock.now()).total_seconds()
+        park(work, lease, wait_s, error, counted=True, failed=True)
+
+
+def park(
+    work: Work, lease: Lease, wait_s: float, error: MigrationError, *, counted: bool, failed: bool = False
+) -> None:
+    job = lease.job.tried(lease.job.attempts + counted, lease.job.failures + failed)
+    work.queue.park(lease, until=work.clock.now() + timedelta(seconds=wait_s), job=job)
+    work.tell(JobFailed(job, "retried" if failed else "parked", error.code, error.message, wait_s))
+
+
+def bury(work: Work, lease: Lease, error: MigrationError) -> None:
+    work.queue.bury(lease, code=error.code, reason=str(error), now=work.clock.now())
+    work.tell(JobFailed(lease.job, "buried", error.code, str(error)))

@@ -1,0 +1,115 @@
+"""A run from its first look at both portals to its last phase, and what it amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+from b24migrate.errors import GateUnmet, Halted, Stop
+from b24migrate.phases.work import Work
+from b24migrate.pipeline import analysis, plan
+from b24migrate.pipeline.conductor import Conductor
+from b24migrate.pipeline.crew import Crew
+from b24migrate.pipeline.diagnosis import Check, Diagnosis
+from b24migrate.pipeline.doctor import examine
+from b24migrate.pipeline.findings import drift, mismatches
+from b24migrate.pipeline.plan import Plan, Run
+from b24migrate.pipeline.state import BLOCKED, FAILED, States
+from b24migrate.records import Status
+from b24migrate.streams import PHASES, Entity
+
+DONE, GATE, ERROR, FINDINGS = 0, 3, 4, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    exit_code: int
+    message: str
+    run: Run
+
+
+@dataclass(slots=True)
+class Runner:
+    work: Work
+    timezone: ZoneInfo
+    workers: int = 4
+    coverage: float = 0.98
+
+    def examine(self, entities: Sequence[Entity]) -> Diagnosis:
+        """Looks at both ends and remembers what it saw."""
+        work = self.work
+        diagnosis = examine(work.source, work.target, work.store, entities, timezone=self.timezone, clock=work.clock)
+        if not any(check for check in diagnosis.failed if not check.entity):
+            analysis.save(work.store, diagnosis.facts)
+        return diagnosis
+
+    def run(
+        self,
+        entities: Sequence[str],
+        phases: Sequence[str] = PHASES,
+        *,
+        on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
+        tick: Callable[[], None] = lambda: None,
+    ) -> Ended:
+        """Raises Stop with its exit code when it cannot begin or cannot go on; everything so far is kept."""
+        chosen = [entity for entity in self.work.entities if entity.name in entities]
+        diagnosis = self.examine(chosen)
+        on_diagnosis(diagnosis)
+        stop_if_hopeless(diagnosis)
+        self.work.facts = analysis.load(self.work.store).for_phases
+        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), self.work.options.test_limit)
+        run, continued = plan.begin(self.work.store, self.work.clock, wanted)
+        self.work.run = run.id
+        conductor = Conductor(self.work, wanted, coverage=self.coverage)
+        conductor.reset(continued=continued)
+        try:
+            Crew(self.work, conductor, self.workers).work_until_done(tick=tick)
+        except Stop as stop:
+            plan.end(self.work.store, self.work.clock, run, complete=False, exit_code=stop.exit_code, message=str(stop))
+            raise
+        return self._ended(run, chosen, phases)
+
+    def _ended(self, run: Run, entities: Sequence[Entity], phases: Sequence[str]) -> Ended:
+        exit_code, message = verdict(self.work, entities, phases)
+        complete = exit_code in (DONE, FINDINGS)
+        plan.end(self.work.store, self.work.clock, run, complete=complete, exit_code=exit_code, message=message)
+        return Ended(exit_code, message, replace(run, exit_code=exit_code, message=message))
+
+
+def stop_if_hopeless(diagnosis: Diagnosis) -> None:
+    """What concerns a whole end stops everything; what concerns one entity blocks that entity at its gate."""
+    whole = [check for check in diagnosis.failed if not check.entity]
+    if whole:
+        raise refusal(whole[0])
+
+
+def refusal(check: Check) -> Stop:
+    if check.exit_code == GATE:
+        return GateUnmet(check.gate, check.message, code=check.code, hint=check.fix)
+    return Halted(check.message, code=check.code, hint=check.fix)
+
+
+def verdict(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> tuple[int, str]:
+    """The exit code, and the sentence that goes with it."""
+    states = [(entity, States(work.store).read(entity.name)) for entity in entities]
+    found = [(entity, phase, state.phase(phase)) for entity, state in states for phase in phases]
+    for wanted, code in ((FAILED, ERROR), (BLOCKED, GATE)):
+        for entity, phase, state in found:
+            if state.state == wanted:
+                return code, f"{entity.task(phase)} is {wanted}: {state.message}"
+    problems = list(problems_of(work, entities, phases))
+    return (FINDINGS, "; ".join(problems)) if problems else (DONE, "")
+
+
+def problems_of(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> list[str]:
+    problems = []
+    for stream in (one for entity in entities for one in entity.streams):
+        failed = work.store.counts(stream.table).get(Status.IMPORT_ERR, 0) if "set" in phases else 0
+        differ = mismatches(work, stream) if "verify" in phases else 0
+        drifted = drift(work, stream) if "get" in phases else 0
+        said = [f"{failed} failed"] * bool(failed) + [f"{differ} findings"] * bool(differ)
+        said += [f"drift of {drifted}"] * bool(drifted)
+        if said:
+            problems.append(f"{stream.name}: {', '.join(said)}")
+    return problems

@@ -1,0 +1,120 @@
+"""The stages of each phase. A stage seeds jobs; when they are all done the next stage begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from b24migrate.phases import lanes, read, verify
+from b24migrate.phases.work import Work
+from b24migrate.records import Job, Json, Status
+from b24migrate.streams import Entity, Stream
+
+Memo = Mapping[str, Json]
+
+
+def nothing_again(_work: Work, _scope: str, _memo: Memo) -> tuple[list[Job], Memo]:
+    return [], {}
+
+
+class Stage(NamedTuple):
+    """`seed` gives its first jobs. `again` is asked when they are done, with what it said last time."""
+
+    name: str
+    seed: Callable[[Work, str], list[Job]]
+    again: Callable[[Work, str, Memo], tuple[list[Job], Memo]] = nothing_again
+
+
+def stages(work: Work, entity: Entity, phase: str, pass_no: int) -> list[Stage]:
+    makers: dict[str, Callable[[], list[Stage]]] = {
+        "custom-fields-get": lambda: [one_job("fields", "read-fields", entity)],
+        "custom-fields-set": lambda: [one_job("fields", "create-fields", entity)],
+        "get": lambda: get_stages(work, entity, pass_no),
+        "set": lambda: set_stages(work, entity),
+        "verify": lambda: [verify_stage(stream) for stream in entity.streams],
+    }
+    return makers[phase]()
+
+
+def one_job(name: str, kind: str, entity: Entity, **args: Json) -> Stage:
+    return Stage(name, lambda _, scope: [Job(scope, kind, {"entity": entity.name, **args})])
+
+
+# ---------------------------------------------------------------- get
+
+
+def get_stages(work: Work, entity: Entity, pass_no: int) -> list[Stage]:
+    reads = [read_stage(stream, pass_no) for stream in entity.streams]
+    pulls = [pull_stage(stream) for stream in entity.streams] if work.options.test_limit else []
+    return [*reads, *pulls, files_stage("fetch", entity), one_job("inventory", "close", entity, **{"pass": pass_no})]
+
+
+def read_stage(stream: Stream, pass_no: int) -> Stage:
+    return Stage(f"read {stream.name}", lambda work, scope: read.start(work, scope, stream, pass_no))
+
+
+def pull_stage(stream: Stream) -> Stage:
+    return Stage(f"pull {stream.name}", lambda _, scope: [Job(scope, "pull", {"stream": stream.name, "after": ""})])
+
+
+def files_stage(kind: str, entity: Entity) -> Stage:
+    def seed(work: Work, scope: str) -> list[Job]:
+        return lanes.seed(work, scope, kind, work.streams["files"], every=100, entity=entity.name)
+
+    return Stage(kind, seed)
+
+
+# ---------------------------------------------------------------- set
+
+
+def set_stages(work: Work, entity: Entity) -> list[Stage]:
+    """What was pulled through for others first; then people to link, files, records, and late references."""
+    others = [one for other in work.entities if other is not entity for one in other.streams]
+    pulled = [send_stage(stream, pulled=True) for stream in others] if work.options.test_limit else []
+    matched = [match_stage(stream) for stream in entity.streams if entity.matches_users and stream.natural]
+    sent = [send_stage(stream) for stream in entity.streams]
+    late = [late_stage(stream) for stream in entity.streams if stream.late]
+    pulled_late = [late_stage(stream) for stream in others if stream.late] if work.options.test_limit else []
+    return [*pulled, *matched, files_stage("upload", entity), *sent, *late, *pulled_late]
+
+
+def match_stage(stream: Stream) -> Stage:
+    return Stage(f"match {stream.name}", lambda work, scope: lanes.seed(work, scope, "match", stream))
+
+
+def late_stage(stream: Stream) -> Stage:
+    return Stage(
+        f"complete {stream.name}", lambda work, scope: lanes.seed(work, scope, "complete", stream, pending=False)
+    )
+
+
+def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
+    args: dict[str, Json] = {"pulled": True} if pulled else {}
+
+    def seed(work: Work, scope: str) -> list[Job]:
+        return lanes.seed(work, scope, "send", stream, **args) if left(work, stream, pulled) else []
+
+    def again(work: Work, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
+        """Records that wait for one another need more than one pass. When a pass settled none, what is left fails."""
+        still = left(work, stream, pulled)
+        if not still or memo.get("final"):
+            return [], {}
+        if still < memo.get("left", still + 1):
+            return lanes.seed(work, scope, "send", stream, **args), {"left": still}
+        return lanes.seed(work, scope, "send", stream, final=True, **args), {"final": True}
+
+    return Stage(f"send {stream.name}", seed, again)
+
+
+def left(work: Work, stream: Stream, pulled: bool) -> int:
+    if pulled:
+        return work.store.pulled_pending(stream.table)
+    counts = work.store.counts(stream.table)
+    return counts.get(Status.NEW, 0) + counts.get(Status.ERROR_RETRY, 0)
+
+
+# ---------------------------------------------------------------- verify
+
+
+def verify_stage(stream: Stream) -> Stage:
+    return Stage(f"verify {stream.name}", lambda work, scope: verify.start(work, scope, stream))

@@ -1,0 +1,89 @@
+"""The state of each entity's phases, kept in the store and changed only by compare-and-set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from b24migrate.ports import ENTITIES_STATE, RegisterRow, Store
+from b24migrate.records import Json
+from b24migrate.streams import PHASES
+
+PENDING, RUNNING, DONE, FAILED, BLOCKED, SKIPPED = "pending", "running", "done", "failed", "blocked", "skipped"
+ENDED = frozenset({DONE, SKIPPED})
+STUCK = frozenset({FAILED, BLOCKED})
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseState:
+    state: str = PENDING
+    stage: int = 0
+    seeded: bool = False  # the jobs of the stage are on the queue, or were
+    memo: Mapping[str, Json] = field(default_factory=dict)
+    started: str = ""
+    finished: str = ""
+    message: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        return {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)}
+
+
+@dataclass(frozen=True, slots=True)
+class EntityState:
+    name: str
+    phases: Mapping[str, PhaseState]
+    counts: Mapping[str, Json]
+    notes: tuple[str, ...]
+    gates: Mapping[str, Json]
+    verified: bool
+    version: int
+
+    def phase(self, name: str) -> PhaseState:
+        return self.phases.get(name, PhaseState())
+
+    @property
+    def pass_no(self) -> int:
+        return int(self.counts.get("pass", 0))
+
+    def with_phase(self, name: str, phase: PhaseState) -> EntityState:
+        return replace(self, phases={**self.phases, name: phase})
+
+
+class States:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def read(self, entity: str) -> EntityState:
+        row = self._store.read(ENTITIES_STATE, entity) or RegisterRow(entity, {})
+        phases = {
+            name: PhaseState(**{key: value for key, value in said.items() if key in PhaseState.__slots__})
+            for name, said in (row.values.get("Phases") or {}).items()
+            if name in PHASES
+        }
+        return EntityState(
+            entity,
+            phases,
+            row.values.get("Counts") or {},
+            tuple(row.values.get("Notes") or ()),
+            row.values.get("Gates") or {},
+            bool(row.values.get("VERIFIED_FLAG")),
+            row.version,
+        )
+
+    def swap(self, state: EntityState) -> bool:
+        values = {
+            "Phases": {name: phase.to_json() for name, phase in state.phases.items()},
+            "Counts": dict(state.counts),
+            "Notes": list(state.notes),
+            "Gates": dict(state.gates),
+            "VERIFIED_FLAG": int(state.verified),
+        }
+        return self._store.swap(ENTITIES_STATE, RegisterRow(state.name, values, state.version))
+
+    def change(self, entity: str, how: Callable[[EntityState], EntityState]) -> EntityState:
+        """Applies the change to whatever the state is by now."""
+        while True:
+            before = self.read(entity)
+            after = how(before)
+            if self.swap(after):
+                return after

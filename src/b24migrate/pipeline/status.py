@@ -1,0 +1,158 @@
+"""How far everything is: the one read model that CLI, metrics and dashboard share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from b24migrate.phases.inventory import Inventory, aside_count
+from b24migrate.phases.work import Work
+from b24migrate.pipeline import plan
+from b24migrate.pipeline.findings import mismatches
+from b24migrate.pipeline.state import PhaseState, States
+from b24migrate.ports import CHECKPOINTS, INVENTORY
+from b24migrate.records import Json, Status
+from b24migrate.streams import PHASES, Entity, Stream
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStatus:
+    reported: int | None
+    retrieved: int
+    new: int
+    import_ok: int
+    import_err: int
+    error_retry: int
+    excluded: int
+    impossible: int
+    mismatch: int
+    drift: int = 0
+
+    def to_json(self) -> dict[str, Json]:
+        return {name: getattr(self, name) for name in self.__slots__ if name != "drift"}
+
+
+@dataclass(frozen=True, slots=True)
+class EntityStatus:
+    name: str
+    verified: bool
+    phases: dict[str, PhaseState]
+    streams: dict[str, StreamStatus]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "verified": self.verified,
+            "phases": {name: phase.state for name, phase in self.phases.items()},
+            "streams": {name: stream.to_json() for name, stream in self.streams.items()},
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    run: str
+    entities: dict[str, EntityStatus] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        """The shape that `status --json` promises."""
+        return {"run": self.run, "entities": {name: one.to_json() for name, one in self.entities.items()}}
+
+
+def snapshot(work: Work) -> Snapshot:
+    run = plan.current(work.store)
+    return Snapshot(run.id if run else "", {entity.name: entity_status(work, entity) for entity in work.entities})
+
+
+def entity_status(work: Work, entity: Entity) -> EntityStatus:
+    state = States(work.store).read(entity.name)
+    return EntityStatus(
+        entity.name,
+        state.verified,
+        {phase: state.phase(phase) for phase in PHASES},
+        {stream.name: stream_status(work, stream, state.pass_no) for stream in entity.streams},
+        state.notes,
+    )
+
+
+def stream_status(work: Work, stream: Stream, pass_no: int) -> StreamStatus:
+    counts = work.store.counts(stream.table)
+    excluded = aside_count(work, stream.name, "excluded")
+    known = latest(work, stream) or in_progress(work, stream, pass_no, excluded)
+    return StreamStatus(
+        known.reported,
+        max(known.retrieved, seen_in(work, stream, pass_no) + excluded),
+        counts.get(Status.NEW, 0),
+        counts.get(Status.IMPORT_OK, 0),
+        counts.get(Status.IMPORT_ERR, 0),
+        counts.get(Status.ERROR_RETRY, 0),
+        excluded,
+        aside_count(work, stream.name, "impossible"),
+        mismatches(work, stream),
+        known.drift,
+    )
+
+
+def latest(work: Work, stream: Stream) -> Inventory | None:
+    for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:"):
+        if row.values.get("IsLatest"):
+            reported = row.values.get("ReportedTotal")
+            return Inventory(
+                None if reported is None else int(reported),
+                int(row.values["RetrievedTotal"]),
+                bool(row.values.get("Limited")),
+            )
+    return None
+
+
+def in_progress(work: Work, stream: Stream, pass_no: int, excluded: int) -> Inventory:
+    """Before the first inventory: what the portal said so far."""
+    row = work.store.read(CHECKPOINTS, stream.name)
+    reported = int(row.values["Reported"]) if row is not None and row.values["Pass"] == pass_no else None
+    return Inventory(reported, seen_in(work, stream, pass_no) + excluded, limited=True)
+
+
+def seen_in(work: Work, stream: Stream, pass_no: int) -> int:
+    name = f"seen:{stream.table.name}:{pass_no}"
+    return int(work.store.counters(name).get(name, 0))
+
+
+def figures(work: Work) -> list[tuple[str, dict[str, str], float]]:
+    """The metrics of the store: name, labels, value."""
+    counters = work.store.counters()
+    found: list[tuple[str, dict[str, str], float]] = []
+    for entity in snapshot(work).entities.values():
+        for name, stream in entity.streams.items():
+            label = {"entity": name}
+            extracted = stream.new + stream.import_ok + stream.import_err + stream.error_retry
+            found += [
+                ("records_extracted_total", label, extracted),
+                ("records_import_ok_total", label, stream.import_ok),
+                ("records_import_err_total", label, stream.import_err),
+                ("retry_attempts_total", label, counters.get(f"retries:{name}", 0)),
+                ("verify_sample_mismatch_total", label, stream.mismatch),
+                ("custom_fields_created_total", label, counters.get(f"custom_fields_created:{name}", 0)),
+                ("inventory_retrieved", label, stream.retrieved),
+                ("inventory_drift", label, stream.drift),
+            ]
+            if stream.reported is not None:
+                found.append(("inventory_reported", label, stream.reported))
+        failed = counters.get(f"download_failed:{entity.name}", 0)
+        found.append(("attachments_download_fail_total", {"entity": entity.name}, failed))
+        found += durations(entity, work.clock.now())
+    waits = {
+        name.removeprefix("limit_wait:"): value for name, value in counters.items() if name.startswith("limit_wait:")
+    }
+    found += [("limit_wait_seconds_total", {"method": method}, value) for method, value in waits.items()]
+    found.append(("dlq_messages", {}, len(work.queue.dead())))
+    return found
+
+
+def durations(entity: EntityStatus, now: datetime) -> list[tuple[str, dict[str, str], float]]:
+    found = []
+    for phase, state in entity.phases.items():
+        if state.started:
+            end = datetime.fromisoformat(state.finished) if state.finished else now
+            spent = (end - datetime.fromisoformat(state.started)).total_seconds() * 1000
+            found.append(("duration_ms", {"entity": entity.name, "phase": phase}, spent))
+    return found
