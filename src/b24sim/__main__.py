@@ -14,6 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         portal = portal_from(options)
+        portal.company.warm()
     except ValueError as complaint:
         print(f"b24sim: {complaint}", file=sys.stderr)  # noqa: T201
         return 2

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from b24sim.moments import Moments
-from b24sim.phpjson import encode
+from b24sim.phpjson import put
 from b24sim.result import Result
 
 
@@ -36,7 +36,8 @@ class Timing:
 
 
 def envelope(result: Result, timing: bytes) -> bytes:
-    parts = [b'{"result":', encode(result.value)]
+    parts = [b'{"result":']
+    put(parts, result.value)
     if result.next is not None:
         parts.append(b',"next":%d' % result.next)
     if result.total is not None:

@@ -32,15 +32,37 @@ class Parts(dict[str, Any]):
 
 def encode(value: Any) -> bytes:
     """The value as a portal would send it. `bytes` are taken as JSON already."""
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, Rows):
-        return b"[" + b",".join(value) + b"]"
-    if isinstance(value, Parts):
-        if not value:
-            return b"[]"
-        return b"{" + b",".join(_text(key) + b":" + encode(item) for key, item in value.items()) + b"}"
+    if isinstance(value, (bytes, Rows, Parts)):
+        chunks: list[bytes] = []
+        put(chunks, value)
+        return b"".join(chunks)
     return _HOT.sub(_escaped, _dumps(value)).encode()
+
+
+def put(chunks: list[bytes], value: Any) -> None:
+    """Append the value in pieces, so that a large answer is copied only once, when the pieces are joined."""
+    if isinstance(value, bytes):
+        chunks.append(value)
+    elif isinstance(value, Rows):
+        chunks.append(b"[")
+        for row in value:
+            chunks += (row, b",")
+        _close(chunks, b"]")
+    elif isinstance(value, Parts) and value:
+        chunks.append(b"{")
+        for key, item in value.items():
+            chunks += (_text(key), b":")
+            put(chunks, item)
+            chunks.append(b",")
+        _close(chunks, b"}")
+    else:
+        chunks.append(b"[]" if isinstance(value, Parts) else encode(value))
+
+
+def _close(chunks: list[bytes], bracket: bytes) -> None:
+    if chunks[-1] == b",":
+        chunks.pop()
+    chunks.append(bracket)
 
 
 def encode_all(values: Iterable[Any]) -> Rows:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from b24sim.boxview import furniture
+from b24sim.boxview import furniture, refresh
 from b24sim.clock import Clock, RunningClock, utc
 from b24sim.company.changes import grow
 from b24sim.company.chats import Chat
@@ -86,6 +86,7 @@ class Portal:
         self.faces: dict[bytes, tuple[int, bytes]] = {}
         self._tokens: dict[str, int] = {}
         self._tokens_given = 0
+        self._imported = False
         self.imports = Imports(
             now=lambda: utc(self.clock), timezone=self.company.plan.timezone, **furniture(self.company)
         )
@@ -130,9 +131,19 @@ class Portal:
             now += self._strike_inner(method.name)
         if self.operating:
             self.operating.check(caller.credential, method.name, now)
+        if self.is_box:
+            self._keep_up(method)
         asked = {key.upper(): value for key, value in params.items()} if method.upper else params
         result = method.call(Context(self, caller), asked)
         return self._billed(caller, method.name, result, now)
+
+    def _keep_up(self, method: Method) -> None:
+        """Native methods of a box show what was imported up to now."""
+        if method.scopes == ("import",):
+            self._imported = True
+        elif self._imported:
+            self._imported = False
+            refresh(self.company, self.imports)
 
     def _billed(self, caller: Caller, name: str, result: Result, now: float) -> Answer:
         cost = self.costs.of(name)

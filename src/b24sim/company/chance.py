@@ -1,5 +1,8 @@
 """Chance that can be asked again: a number for a seed and a place, always the same."""
 
+import zlib
+from functools import cache
+
 _MASK = (1 << 64) - 1
 
 
@@ -11,6 +14,11 @@ def mix(value: int) -> int:
     return value ^ (value >> 31)
 
 
+@cache
+def _base(seed: int, kind: str) -> int:
+    return mix(seed * 1_000_003 + zlib.crc32(kind.encode()))
+
+
 def chance(seed: int, kind: str, number: int) -> int:
     """Independent numbers for different kinds of thing."""
-    return mix(mix(seed * 1_000_003 + sum(kind.encode()) * 7919 + len(kind)) + number)
+    return mix(_base(seed, kind) + number)

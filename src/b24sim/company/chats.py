@@ -77,7 +77,7 @@ class Chat:
             grown = min(self.count, (message - self.first_id) // STRIDE + 1)
             if grown and self.id_at(grown - 1) > message:
                 grown -= 1
-        return grown + sum(row["id"] <= message for row in self.added)
+        return grown + sum(int(row["id"]) <= message for row in self.added)
 
     def place_of(self, message: int) -> int | None:
         place = self.places_up_to(message) - 1
