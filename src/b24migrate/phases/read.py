@@ -94,13 +94,14 @@ def children(work: Work, job: Job) -> Follow:
     gently = job.failures >= GENTLY_AFTER
     page = work.source.children(reading, progress, one_page=bool(work.options.test_limit), gently=gently)
     page = numbered(page, int(job.args["n"]))
+    unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
     keep(work, stream, page, int(job.args["pass"]))
     work.store.write(
         CHECKPOINTS,
         [
             checkpoint(f"{stream.name}:{parent}", job.args["pass"], reported, got)
             for parent, (reported, got) in page.parents.items()
-            if reported is not None
+            if reported is not None and parent not in unreadable
         ],
     )
     alarm_empty(work, stream, reading, page)
@@ -143,7 +144,7 @@ def stage(
         work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
     find_files(work, stream, [one for _, one in chosen])
     excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
-    put_aside(work, [*aside, *excluded])
+    put_aside(work, [*(one._replace(stream=one.stream or stream.name) for one in aside), *excluded])
     return len(staged)
 
 

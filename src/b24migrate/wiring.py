@@ -1,0 +1,140 @@
+"""From settings to a working application: the only place that knows which technology stands behind each port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from b24migrate.bitrix.breaker import Breaker
+from b24migrate.bitrix.client import Portal
+from b24migrate.bitrix.limits import Governor
+from b24migrate.bitrix.source import BitrixSource
+from b24migrate.clocks import SystemClock
+from b24migrate.entities import FILES, Catalog, catalog
+from b24migrate.events import Event, Observer, Waited
+from b24migrate.phases.work import Options, Work
+from b24migrate.pipeline import analysis
+from b24migrate.pipeline.runner import Runner
+from b24migrate.ports import Clock, Store
+from b24migrate.settings import Settings
+from b24migrate.stores import open_store
+from b24migrate.target.imports import ImportTarget
+
+
+@dataclass(slots=True)
+class App:
+    settings: Settings
+    catalog: Catalog
+    work: Work
+    runner: Runner
+
+    def chosen(self, names: tuple[str, ...] = ()) -> list[str]:
+        """The entities that are asked for, or all that the configuration does not switch off."""
+        known = [entity.name for entity in self.catalog.entities]
+        return [name for name in known if (name in names if names else self.settings.enabled(name))]
+
+
+@contextmanager
+def open_app(
+    settings: Settings,
+    *,
+    base: Path = Path(),
+    observers: tuple[Observer, ...] = (),
+    clock: Clock | None = None,
+    known: Catalog | None = None,
+    verify_all: bool = False,
+) -> Iterator[App]:
+    """Raises BadConfiguration or Halted. Nothing is asked of a portal before it is needed."""
+    clock = clock or SystemClock()
+    known = known or catalog()
+    opened = open_store(settings.store.url, known.tables, clock, base=base)
+    try:
+        observers = (*observers, count_waits(opened.store))
+        source = BitrixSource(source_portal(settings, clock, observers))
+        work = Work(
+            entities=known.entities,
+            streams={**known.streams, FILES.name: FILES},
+            owner=known.owner,
+            file_kinds=known.file_kinds,
+            store=opened.store,
+            queue=opened.queue,
+            files=opened.files,
+            source=source,
+            target=ImportTarget(target_portal(settings, clock, observers)),
+            clock=clock,
+            options=options(settings, known, verify_all),
+            observers=observers,
+            facts=analysis.load(opened.store).for_phases,
+        )
+        runner = Runner(work, settings.source.zone, settings.run.workers, settings.run.user_coverage)
+        yield App(settings, known, work, runner)
+    finally:
+        opened.store.close()
+
+
+def source_portal(settings: Settings, clock: Clock, observers: tuple[Observer, ...]) -> Portal:
+    source = settings.source
+    governor = Governor(
+        clock,
+        per_second=source.requests_per_second,
+        bucket=source.bucket,
+        operating_s=source.operating_seconds,
+        portal="source",
+        observers=observers,
+    )
+    breaker = Breaker(clock, portal="source", outage_s=settings.run.outage_minutes * 60, observers=observers)
+    return Portal(
+        source.webhooks,
+        governor=governor,
+        breaker=breaker,
+        clock=clock,
+        redactor=settings.redactor,
+        name="source",
+        probe_method="server.time",
+    )
+
+
+def target_portal(settings: Settings, clock: Clock, observers: tuple[Observer, ...]) -> Portal:
+    """A box has no limits of its own; what it asks for in its answers is kept."""
+    governor = Governor(clock, per_second=0, operating_s=0, portal="target", observers=observers)
+    breaker = Breaker(clock, portal="target", outage_s=settings.run.outage_minutes * 60, observers=observers)
+    return Portal(
+        (settings.target.parsed,),
+        governor=governor,
+        breaker=breaker,
+        clock=clock,
+        redactor=settings.redactor,
+        name="target",
+        probe_method="import.info",
+    )
+
+
+def options(settings: Settings, known: Catalog, verify_all: bool) -> Options:
+    return Options(
+        timezone=settings.source.zone,
+        test_limit=settings.run.test_limit,
+        verify_sample=settings.run.verify_sample,
+        verify_all=verify_all,
+        placeholder_user=settings.mapping.placeholder_user,
+        link_existing_users=settings.mapping.existing_users == "link",
+        policies=settings.mapping.policy,
+        batch={
+            stream.name: settings.batch_size(entity.name, stream)
+            for entity in known.entities
+            for stream in entity.streams
+        },
+        source_url=settings.source.webhooks[0].origin,
+        target_url=settings.target.origin,
+    )
+
+
+def count_waits(store: Store) -> Observer:
+    """Keeps the seconds waited for limits in the store, so that the metric survives a restart."""
+
+    def observe(event: Event) -> None:
+        if isinstance(event, Waited) and event.seconds > 0:
+            store.add({f"limit_wait:{event.method}": event.seconds})
+
+    return observe
