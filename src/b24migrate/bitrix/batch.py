@@ -10,10 +10,11 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw
 
+from b24migrate.bitrix.breaker import Attempt
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.envelope import BatchEnvelope, BatchParts, Head, keyed, times, whole
 from b24migrate.bitrix.faults import of_code, of_raw
-from b24migrate.errors import Limited, MigrationError, Permanent
+from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.ports import Answer, Command
 from b24migrate.records import Args, Json
 
@@ -111,7 +112,7 @@ class Batcher:
         envelope = self.portal.ask("batch", request, BatchEnvelope, via=via, billed=methods)
         parts = envelope.result if isinstance(envelope.result, BatchParts) else BatchParts()
         self._learn(commands, keyed(parts.result_time), via)
-        return self._answers(commands, parts, via, sent_at)
+        return self._judged(self._answers(commands, parts, via, sent_at), sent_at)
 
     def _answers(self, commands: Sequence[Command], parts: BatchParts, via: int, sent_at: float) -> list[Answer]:
         results, errors = keyed(parts.result), keyed(parts.result_error)
@@ -125,6 +126,16 @@ class Batcher:
                 answers.append(Answer(bytes(results[key]), None, whole(totals.get(key)), whole(nexts.get(key))))
             else:
                 answers.append(Answer(None, of_code("MISSING_ANSWER", command.method, status=500)))
+        return answers
+
+    def _judged(self, answers: list[Answer], sent_at: float) -> list[Answer]:
+        """A command that fails while its neighbours succeed has itself to blame."""
+        failed = [answer.error for answer in answers if isinstance(answer.error, Transient)]
+        if failed:
+            alone = all(answer.error for answer in answers)
+            own = not alone or self.portal.breaker.own_fault(Attempt(failed[0].message, sent_at))
+            for error in failed:
+                error.own = own
         return answers
 
     def _error(self, raw: Raw, method: str, via: int, sent_at: float) -> MigrationError:

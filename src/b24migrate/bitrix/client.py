@@ -70,6 +70,7 @@ class Portal:
         self.redactor = redactor
         self.timeouts = timeouts
         self.pool = urllib3.PoolManager(num_pools=8, maxsize=connections, retries=False, ssl_context=tls)
+        self.hosts = {webhook.host for webhook in webhooks}  # also those it had before it was renamed
         self._webhooks = list(webhooks)
         self._probe_method = probe_method
         redactor.guard("urllib3.connectionpool")
@@ -97,7 +98,7 @@ class Portal:
         self.breaker.succeeded(attempt)
         self.governor.answered(attempt.started)
         spent = times(answer.time)
-        self.governor.synchronized(spent)
+        self.governor.synchronized(spent, self.clock.monotonic() - attempt.started)
         self.governor.learned(self._webhooks[via].tag, method, spent)
         return answer
 
@@ -168,6 +169,7 @@ class Portal:
             if moved is None:
                 return self._astray(reply, method, via)
             self._webhooks = [one.moved(moved.url(method)) or one for one in self._webhooks]
+            self.hosts = self.hosts | {moved.host}
             self.governor.count()
         return of_code("HTTP_302", method, text="too many redirects", status=302)
 

@@ -36,7 +36,7 @@ class BatchParts(msgspec.Struct):
 class BatchEnvelope(Head):
     """Read in one go: a batch of 50 pages is megabytes, and every further pass over it costs."""
 
-    result: BatchParts | list[Raw] | None | UnsetType = UNSET
+    result: BatchParts | list[Raw] | UnsetType | None = UNSET
 
 
 Shape = TypeVar("Shape", Envelope, BatchEnvelope)
@@ -45,6 +45,7 @@ Shape = TypeVar("Shape", Envelope, BatchEnvelope)
 class Times(msgspec.Struct):
     """`operating` is absent on a box without the limiter; numbers come as integers, floats and strings."""
 
+    start: float = 0.0
     finish: float = 0.0
     operating: float | None = None
     operating_reset_at: float | None = None

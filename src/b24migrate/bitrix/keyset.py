@@ -1,9 +1,9 @@
 """Pages by ascending id: `>id`, `start=-1`, up to 50 of them chained inside one request.
 
 A chain takes the last id of each page from the page before, inside the portal: 2,500 records cost one request. A large
-listing is divided by id into segments that are read side by side. A command after the end would cost execution time and
-answer rubbish (a reference that leads nowhere is replaced by the deepest node there is, §A6), so each segment is counted
-once and never more commands are sent than it needs. What comes back is believed only as long as its ids go up.
+listing is divided by id into segments that are read side by side. A command after the end would cost execution time
+and answer rubbish (a reference that leads nowhere is replaced by the deepest node there is, §A6), so each segment is
+counted once and never more commands are sent than it needs. What comes back is believed while its ids go up.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from b24migrate.bitrix.batch import Batcher, Ref
 from b24migrate.bitrix.batch import SIZE as COMMANDS
+from b24migrate.bitrix.batch import Batcher, Ref
 from b24migrate.bitrix.paging import SEGMENT, SIZE, Span, entry, rows_of
 from b24migrate.errors import MigrationError, Permanent
 from b24migrate.ports import Answer, Command
@@ -104,7 +104,7 @@ class KeysetReader:
         # An empty listing has no total at all (§A2).
         reported = total if total is not None else (len(good.rows) if good.ended else None)
         page = Page(rows=rows, reported=reported, log=good.log)
-        if good.ended and len(good.rows) >= (total or 0) or limit and len(rows) >= limit:
+        if (good.ended and len(good.rows) >= (total or 0)) or (limit and len(rows) >= limit):
             return page
         newest = self._newest(answers[1]) if len(answers) > 1 else None
         page.next.append(self._follow(good, total, newest, gently))
@@ -225,7 +225,7 @@ class KeysetReader:
     def _finished(good: _Good, stretch: Stretch, left: int) -> bool:
         if good.ended:
             # Short and yet not all: deleted meanwhile, or a gap in the answer? Only an empty page is proof.
-            return left <= 0 or not good.rows and stretch.doubt
+            return left <= 0 or (not good.rows and stretch.doubt)
         # A full page may be the last one only where no record can be added: below an upper end, all of them counted.
         return bool(good.log) and stretch.exact and stretch.hi is not None and left <= 0
 

@@ -80,10 +80,11 @@ class Governor:
             self._level, self._level_at = max(self._level, self._bucket), now
             return self._paused_until - now
 
-    def synchronized(self, times: Times) -> None:
-        """What an answer that has just arrived says about the portal's clock."""
-        if times.finish > 0:
-            self._skew_s = times.finish - self._clock.now().timestamp()
+    def synchronized(self, times: Times, elapsed_s: float) -> None:
+        """What an answer that has just arrived says about the portal's clock; of two bounds the later reset."""
+        if times.start > 0 and times.finish > 0:
+            now = self._clock.now().timestamp()
+            self._skew_s = min(times.finish - now, times.start - (now - elapsed_s))
 
     def learned(self, credential: str, method: str, times: Times) -> None:
         """What an answer, or a command inside a batch, said about the execution time of its method."""

@@ -35,13 +35,13 @@ def items_of(result: bytes | None, path: tuple[str, ...], side: str = "") -> Fou
     try:
         node: Any = decode(result or b"null")
         for _ in range(depth):
-            node = node.inner if isinstance(node, msgspec.Struct) else None
+            node = getattr(node, "inner", None)
     except msgspec.DecodeError as error:
         place = ".".join(path) or "result"
         raise Permanent(f"No list of records at {place}.", code="STRANGE_RESULT", hint=str(error)) from None
     beside = None
-    if side and isinstance(node, msgspec.Struct):
-        beside, node = node.beside, node.items  # type: ignore[attr-defined]
+    if side:
+        beside, node = getattr(node, "beside", None), getattr(node, "items", None)
     if isinstance(node, dict):
         return Found(list(node.values()), beside)
     return Found(node if isinstance(node, list) else [], beside)
@@ -58,7 +58,7 @@ def _decoder(path: tuple[str, ...], side: str) -> tuple[Callable[[bytes], Any], 
         if side and place == 0:
             fields, names = [("items", shape, None), ("beside", Raw | None, None)], {"items": name, "beside": side}
             depth -= 1
-        shape = msgspec.defstruct("Level", fields, rename=names.get) | list[Raw] | bool | None  # type: ignore[operator]
+        shape = msgspec.defstruct("Level", fields, rename=names.get) | list[Raw] | bool | None
     return msgspec.json.Decoder(shape).decode, depth
 
 

@@ -1,0 +1,232 @@
+"""The children of staged parents: pages of several parents share one request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from b24migrate.bitrix.batch import SIZE as COMMANDS
+from b24migrate.bitrix.batch import Batcher, Ref
+from b24migrate.bitrix.paging import Found, Span, entry, id_reader, items_of, side_by_id
+from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
+from b24migrate.ports import Answer, Command
+from b24migrate.records import Page, Row, SetAside
+from b24migrate.streams import PerParent, Progress, Seen, Slices, Upward, Whole
+
+Recount = Callable[[Seen], int | None]
+_GENTLE_PARENTS = 10
+
+
+@dataclass(slots=True)
+class _Chain:
+    """The pages of one parent inside one request, and how far they were good."""
+
+    parent: Seen
+    after: int
+    got: int
+    commands: list[Command]
+    total: int | None = None
+    answered: int = 0
+    ended: bool = False
+    rows: list[Row] = field(default_factory=list)
+    error: MigrationError | None = None
+
+    @property
+    def progress(self) -> Progress:
+        return Progress(self.parent, self.after, self.got)
+
+
+class ChildrenReader:
+    def __init__(self, batcher: Batcher, reading: PerParent, recount: Recount | None) -> None:
+        self._batcher = batcher
+        self._clock = batcher.portal.clock
+        self._reading = reading
+        self._paging = reading.paging
+        self._size = 0 if isinstance(reading.paging, Whole) else reading.paging.size
+        self._recount = recount
+        self._id = id_reader(reading.id)
+
+    def read(self, progress: Sequence[Progress], *, one_page: bool, gently: bool) -> Page:
+        page = Page()
+        chains, waiting = self._one_by_one(progress, page) if gently else self._together(progress, one_page, page)
+        unfinished = [chain for chain in chains if not self._concluded(chain, one_page, page)]
+        failed = [chain for chain in unfinished if chain.error is not None and not chain.answered]
+        going_on = [chain.progress for chain in unfinished if chain not in failed]
+        if failed and not page.log and not page.parents:
+            raise _worst(chain.error for chain in failed)  # nothing at all was read
+        # What failed goes last: a parent that spoils every request it is in ends up alone.
+        for one in (*going_on, *waiting, *(chain.progress for chain in failed)):
+            page.next.append({"id": one.parent.id, "after": one.after, "got": one.got})
+        return page
+
+    # ------------------------------------------------------------ asking
+
+    def _together(
+        self, progress: Sequence[Progress], one_page: bool, page: Page
+    ) -> tuple[list[_Chain], list[Progress]]:
+        groups: dict[int, list[Progress]] = {}
+        for one in progress:
+            groups.setdefault(self._reading.via(one.parent), []).append(one)
+        chains: list[_Chain] = []
+        waiting: list[Progress] = []
+        for via, group in groups.items():
+            planned, left = self._plan(group, one_page)
+            self._perform(planned, via, page)
+            chains += planned
+            waiting += left
+        return chains, waiting
+
+    def _one_by_one(self, progress: Sequence[Progress], page: Page) -> tuple[list[_Chain], list[Progress]]:
+        """A call for each parent, so that one bad page is found and the others go on."""
+        chains: list[_Chain] = []
+        for one in progress[:_GENTLE_PARENTS]:
+            chain = self._chain(one, 0, 1)
+            chains.append(chain)
+            started_at = self._clock.now()
+            answer = self._alone(chain.commands[0], self._reading.via(one.parent))
+            self._take(chain, [answer], Span(started_at, self._clock.now()), page)
+            if isinstance(chain.error, Limited) or (isinstance(chain.error, Transient) and not chain.error.own):
+                break
+        return chains, list(progress[len(chains) :])
+
+    def _alone(self, command: Command, via: int) -> Answer:
+        try:
+            return self._batcher.single(command, via=via)
+        except Stop:
+            raise
+        except MigrationError as error:
+            return Answer(None, error)
+
+    def _perform(self, chains: Sequence[_Chain], via: int, page: Page) -> None:
+        started_at = self._clock.now()
+        answers = self._batcher.run([command for chain in chains for command in chain.commands], via=via)
+        span = Span(started_at, self._clock.now())
+        first = 0
+        for chain in chains:
+            self._take(chain, answers[first : first + len(chain.commands)], span, page)
+            first += len(chain.commands)
+
+    # ------------------------------------------------------------ planning
+
+    def _plan(self, group: Sequence[Progress], one_page: bool) -> tuple[list[_Chain], list[Progress]]:
+        """Fills the request: as many pages of each parent as it is expected to have."""
+        chains: list[_Chain] = []
+        used = 0
+        for place, one in enumerate(group):
+            if used == COMMANDS:
+                return chains, list(group[place:])
+            pages = 1 if one_page else min(COMMANDS - used, self._pages(one))
+            chains.append(self._chain(one, used, pages))
+            used += pages
+        return chains, []
+
+    def _pages(self, one: Progress) -> int:
+        size = self._size
+        if not size or one.got % size:  # a page was short already: only an empty one is left to be seen
+            return 1
+        expected = self._reading.expected(one.parent)
+        if expected is None:
+            return max(1, one.got // size)  # unknown: twice as many each time
+        left = max(0, expected - one.got)
+        # Upward, with the short or empty page that proves the end; by offset the total does.
+        return left // size + 1 if isinstance(self._paging, Upward) else max(1, math.ceil(left / size))
+
+    def _chain(self, one: Progress, first: int, pages: int) -> _Chain:
+        return _Chain(one.parent, one.after, one.got, [self._command(one, first, place) for place in range(pages)])
+
+    def _command(self, one: Progress, first: int, place: int) -> Command:
+        params = dict(self._reading.params(one.parent))
+        if isinstance(self._paging, Upward):
+            last = Ref(first + place - 1, (*self._reading.items, self._size - 1, self._reading.id))
+            params |= {self._paging.first: last if place else one.after, self._paging.limit: self._size}
+        elif isinstance(self._paging, Slices):
+            params |= {self._paging.offset: one.after + place * self._size, self._paging.limit: self._size}
+        return Command(self._reading.method, params)
+
+    # ------------------------------------------------------------ understanding
+
+    def _take(self, chain: _Chain, answers: Sequence[Answer], span: Span, page: Page) -> None:
+        """Believes a parent's pages as long as their ids go up; the rest is read again."""
+        for command, answer in zip(chain.commands, answers, strict=True):
+            if isinstance(answer.error, MigrationError):
+                chain.error = answer.error
+                return
+            rows = self._rows(items_of(answer.result, self._reading.items, self._reading.side), chain.parent)
+            if isinstance(self._paging, Upward) and rows and rows[0][0] <= chain.after:
+                chain.error = None if chain.answered else self._unordered(chain)
+                return
+            chain.answered += 1
+            chain.got += len(rows)
+            chain.total = chain.total if answer.total is None else answer.total
+            chain.rows += [row for _, row in rows]
+            page.log.append(entry(len(page.log), self._size or len(rows), len(rows), command, span))
+            self._advance(chain, rows)
+            if chain.ended or len(rows) < self._size:
+                return
+
+    def _rows(self, found: Found, parent: Seen) -> list[tuple[int, Row]]:
+        """In order of id: the portal promises none for messages above an id (bitrix24-rest-1 §D5)."""
+        join = self._reading.join
+        beside = side_by_id(found.side) if join else {}
+        upward = isinstance(self._paging, Upward)
+        rows = []
+        try:
+            for raw in found.items:
+                child = self._id(raw)
+                extras = join(msgspec.json.decode(raw), beside) if beside and join else None
+                rows.append((int(child) if upward else 0, Row(f"{parent.id}:{child}", bytes(raw), extras)))
+        except (msgspec.DecodeError, ValueError) as error:
+            text = f"{self._reading.method} of {parent.id}: a record has no {self._reading.id}."
+            raise Permanent(text, code="STRANGE_RESULT", hint=str(error)) from None
+        return sorted(rows, key=lambda pair: pair[0]) if upward else rows
+
+    def _unordered(self, chain: _Chain) -> Permanent:
+        text = f"{self._reading.method} does not keep to its lower end {chain.after}."
+        return Permanent(text, code="KEYSET_IGNORED", hint="Please report it with the portal's version.")
+
+    def _advance(self, chain: _Chain, rows: Sequence[tuple[int, Row]]) -> None:
+        if isinstance(self._paging, Whole):
+            chain.ended = True
+        elif isinstance(self._paging, Slices):
+            chain.after += len(rows)
+            chain.ended = not rows or (chain.total is not None and chain.after >= chain.total)
+        else:
+            chain.after = rows[-1][0] if rows else chain.after
+            expected = self._reading.expected(chain.parent)
+            enough = expected is not None and chain.got >= expected
+            chain.ended = not rows or (len(rows) < self._size and enough)
+
+    def _concluded(self, chain: _Chain, one_page: bool, page: Page) -> bool:
+        page.rows.extend(chain.rows)
+        if isinstance(chain.error, Stop):
+            raise chain.error
+        if isinstance(chain.error, Permanent) and not chain.answered:
+            self._set_aside(chain, page)
+        elif chain.ended or (one_page and chain.answered):
+            page.parents[chain.parent.id] = (self._reported(chain, one_page), chain.got)
+        else:
+            return False
+        return True
+
+    def _set_aside(self, chain: _Chain, page: Page) -> None:
+        """One parent that cannot be read does not keep the others from being read."""
+        reason = str(chain.error)
+        page.alarms.append(f"{self._reading.method} of {chain.parent.id}: {reason}")
+        page.aside.append(SetAside("", chain.parent.id, "impossible", reason))
+        page.parents[chain.parent.id] = (self._reading.expected(chain.parent), chain.got)
+
+    def _reported(self, chain: _Chain, one_page: bool) -> int | None:
+        """What the parent says it has; asked again when it is not what came."""
+        said = chain.total if chain.total is not None else self._reading.expected(chain.parent)
+        if said != chain.got and self._recount is not None and not one_page:
+            return self._recount(chain.parent)
+        return said
+
+
+def _worst(errors: Iterable[MigrationError | None]) -> MigrationError:
+    """A limit before a failure: it costs no attempt."""
+    known = [error for error in errors if error is not None]
+    return next((error for error in known if isinstance(error, Limited)), known[0])
