@@ -257,6 +257,7 @@ class Stream:
     mentions: tuple[Mention, ...] = ()
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
     custom_prefix: str = ""  # custom fields in the payload begin with it
+    late_custom: bool = False  # custom fields may refer to records of this very stream
 
     def key_of(self, row_key: str) -> str:
         template = self.key or f"source:{self.name}:{{id}}"
@@ -272,7 +273,7 @@ class Stream:
 
     @property
     def late(self) -> bool:
-        return any(one.late for one in self.fields)
+        return self.late_custom or any(one.late for one in self.fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ users = Stream(
     ),
     rest=Rest(("PERSONAL_", "WORK_", "UF_")),
     custom_prefix="UF_USR_",
+    late_custom=True,
     stamp="DATE_REGISTER",
     natural="EMAIL",
     natural_code="DUPLICATE_EMAIL",

@@ -41,7 +41,7 @@ class Composer:
         self._work = work
         self._stream = stream
         self._late = late
-        self._custom = CustomValues(work, stream)
+        self._custom = CustomValues(work, stream, late=late)
         self._plain: dict[Kind, Callable[[Json], Json]] = {
             Kind.TEXT: values.text,
             Kind.FLAG: values.flag,

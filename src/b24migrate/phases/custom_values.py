@@ -12,6 +12,7 @@ from b24migrate.records import Json
 from b24migrate.streams import Seen, Stream
 
 Lose = Callable[[str], None]
+PERSON = "employee"  # the type of a field whose value is a user
 
 
 class Mapped(NamedTuple):
@@ -23,10 +24,16 @@ class Mapped(NamedTuple):
 class CustomValues:
     """Reads the field map once; a batch of records shares it."""
 
-    def __init__(self, work: Work, stream: Stream) -> None:
+    def __init__(self, work: Work, stream: Stream, *, late: bool = True) -> None:
         self._work = work
         self._stream = stream
         self._map = self._load() if stream.custom_prefix else {}
+        self._postponed = "" if late or not stream.late_custom else PERSON
+
+    @property
+    def has_late(self) -> bool:
+        """Whether a second pass has anything to add."""
+        return self._stream.late_custom and any(mapped.type == PERSON for mapped in self._map.values())
 
     def put(self, one: Seen, fields: dict[str, Json], lose: Lose) -> None:
         if not self._stream.custom_prefix:
@@ -37,7 +44,7 @@ class CustomValues:
             mapped = self._map.get(name)
             if mapped is None:
                 lose("custom_values_left")
-            else:
+            elif mapped.type != self._postponed:
                 fields[mapped.target] = self._each(mapped, value, lose)
 
     def _each(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
@@ -49,7 +56,7 @@ class CustomValues:
     def _one(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
         convert = {
             "enumeration": self._option,
-            "employee": self._employee,
+            PERSON: self._person,
             "date": lambda _, day, __: values.day(day, self._work.options.timezone),
             "datetime": self._time,
             "boolean": lambda _, value, __: values.flag(value),
@@ -63,7 +70,7 @@ class CustomValues:
             lose("references_dropped")
         return option
 
-    def _employee(self, _: Mapped, value: Json, lose: Lose) -> Json:
+    def _person(self, _: Mapped, value: Json, lose: Lose) -> Json:
         source_id = values.reference(value)
         target_id = self._work.links.target_id(self._work.people, source_id) if source_id else None
         if source_id and target_id is None:

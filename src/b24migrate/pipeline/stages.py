@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from b24migrate.phases import lanes, read, verify
+from b24migrate.phases.custom_values import CustomValues
 from b24migrate.phases.work import Work
 from b24migrate.records import Job, Json, Status
 from b24migrate.streams import Entity, Stream
@@ -83,9 +84,12 @@ def match_stage(stream: Stream) -> Stage:
 
 
 def late_stage(stream: Stream) -> Stage:
-    return Stage(
-        f"complete {stream.name}", lambda work, scope: lanes.seed(work, scope, "complete", stream, pending=False)
-    )
+    def seed(work: Work, scope: str) -> list[Job]:
+        if not any(one.late for one in stream.fields) and not CustomValues(work, stream).has_late:
+            return []
+        return lanes.seed(work, scope, "complete", stream, pending=False)
+
+    return Stage(f"complete {stream.name}", seed)
 
 
 def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
