@@ -5,6 +5,7 @@ from b24sim.company.company import Company
 from b24sim.company.plan import Plan
 from b24sim.errors import RestError
 from b24sim.faults import Faults
+from b24sim.launch import launch
 from b24sim.limits import LeakyBucket, Operating
 from b24sim.portal import Costs, Portal
 from b24sim.serve import Running, serve
@@ -22,5 +23,6 @@ __all__ = [
     "RestError",
     "Running",
     "RunningClock",
+    "launch",
     "serve",
 ]

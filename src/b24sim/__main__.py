@@ -14,14 +14,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         portal = portal_from(options)
-        portal.company.warm()
     except ValueError as complaint:
         print(f"b24sim: {complaint}", file=sys.stderr)  # noqa: T201
         return 2
     leave = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: leave.set())
-    with serve(portal, options.host, options.port, tls=options.tls, moved=options.moved) as running:
+    with serve(portal, options.host, options.port, tls=options.tls, moved=options.moved, warm=True) as running:
         print(json.dumps(running.ready()), flush=True)  # noqa: T201
         leave.wait()
     return 0

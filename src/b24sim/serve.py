@@ -72,14 +72,24 @@ class Running:
 
 @contextlib.contextmanager
 def serve(
-    portal: Portal, host: str = "127.0.0.1", port: int = 0, *, tls: bool = False, moved: bool = False
+    portal: Portal,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    tls: bool = False,
+    moved: bool = False,
+    warm: bool = False,
 ) -> Iterator[Running]:
-    """Listen until the block ends. `tls` makes a throw-away certificate, `moved` a second, redirecting port."""
+    """Listen until the block ends.
+
+    `tls` makes a throw-away certificate, `moved` a second, redirecting port; `warm` makes rows beforehand."""
     with contextlib.ExitStack() as stack:
         certificate = _certificate(stack, host) if tls else None
         listener = stack.enter_context(_listen(host, port))
         url = f"{'https' if tls else 'http'}://{host}:{listener.getsockname()[1]}"
         portal.company.settle(url)
+        if warm:
+            portal.company.warm()
         stack.enter_context(_background(App(portal), listener, certificate))
         old = None
         if moved:

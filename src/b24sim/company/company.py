@@ -51,9 +51,9 @@ class Company:
     def warm(self, most: int = 50_000) -> None:
         """Make rows beforehand that a benchmark would otherwise wait for."""
         for number in self.users.ids[:most]:
-            self.users.row(number)
+            self.users.encoded(number)
         for number in self.groups.ids[:most]:
-            self.groups.row(number)
+            self.groups.encoded(number)
 
     @property
     def tree_order(self) -> list[int]:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from b24sim.company import texts
 from b24sim.company.chance import chance, mix
-from b24sim.company.chats import PRIVATE, Chat
+from b24sim.company.chats import PRIVATE, STRIDE, Chat
 from b24sim.company.plan import Plan
+from b24sim.company.texts import TEXTS
 from b24sim.moments import Moments
-from b24sim.phpjson import decode, encode
+from b24sim.phpjson import Rows, decode, encode
 from b24sim.table import Row
 
 FILE_BASE = 50_000
@@ -67,13 +68,13 @@ class Correspondence:
         authors = chat.members
         author = authors[(luck >> 20) % len(authors)]
         kind = KINDS[luck & 1023]
-        text = texts.TEXTS[(luck >> 10) % len(texts.TEXTS)]
+        text = TEXTS[(luck >> 10) % len(TEXTS)]
         params = _NONE
         if kind or self.bots or place == 0:
             author, text, params = self._special(chat, place, luck, author, text)
         if self.has_file(number):
             params = b'{"FILE_ID":[%d]}' % (FILE_BASE + number)
-            author, text = author or authors[0], texts.TEXTS[luck % 7] if luck % 2 else texts.EMPTY
+            author, text = author or authors[0], TEXTS[luck % 7] if luck % 2 else texts.EMPTY
         elif chat.place == 0 and place == LONG_PLACE:
             text = self._long()
         at = chat.started + place * chat.step_s + luck % (int(chat.step_s * 0.6) or 1)
@@ -83,6 +84,30 @@ class Correspondence:
             else _UUID % (luck & 0xFFFFFFFF, luck >> 48, luck & 0xFFF, luck >> 52, luck & 0xFFFFFFFFFFFF)
         )
         return _ROW % (chat.id_at(place), chat.id, author, self.moments.iso(at).encode(), text, uuid, params)
+
+    def page(self, chat: Chat, places: range) -> Rows:
+        """Many rows at once. Plain messages, which are most of them, are written out in this one loop, for speed."""
+        rows = Rows()
+        members, crowd, started, step = chat.members, len(chat.members), chat.started, chat.step_s
+        jitter, first, base, iso = int(step * 0.6) or 1, chat.first_number, self.seed * 7_919, self.moments.iso
+        for place in places:
+            luck = mix(base + first + place)
+            if KINDS[luck & 1023] or self.bots or self._stands_out(chat, place):
+                rows.append(self.encoded(chat, place))
+                continue
+            at = iso(started + place * step + luck % jitter).encode()
+            author, text = members[(luck >> 20) % crowd], TEXTS[(luck >> 10) % len(TEXTS)]
+            low = luck & 0xFFFFFFFFFFFF
+            uuid = _UUID % (luck & 0xFFFFFFFF, luck >> 48, luck & 0xFFF, luck >> 52, low)
+            number = chat.first_id + STRIDE * place + (place * 7 + chat.id) % STRIDE
+            rows.append(_ROW % (number, chat.id, author, at, text, uuid, _NONE))
+        return rows
+
+    def _stands_out(self, chat: Chat, place: int) -> bool:
+        if place in (0, LONG_PLACE) or place >= chat.count or (chat.edits and place in chat.edits):
+            return True
+        number = chat.first_number + place
+        return (number + 1) * self.files // self.messages > number * self.files // self.messages
 
     def row(self, chat: Chat, place: int) -> Row:
         row: Row = decode(self.encoded(chat, place))

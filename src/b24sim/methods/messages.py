@@ -21,7 +21,7 @@ UNREAD = 3
 def messages_get(context: Context, params: Params) -> Result:
     chat = dialog(context, params)
     places = _places(chat, params)
-    rows = Rows(context.portal.company.correspondence.encoded(chat, place) for place in places)
+    rows = context.portal.company.correspondence.page(chat, places)
     return Result(
         Parts({"chat_id": chat.id, "messages": rows, "users": _authors(context, rows), "files": _files(context, rows)})
     )
@@ -75,7 +75,7 @@ def message_list(context: Context, params: Params) -> Result:
     limit = min(max(whole(params.get("LIMIT", MAX_LIMIT)) or MAX_LIMIT, 1), MAX_LIMIT)
     offset = max(0, whole(params.get("OFFSET", 0)))
     places = range(offset, min(offset + limit, len(chat)))
-    rows = Rows(context.portal.company.correspondence.encoded(chat, place) for place in places)
+    rows = context.portal.company.correspondence.page(chat, places)
     return Result(Parts({"messages": rows, "files": _files(context, rows)}), total=len(chat))
 
 
