@@ -73,7 +73,9 @@ def begin(store: Store, clock: Clock, plan: Plan) -> tuple[Run, bool]:
     return run, False
 
 
-def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int, message: str) -> None:
+def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int, message: str) -> Run:
     """A run that did not complete stays current and is continued by the next command."""
     state = ENDED if complete else ACTIVE
-    save(store, replace(run, state=state, finished=utc_text(clock.now()), exit_code=exit_code, message=message))
+    ended = replace(run, state=state, finished=utc_text(clock.now()), exit_code=exit_code, message=message)
+    save(store, ended)
+    return ended

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from b24migrate.errors import GateUnmet, Halted, Stop
@@ -73,8 +73,10 @@ class Runner:
     def _ended(self, run: Run, entities: Sequence[Entity], phases: Sequence[str]) -> Ended:
         exit_code, message = verdict(self.work, entities, phases)
         complete = exit_code in (DONE, FINDINGS)
-        plan.end(self.work.store, self.work.clock, run, complete=complete, exit_code=exit_code, message=message)
-        return Ended(exit_code, message, replace(run, exit_code=exit_code, message=message))
+        store, clock = self.work.store, self.work.clock
+        return Ended(
+            exit_code, message, plan.end(store, clock, run, complete=complete, exit_code=exit_code, message=message)
+        )
 
 
 def stop_if_hopeless(diagnosis: Diagnosis) -> None:
