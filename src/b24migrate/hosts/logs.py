@@ -38,13 +38,13 @@ def masked(text: str) -> str:
     return EMAIL.sub(r"\1***@\2", text)
 
 
-def log(out: TextIO, *, run: str, redact: Redact, readable: bool = False) -> Observer:
+def log(out: TextIO, *, run: Callable[[], str], redact: Redact, readable: bool = False) -> Observer:
     """An observer that writes every event to `out`."""
     logger = _logger(out, redact, _readable if readable else _json)
 
     def observe(event: Event) -> None:
         line = describe(event)
-        line.setdefault("run", run)
+        line["run"] = run()
         logger.log(_LEVELS[line.pop("level", "info")], line.pop("msg"), **line)
 
     return observe

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-
-class Sample(NamedTuple):
-    name: str
-    labels: Mapping[str, str]
-    value: float
+# name, labels, value
+Figure: TypeAlias = tuple[str, Mapping[str, str], float]
+Read: TypeAlias = Callable[[], Iterable[Figure]]
 
 
 class Kind(NamedTuple):
@@ -40,14 +38,13 @@ KINDS: Mapping[str, Kind] = {
 class FromStore:
     """Asks the read model whenever somebody scrapes."""
 
-    def __init__(self, read: Callable[[], Iterable[Sample]]) -> None:
+    def __init__(self, read: Read) -> None:
         self._read = read
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
         families = {name: _family(name, kind) for name, kind in KINDS.items()}
-        for sample in self._read():
-            labels = [sample.labels[label] for label in KINDS[sample.name].labels]
-            families[sample.name].add_metric(labels, sample.value)
+        for name, labels, value in self._read():
+            families[name].add_metric([labels[label] for label in KINDS[name].labels], value)
         yield from families.values()
 
     def describe(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
@@ -60,12 +57,12 @@ def _family(name: str, kind: Kind) -> CounterMetricFamily | GaugeMetricFamily:
     return make(name, kind.about, labels=kind.labels)
 
 
-def text(read: Callable[[], Iterable[Sample]]) -> str:
+def text(read: Read) -> str:
     """The text format, as `b24migrate metrics` prints it."""
     return str(generate_latest(_registry(read)), "utf-8")
 
 
-def serve(read: Callable[[], Iterable[Sample]], port: int, *, host: str = "127.0.0.1") -> Callable[[], None]:
+def serve(read: Read, port: int, *, host: str = "127.0.0.1") -> Callable[[], None]:
     """Serves `/metrics` until the returned function is called."""
     server, thread = start_http_server(port, addr=host, registry=_registry(read))
 
@@ -77,7 +74,7 @@ def serve(read: Callable[[], Iterable[Sample]], port: int, *, host: str = "127.0
     return stop
 
 
-def _registry(read: Callable[[], Iterable[Sample]]) -> CollectorRegistry:
+def _registry(read: Read) -> CollectorRegistry:
     registry = CollectorRegistry(auto_describe=False)
     registry.register(FromStore(read))
     return registry

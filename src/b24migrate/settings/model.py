@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -82,6 +83,12 @@ class TargetSettings(Table):
 
 class StoreSettings(Table):
     url: str = "sqlite:///b24migrate.db"
+
+    @property
+    def log_file(self) -> Path:
+        """Beside an embedded store; in the working directory when the store is elsewhere."""
+        kind, _, path = self.url.partition(":///")
+        return Path(path).with_suffix(".log") if kind == "sqlite" else Path("b24migrate.log")
 
 
 class RunSettings(Table):

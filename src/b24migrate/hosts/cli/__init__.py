@@ -1,0 +1,34 @@
+"""The command line. Only the door: it parses, calls, prints, and turns every ending into an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from b24migrate.errors import MigrationError
+from b24migrate.hosts.cli import endings
+from b24migrate.hosts.cli.session import Session
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Never raises: what went wrong is a sentence on stderr and an exit code."""
+    from typer.main import get_command
+
+    from b24migrate.hosts.cli.commands import app
+
+    session = Session()
+    try:
+        get_command(app).main(arguments, prog_name="b24migrate", obj=session)
+    except SystemExit as leaving:
+        return endings.of_exit(leaving.code)
+    except KeyboardInterrupt:
+        return endings.stopped()
+    except MigrationError as error:
+        return endings.refused(error, session.redact)
+    except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes a sentence
+        return endings.broken(bug, session.redact)
+    return endings.CLEAN

@@ -1,0 +1,60 @@
+"""`init` and `doctor`: what comes before a migration."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.hosts.cli.session import Session
+
+
+def init(context: typer.Context) -> None:
+    """Write a commented b24migrate.toml to fill in.
+
+    It goes into this directory, or where --config says. An existing file is never overwritten.
+    """
+    from b24migrate.hosts.cli.template import TEMPLATE
+    from b24migrate.settings import DEFAULT_FILE
+
+    session: Session = context.obj
+    path = session.config or Path(DEFAULT_FILE)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(TEMPLATE)
+    except FileExistsError:
+        hint = "Edit it, or name another: b24migrate --config FILE init."
+        raise BadConfiguration(f"{path} is there already and stays as it is.", hint=hint) from None
+    except OSError as error:
+        hint = "Choose another place with --config."
+        raise Halted(f"{path} cannot be written: {error.strerror}.", hint=hint) from None
+    typer.echo(f"Written: {path}")
+    typer.echo("Next: put the webhooks' addresses into the environment variables B24_SOURCE")
+    typer.echo("and B24_TARGET, then run `b24migrate doctor`.")
+
+
+def doctor(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+) -> None:
+    """Check both portals, the rights of the webhooks and the store, before anything is moved.
+
+    Exit code 0: a run can begin. 3: a secret, a scope or the import module is missing. 4: a portal does not answer.
+    """
+    from b24migrate.hosts.cli.opening import looking
+    from b24migrate.hosts.cli.tables import print_checks
+
+    session: Session = context.obj
+    with looking(session) as app:
+        wanted = app.chosen()
+        found = app.runner.examine([entity for entity in app.catalog.entities if entity.name in wanted])
+    if as_json:
+        checks = [{**asdict(check), "level": check.level} for check in found.checks]
+        typer.echo(json.dumps({"checks": checks, "exit_code": found.exit_code}, ensure_ascii=False))
+    else:
+        print_checks(found)
+    raise typer.Exit(found.exit_code)

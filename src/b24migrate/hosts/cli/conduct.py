@@ -1,0 +1,126 @@
+"""Runs a plan and shows it: what `run`, `do`, `get`, `set`, `verify`, `custom-fields` and `retry` have in common."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from b24migrate.errors import BadConfiguration, Stop
+from b24migrate.hosts.cli import endings
+from b24migrate.hosts.cli.opening import working
+from b24migrate.hosts.cli.progress import Display, display
+from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.tables import print_summary
+from b24migrate.records import Json
+
+if TYPE_CHECKING:
+    from b24migrate.pipeline.diagnosis import Diagnosis
+    from b24migrate.pipeline.runner import Ended
+    from b24migrate.wiring import App
+
+TICK_S = 0.4
+Act = Callable[["App", Callable[[], None]], "Ended | None"]
+
+
+def conduct(
+    session: Session,
+    act: Act,
+    *,
+    as_json: bool = False,
+    metrics_port: int | None = None,
+    verify_all: bool = False,
+    **overrides: Mapping[str, Json],
+) -> int:
+    """Does `act` with the application and says how it ended; returns the exit code. With `as_json` the status is
+    printed whatever happens."""
+    status: dict[str, Json] = {"run": "", "entities": {}}
+    shown = display(lambda text: session.redact(text), silent=as_json)
+    try:
+        with working(session, shown, verify_all=verify_all, **overrides) as app, served(app, metrics_port):
+            try:
+                ended = act(app, _ticker(app, shown))
+            finally:
+                status = _status(app)
+                shown.close()
+    except (Stop, KeyboardInterrupt) as stop:
+        if as_json:
+            code, said = (
+                (stop.exit_code, str(stop)) if isinstance(stop, Stop) else (endings.INCOMPLETE, endings.STOPPED)
+            )
+            _print_json(status, code, session.redact(said))
+        raise
+    code, said = (ended.exit_code, ended.message) if ended else (endings.CLEAN, "")
+    said = session.redact(said)
+    if as_json:
+        _print_json(status, code, said)
+    else:
+        print_summary(status, code, said)
+    return code
+
+
+def run_plan(entities: Sequence[str], phases: Sequence[str] = ()) -> Act:
+    """The named entities (none: those that the configuration wants) through the phases (none: all)."""
+    from b24migrate.streams import PHASES
+
+    def act(app: App, tick: Callable[[], None]) -> Ended:
+        return app.runner.run(app.chosen(tuple(entities)), tuple(phases) or PHASES, on_diagnosis=_tell(app), tick=tick)
+
+    return act
+
+
+def _tell(app: App) -> Callable[[Diagnosis], None]:
+    from b24migrate.events import Noted, tell
+
+    def say(diagnosis: Diagnosis) -> None:
+        for check in diagnosis.warnings:
+            tell(app.work.observers, Noted("warning", f"{check.message}. {check.fix}".strip(), check.entity))
+
+    return say
+
+
+def _ticker(app: App, shown: Display) -> Callable[[], None]:
+    due_s = 0.0
+
+    def tick() -> None:
+        nonlocal due_s
+        if time.monotonic() >= due_s:
+            shown.show(_status(app))
+            due_s = time.monotonic() + TICK_S
+
+    return tick
+
+
+def _status(app: App) -> dict[str, Json]:
+    from b24migrate.pipeline.status import snapshot
+
+    return snapshot(app.work).to_json()
+
+
+@contextmanager
+def served(app: App, port: int | None) -> Iterator[None]:
+    """`/metrics` on loopback for as long as the block lasts; without a port nothing happens."""
+    if port is None:
+        yield
+        return
+    from b24migrate.hosts.metrics import serve
+    from b24migrate.pipeline.status import figures
+
+    try:
+        stop = serve(lambda: figures(app.work), port)
+    except OSError as error:
+        raise BadConfiguration(
+            f"--metrics-port {port} cannot be opened: {error.strerror}.", hint="Choose another port."
+        ) from None
+    try:
+        yield
+    finally:
+        stop()
+
+
+def _print_json(status: Mapping[str, Json], code: int, message: str) -> None:
+    typer.echo(json.dumps({**status, "exit_code": code, "message": message}, ensure_ascii=False))

@@ -1,0 +1,68 @@
+"""How a command ends: the exit codes, and what a person reads on stderr."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from b24migrate.errors import MigrationError, Stop
+
+CLEAN, BUG, USAGE, GATE, INCOMPLETE, FINDINGS = 0, 1, 2, 3, 4, 5
+INTERRUPTED = 130  # what the parser makes of Ctrl-C
+STOPPED = "Stopped; everything so far is kept; run the same command again to continue."
+
+
+def of_exit(code: object) -> int:
+    """A pipe closed by its reader ends the parser with 1, which here is reserved for bugs."""
+    if code == INTERRUPTED:
+        return stopped()
+    if code == BUG:
+        return INCOMPLETE
+    return code if isinstance(code, int) else CLEAN
+
+
+def stopped() -> int:
+    say(STOPPED)
+    return INCOMPLETE
+
+
+def refused(error: MigrationError, redact: Callable[[str], str]) -> int:
+    say(redact(sentence(error.message)))
+    if error.hint:
+        say(redact(f"  → {error.hint}"))
+    return error.exit_code if isinstance(error, Stop) else INCOMPLETE
+
+
+def broken(bug: Exception, redact: Callable[[str], str]) -> int:
+    from b24migrate.settings import debug_wanted
+
+    details = redact("".join(traceback.format_exception(bug)))
+    if debug_wanted():
+        say(details)
+        return BUG
+    say(f"This is a bug in b24migrate ({type(bug).__name__}); everything so far is kept.")
+    say(f"  → The details are in {written(details)}; please report them. B24MIGRATE_DEBUG=1 shows them here.")
+    return BUG
+
+
+def written(details: str) -> Path:
+    name = "b24migrate-bug.txt"
+    for folder in (Path.cwd(), Path(tempfile.gettempdir())):
+        try:
+            (folder / name).write_text(details, "utf-8")
+        except OSError:
+            continue
+        return folder / name
+    return Path("nowhere: no folder can be written")
+
+
+def sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201 - stderr is where a person looks

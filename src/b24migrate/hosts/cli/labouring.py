@@ -1,0 +1,35 @@
+"""`worker`: helps with the run that is under way."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from b24migrate.hosts.cli.session import Session
+
+
+def worker(
+    context: typer.Context,
+    once: Annotated[bool, typer.Option("--once", help="End when the present run is at its end.")] = False,
+    metrics_port: Annotated[
+        int | None, typer.Option("--metrics-port", min=0, max=65535, metavar="P", help="Serve /metrics meanwhile.")
+    ] = None,
+) -> None:
+    """Take jobs of the current run from the queue, beside the process that started it.
+
+    Start as many as you like. Log lines go to stderr: JSON, or readable on a terminal. Ctrl-C ends it.
+    """
+    from b24migrate.hosts.cli.conduct import served
+    from b24migrate.hosts.cli.opening import terminated_politely
+    from b24migrate.hosts.logs import log
+    from b24migrate.hosts.worker import labour
+    from b24migrate.wiring import open_app
+
+    session: Session = context.obj
+    settings = session.settings()
+    run = [""]
+    observer = log(sys.stderr, run=lambda: run[0], redact=session.redact, readable=sys.stderr.isatty())
+    with open_app(settings, observers=(observer,)) as app, served(app, metrics_port), terminated_politely():
+        labour(app, once=once, begins=lambda run_id: run.__setitem__(0, run_id))

@@ -1,0 +1,78 @@
+"""`status`, `errors` and `metrics`: what there is to see, from the store alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from b24migrate.hosts.cli.session import Session
+
+AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+
+
+def status(context: typer.Context, as_json: AsJson = False) -> None:
+    """Show how far every entity is."""
+    from b24migrate.hosts.cli.opening import looking
+    from b24migrate.hosts.cli.tables import console, print_status
+    from b24migrate.pipeline.status import snapshot
+
+    session: Session = context.obj
+    with looking(session) as app:
+        found = snapshot(app.work).to_json()
+    if as_json:
+        typer.echo(session.redact(json.dumps(found, ensure_ascii=False)))
+    else:
+        print_status(found, console())
+
+
+def errors(context: typer.Context, as_json: AsJson = False) -> None:
+    """Show what failed, grouped by cause, and what to do about each."""
+    from b24migrate.hosts.cli.opening import looking
+    from b24migrate.hosts.logs import masked
+    from b24migrate.pipeline.causes import causes
+
+    session: Session = context.obj
+    with looking(session) as app:
+        found = causes(app.work)
+    if as_json:
+        text = json.dumps({"errors": [cause.to_json() for cause in found]}, ensure_ascii=False)
+        typer.echo(masked(session.redact(text)))
+        return
+    if not found:
+        typer.echo("Nothing failed.")
+    for cause in found:
+        state = " (will be tried again)" if cause.status == "ERROR_RETRY" else ""
+        example = f" (for example {cause.example})" if cause.example else ""
+        typer.echo(f"{cause.count} × {cause.place}: {cause.code or 'no code'}{state}")
+        typer.echo(masked(session.redact(f"    {cause.message}{example}")))
+        typer.echo(f"    → {cause.fix}")
+
+
+def metrics(
+    context: typer.Context,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")] = None,
+) -> None:
+    """Print the metrics in the text format of Prometheus.
+
+    With --out the file appears whole, as a node exporter's textfile directory needs it.
+    """
+    from b24migrate.errors import Halted
+    from b24migrate.hosts.cli.opening import looking
+    from b24migrate.hosts.metrics import text
+    from b24migrate.pipeline.status import figures
+
+    session: Session = context.obj
+    with looking(session) as app:
+        written = text(lambda: figures(app.work))
+    if out is None:
+        typer.echo(written, nl=False)
+        return
+    try:
+        fresh = out.with_name(out.name + ".new")
+        fresh.write_text(written, "utf-8")
+        fresh.replace(out)
+    except OSError as error:
+        raise Halted(f"{out} cannot be written: {error.strerror}.", hint="Choose another place.") from None

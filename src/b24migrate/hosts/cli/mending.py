@@ -1,0 +1,101 @@
+"""`retry` and `users`: what a person does about what failed."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.hosts.cli.session import Session
+
+if TYPE_CHECKING:
+    from b24migrate.pipeline.runner import Ended
+    from b24migrate.wiring import App
+
+users = typer.Typer(no_args_is_help=True, help="The map of users: write it out, edit it, load it again.")
+
+
+def retry(
+    context: typer.Context,
+    entity: Annotated[
+        list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.")
+    ] = None,
+    code: Annotated[str, typer.Option("--code", help="Only what failed with this code (see errors).")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+) -> None:
+    """Try again what failed: records, files and dead letters.
+
+    Examples: b24migrate retry · b24migrate retry --entity users --code DUPLICATE_EMAIL
+    """
+    from b24migrate.entities import catalog
+    from b24migrate.hosts.cli.conduct import conduct
+    from b24migrate.hosts.cli.names import entity_name
+
+    session: Session = context.obj
+    known = catalog()
+    names = [entity_name(name, known) for name in entity or []]
+
+    def act(app: App, tick: Callable[[], None]) -> Ended | None:
+        from b24migrate.pipeline import mend
+
+        renewed = mend.renew(app.work, names or [one.name for one in app.catalog.entities], code)
+        if not as_json:
+            said = f"{renewed.records} records, {renewed.files} files, {renewed.parts} other parts"
+            typer.echo(f"Trying again: {said}." if renewed else "Nothing to try again.")
+        return mend.take_up(app.runner, renewed, tick) if renewed else None
+
+    raise typer.Exit(conduct(session, act, as_json=as_json))
+
+
+@users.command("export")
+def export(context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+    """Write every user that was read, and the target user it became, as CSV.
+
+    Columns: source_id, email, name, target_id. Fill in target_id to link a user to one that the box already has.
+    """
+    from b24migrate.hosts.cli.opening import looking
+    from b24migrate.pipeline import user_map
+
+    with looking(context.obj) as app:
+        rows = list(user_map.people(app.work))
+    try:
+        with file.open("w", encoding="utf-8-sig", newline="") as out:
+            writer = csv.writer(out)
+            writer.writerow(user_map.COLUMNS)
+            writer.writerows([harmless(cell) for cell in row] for row in rows)
+    except OSError as error:
+        raise Halted(f"{file} cannot be written: {error.strerror}.", hint="Choose another place.") from None
+    typer.echo(f"Written: {len(rows)} users to {file}.")
+
+
+@users.command("load")
+def load(context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+    """Load an edited CSV: users with a target_id are linked to that user of the box and not sent."""
+    from b24migrate.hosts.cli.opening import looking
+    from b24migrate.pipeline import user_map
+
+    with looking(context.obj) as app:
+        linked = user_map.load(app.work, lines_of(file))
+    typer.echo(f"Linked: {linked} users. `b24migrate run` takes it from here.")
+
+
+def harmless(cell: str) -> str:
+    """A spreadsheet would run a name that begins like a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
+def lines_of(file: Path) -> Iterator[list[str]]:
+    """Spreadsheets separate by comma, semicolon or tab, as they like."""
+    try:
+        text = file.read_text("utf-8-sig")
+    except OSError as error:
+        hint = "Name the file that `b24migrate users export` wrote."
+        raise BadConfiguration(f"{file} cannot be read: {error.strerror}.", hint=hint) from None
+    except UnicodeDecodeError:
+        raise BadConfiguration(f"{file} is not UTF-8 text.", hint="Save it as CSV UTF-8.") from None
+    head = text.partition("\n")[0]
+    yield from csv.reader(text.splitlines(), delimiter=max(",;\t", key=head.count))

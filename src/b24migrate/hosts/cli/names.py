@@ -1,0 +1,39 @@
+"""Entities and mini-tasks as a person types them: with `_` or `-`, and with a guess when they are misspelt."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from b24migrate.errors import BadConfiguration
+
+if TYPE_CHECKING:
+    from b24migrate.entities import Catalog
+
+
+def entity_name(text: str, catalog: Catalog) -> str:
+    known = [entity.name for entity in catalog.entities]
+    name = text.strip().replace("-", "_")
+    if name not in known:
+        raise misspelt(text, "entity", known)
+    return name
+
+
+def mini_task(text: str, catalog: Catalog) -> tuple[str, str]:
+    """`crm-deals-get` → its entity and phase."""
+    from b24migrate.streams import PHASES
+
+    tasks = {entity.task(phase): (entity.name, phase) for entity in catalog.entities for phase in PHASES}
+    name = text.strip().replace("_", "-")
+    if name not in tasks:
+        raise misspelt(text, "mini-task", list(tasks))
+    return tasks[name]
+
+
+def misspelt(text: str, what: str, known: Sequence[str]) -> BadConfiguration:
+    spelled = [name.replace("_", "-") for name in known]
+    near = difflib.get_close_matches(text.replace("_", "-"), spelled, n=1, cutoff=0.5)
+    guess = f" Did you mean {near[0]}?" if near else ""
+    hint = f"Known are: {', '.join(known)}."
+    return BadConfiguration(f'There is no {what} "{text}".{guess}', hint=hint, code="USAGE")

@@ -1,0 +1,74 @@
+"""Opens the application for a command: to look at what there is, or to work on it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+from b24migrate.errors import Halted
+from b24migrate.hosts.cli.progress import Display
+from b24migrate.hosts.cli.session import Session
+from b24migrate.records import Json
+
+if TYPE_CHECKING:
+    from b24migrate.settings import Settings
+    from b24migrate.wiring import App
+
+
+@contextmanager
+def looking(session: Session) -> Iterator[App]:
+    """Only reads the store."""
+    from b24migrate.wiring import open_app
+
+    with open_app(session.settings()) as app:
+        yield app
+
+
+@contextmanager
+def working(
+    session: Session, display: Display, *, verify_all: bool = False, **overrides: Mapping[str, Json]
+) -> Iterator[App]:
+    """Logs every event beside the store, shows the important ones, and takes SIGTERM for Ctrl-C."""
+    from b24migrate.hosts.logs import log
+    from b24migrate.wiring import open_app
+
+    settings = session.settings(**overrides)
+    with ExitStack() as stack:
+        run: list[App] = []
+        out = stack.enter_context(log_file(settings))
+        written = log(out, run=lambda: run[0].work.run if run else "", redact=session.redact)
+        stack.callback(display.close)
+        app = stack.enter_context(open_app(settings, observers=(written, display.note), verify_all=verify_all))
+        run.append(app)
+        stack.enter_context(terminated_politely())
+        yield app
+
+
+@contextmanager
+def log_file(settings: Settings) -> Iterator[TextIO]:
+    path = settings.store.log_file
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        out = path.open("a", encoding="utf-8", buffering=1)
+    except OSError as error:
+        raise Halted(f"The log {path} cannot be written: {error.strerror}.", hint="Check its folder.") from None
+    with out:
+        yield out
+
+
+@contextmanager
+def terminated_politely() -> Iterator[None]:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,131 @@
+"""What a person sees while it runs: bars on a terminal, a line now and then in a pipe, nothing beside JSON."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol, TextIO
+
+from b24migrate.events import Event, Noted, PhaseChanged, PortalDown
+from b24migrate.hosts.cli.pace import Lane, Pace, amount, at, left, speed
+from b24migrate.records import Json
+
+Status = Mapping[str, Json]
+Redact = Callable[[str], str]
+MARKS = {"done": "✓", "running": "•", "failed": "✗", "blocked": "✗", "skipped": "-", "pending": " "}
+EVERY_S = 10.0
+
+
+class Display(Protocol):
+    def show(self, status: Status) -> None: ...
+
+    def note(self, event: Event) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Silent:
+    def show(self, status: Status) -> None: ...
+
+    def note(self, event: Event) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Lines:
+    """For a pipe: what begins and ends, and every ten seconds how far it is."""
+
+    def __init__(self, out: TextIO, redact: Redact) -> None:
+        self._out = out
+        self._redact = redact
+        self._pace = Pace()
+        self._states: dict[str, tuple[str, str]] = {}
+        self._said_s = time.monotonic()
+
+    def show(self, status: Status) -> None:
+        now_s = time.monotonic()
+        lanes = self._pace.of(status, now_s)
+        self._changes(status)
+        if now_s - self._said_s >= EVERY_S:
+            self._said_s = now_s
+            for lane in lanes:
+                if lane.state == "running":
+                    self._say(_line(lane))
+
+    def note(self, event: Event) -> None:
+        if text := worth_saying(event):
+            self._say(text)
+
+    def close(self) -> None:
+        pass
+
+    def _changes(self, status: Status) -> None:
+        for name, entity in status["entities"].items():
+            phase = at(entity["phases"])
+            if phase != self._states.get(name) and phase[1] != "pending":
+                self._states[name] = phase
+                self._say(f"{name} {phase[0]} {phase[1]}")
+
+    def _say(self, text: str) -> None:
+        print(self._redact(text), file=self._out, flush=True)
+
+
+class Bars:
+    """For a terminal."""
+
+    def __init__(self, out: TextIO, redact: Redact) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._redact = redact
+        self._pace = Pace()
+        self._live = Live(console=Console(file=out), refresh_per_second=8, transient=False)
+        self._live.start()
+
+    def show(self, status: Status) -> None:
+        self._live.update(table(self._pace.of(status, time.monotonic())))
+
+    def note(self, event: Event) -> None:
+        from rich.text import Text
+
+        if (text := worth_saying(event)) and not isinstance(event, PhaseChanged):
+            self._live.console.print(Text(f"! {self._redact(text)}", style="yellow"))
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+def table(lanes: list[Lane]) -> object:
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 1))
+    for justify in ("left", "left", "left", "left", "right", "right", "right"):
+        grid.add_column(justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for lane in lanes:
+        over = lane.state != "running"
+        done = max(lane.done, 1) if over else lane.done
+        bar = ProgressBar(total=done if over else lane.total or None, completed=done, width=16, pulse=not lane.total)
+        grid.add_row(MARKS[lane.state], lane.stream, lane.phase, bar, amount(lane), speed(lane), left(lane))
+    return grid
+
+
+def worth_saying(event: Event) -> str:
+    """What a person should know at once; everything else is in the log."""
+    if isinstance(event, Noted) and event.level != "info":
+        return f"{event.entity}: {event.message}" if event.entity else event.message
+    if isinstance(event, PortalDown):
+        return f"the {event.portal} does not answer ({event.since_s:.0f} s); waiting for it"
+    return ""
+
+
+def _line(lane: Lane) -> str:
+    more = [part for part in (speed(lane), f"{left(lane)} left" if left(lane) else "") if part]
+    return f"{lane.stream} {lane.phase} {amount(lane)}" + (f" ({', '.join(more)})" if more else "")
+
+
+def display(redact: Redact, *, silent: bool = False) -> Display:
+    if silent:
+        return Silent()
+    return Bars(sys.stdout, redact) if sys.stdout.isatty() else Lines(sys.stdout, redact)

@@ -1,0 +1,100 @@
+"""`run`, `do`, and one command per phase: what moves records."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from b24migrate.hosts.cli.session import Session
+
+AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout: the status, exit_code and message.")]
+Limit = Annotated[
+    int | None, typer.Option("--test-limit", min=0, metavar="N", help="Only the first N records of each kind.")
+]
+Port = Annotated[
+    int | None,
+    typer.Option("--metrics-port", min=0, max=65535, metavar="P", help="Serve /metrics on 127.0.0.1:P meanwhile."),
+]
+Full = Annotated[bool, typer.Option("--full", help="Verify every record instead of a sample.")]
+One = Annotated[str, typer.Argument(metavar="ENTITY", help="users, groups, chats …")]
+
+
+def run(
+    context: typer.Context,
+    entity: Annotated[
+        list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.")
+    ] = None,
+    test_limit: Limit = None,
+    as_json: AsJson = False,
+    metrics_port: Port = None,
+    full: Full = False,
+) -> None:
+    """Migrate: read, import and verify everything, or the named entities.
+
+    Interrupted at any moment, the same command goes on where it stopped; nothing is lost or doubled.
+
+    Examples: b24migrate run · b24migrate run --test-limit 20 · b24migrate run --entity users --entity groups
+
+    Exit code 0: done and clean. 3: a gate is closed. 4: stopped by an error. 5: finished with findings.
+    """
+    _conduct(context, entity or [], (), test_limit, as_json, metrics_port, full)
+
+
+def do(
+    context: typer.Context,
+    task: Annotated[str, typer.Argument(metavar="MINI-TASK", help="Such as groups-get or users-custom-fields-set.")],
+    test_limit: Limit = None,
+    as_json: AsJson = False,
+    full: Full = False,
+) -> None:
+    """Do one mini-task by its name: ENTITY-PHASE.
+
+    Phases: custom-fields-get, custom-fields-set, get, set, verify. Example: b24migrate do groups-get
+    """
+    from b24migrate.entities import catalog
+    from b24migrate.hosts.cli.names import mini_task
+
+    entity, phase = mini_task(task, catalog())
+    _conduct(context, [entity], (phase,), test_limit, as_json, None, full)
+
+
+def get(context: typer.Context, entity: One, test_limit: Limit = None, as_json: AsJson = False) -> None:
+    """Read an entity from the source into the store. Example: b24migrate get groups"""
+    _conduct(context, [entity], ("get",), test_limit, as_json)
+
+
+def set_(context: typer.Context, entity: One, as_json: AsJson = False) -> None:
+    """Import what was read of an entity into the target. Example: b24migrate set groups"""
+    _conduct(context, [entity], ("set",), None, as_json)
+
+
+def verify(context: typer.Context, entity: One, as_json: AsJson = False, full: Full = False) -> None:
+    """Compare an entity on the target with the source. Example: b24migrate verify groups --full"""
+    _conduct(context, [entity], ("verify",), None, as_json, None, full)
+
+
+def custom_fields(context: typer.Context, entity: One, as_json: AsJson = False) -> None:
+    """Read an entity's custom fields and create the missing ones on the target."""
+    _conduct(context, [entity], ("custom-fields-get", "custom-fields-set"), None, as_json)
+
+
+def _conduct(
+    context: typer.Context,
+    entities: list[str],
+    phases: tuple[str, ...],
+    test_limit: int | None,
+    as_json: bool,
+    metrics_port: int | None = None,
+    full: bool = False,
+) -> None:
+    from b24migrate.entities import catalog
+    from b24migrate.hosts.cli.conduct import conduct, run_plan
+    from b24migrate.hosts.cli.names import entity_name
+
+    session: Session = context.obj
+    known = catalog()
+    names = [entity_name(name, known) for name in entities]
+    overrides = {} if test_limit is None else {"run": {"test_limit": test_limit}}
+    act = run_plan(names, phases)
+    raise typer.Exit(conduct(session, act, as_json=as_json, metrics_port=metrics_port, verify_all=full, **overrides))

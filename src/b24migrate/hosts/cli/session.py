@@ -1,0 +1,31 @@
+"""What one command knows: the configuration it was given, and the secrets it must not say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from b24migrate.records import Json
+
+if TYPE_CHECKING:
+    from b24migrate.settings import Settings
+
+
+class Session:
+    def __init__(self) -> None:
+        self.config: Path | None = None
+        self.environ: Mapping[str, str] | None = None  # None: the process's own
+        self._redact: Callable[[str], str] = str
+
+    def redact(self, text: str) -> str:
+        """Without the secrets that are known by now."""
+        return self._redact(text)
+
+    def settings(self, **overrides: Mapping[str, Json]) -> Settings:
+        """Raises BadConfiguration. From here on the secrets are known, so nothing said shows them."""
+        from b24migrate.settings import load
+
+        settings = load(self.config, environ=self.environ, **overrides)
+        self._redact = settings.redactor.redact
+        return settings

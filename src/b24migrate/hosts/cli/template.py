@@ -1,0 +1,50 @@
+"""The configuration that `b24migrate init` writes."""
+
+TEMPLATE = """\
+# b24migrate: from a Bitrix24 Cloud portal (source) to a Bitrix24 box (target).
+# Only the two webhooks are needed. Paths are relative to this file. Every key can
+# also be set in the environment: B24MIGRATE_SOURCE__WEBHOOK, B24MIGRATE_RUN__WORKERS.
+# A secret can be named instead of written: "env:NAME" or "file:PATH".
+# Then run: b24migrate doctor
+
+[source]
+# Create it on the cloud portal as an administrator: Developer resources → Other →
+# Inbound webhook. Tick: user, department, sonet_group, im; and, for more detail,
+# user.userfield, socialnetwork, disk.
+webhook = "env:B24_SOURCE"        # https://portal.bitrix24.ru/rest/1/secret/
+more_webhooks = []                # other users' webhooks: their private chats are readable only with them
+timezone = "Europe/Moscow"        # as in the portal's settings
+requests_per_second = 2           # 5 (and bucket 250) on Enterprise; 0 = no limit
+bucket = 50
+operating_seconds = 480
+allow_http = false                # loopback is always allowed
+
+[target]
+kind = "import"                   # the import module on the box
+webhook = "env:B24_TARGET"        # https://box.example/rest/1/secret/
+portal_url = ""                   # for links in texts; default: where the webhook is
+
+[store]
+url = "sqlite:///b24migrate.db"   # what was read, what became of it, and the queue
+
+[run]
+workers = 4
+verify_sample = 10                # records of each kind read back and compared
+test_limit = 0                    # a try-out with the first N records; 0 = everything
+user_coverage = 0.98              # share of users that must be imported before the rest
+outage_minutes = 30               # how long to wait for a portal that is down
+entities = []                     # [] = all
+
+[mapping]
+placeholder_user = ""             # target user id that stands for owners and authors who are gone
+existing_users = "link"           # users whose e-mail the box has already: "link" or "error"
+
+[mapping.policy]                  # what to do with a reference that leads nowhere
+# "groups.OWNER_ID" = "placeholder"   # or "require", "drop"
+
+# One table per entity, all optional:
+# [entities.chats]
+# enabled = true
+# batch = 20
+# batch_messages = 100
+"""

@@ -1,0 +1,67 @@
+"""Failed records and dead letters put back to work, and the phases that take them up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+
+from b24migrate.phases.work import Work
+from b24migrate.pipeline import plan
+from b24migrate.pipeline.runner import Ended, Runner
+from b24migrate.pipeline.state import PhaseState, States
+from b24migrate.streams import PHASES
+
+FROM_SET = PHASES[PHASES.index("set") :]
+FROM_GET = PHASES[PHASES.index("get") :]
+
+
+@dataclass(slots=True)
+class Renewed:
+    """How many records, files and other parts of the work begin anew, and the entities they belong to."""
+
+    records: int = 0
+    files: int = 0
+    parts: int = 0
+    entities: set[str] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.records or self.files or self.parts)
+
+
+def renew(work: Work, names: Collection[str], code: str = "") -> Renewed:
+    """Of these entities; with a code only what failed with it. Files belong to all of them."""
+    renewed = Renewed(files=work.store.renew(work.streams["files"].table, code=code))
+    if renewed.files:
+        renewed.entities.update(names)
+    for entity in (one for one in work.entities if one.name in names):
+        records = sum(work.store.renew(stream.table, code=code) for stream in entity.streams)
+        parts = sum(
+            "record" not in letter.job.args and code in ("", letter.code)
+            for phase in PHASES
+            for letter in work.queue.dead(entity.task(phase))
+        )
+        renewed.records += records
+        renewed.parts += parts
+        if records or parts:
+            renewed.entities.add(entity.name)
+    return renewed
+
+
+def take_up(runner: Runner, renewed: Renewed, tick: Callable[[], None]) -> Ended:
+    """An interrupted run goes on with them; after a finished one the phases from set on are done once more."""
+    work = runner.work
+    before = plan.current(work.store)
+    if before is not None and before.state == plan.ACTIVE and renewed.entities <= set(before.plan.entities):
+        work.options = replace(work.options, test_limit=before.plan.test_limit)
+        for name in renewed.entities:
+            _open_again(work, name)
+        return runner.run(before.plan.entities, before.plan.phases, tick=tick)
+    phases = FROM_GET if renewed.files or renewed.parts else FROM_SET
+    return runner.run(sorted(renewed.entities), phases, tick=tick)
+
+
+def _open_again(work: Work, entity: str) -> None:
+    states = States(work.store)
+    for phase in FROM_SET:
+        if states.read(entity).phase(phase).state == "done":
+            states.change(entity, lambda before, phase=phase: before.with_phase(phase, PhaseState()))  # type: ignore[misc]
