@@ -36,6 +36,7 @@ LISTS_MESSAGES = "im.chat.message.list"
 RECENT_LIMIT = 200
 DETAILS_AT_ONCE = 25  # two commands each, fifty in a batch
 ENUMERATIONS = 5
+PRIVATE = "private chats that only these people can read stay behind; add their webhooks to source.more_webhooks"
 TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
 
 
@@ -291,8 +292,7 @@ def nobody_reads(
             name = (
                 f"{user.payload.get('NAME') or ''} {user.payload.get('LAST_NAME') or ''}".strip() or f"user {user.id}"
             )
-            reason = "private chats with anybody but the webhooks' owners cannot be read without a webhook of this user"
-            yield SetAside("chats", f"private:{user.id}", "impossible", reason, name)
+            yield SetAside("chats", f"private:{user.id}", "impossible", PRIVATE, name)
 
 
 # ---------------------------------------------------------------- the streams

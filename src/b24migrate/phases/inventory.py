@@ -103,6 +103,6 @@ def staged(work: Work, stream: str) -> Iterator[Seen]:
 
 def note_unreadable(work: Work, entity: Entity, aside: list[SetAside]) -> None:
     put_aside(work, aside)
-    if aside:
-        names = ", ".join(one.name or one.source_id for one in aside)
-        work.note(entity.name, f"{len(aside)} × {aside[0].reason}: {names}")
+    for reason in sorted({one.reason for one in aside}):
+        names = [one.name or one.source_id for one in aside if one.reason == reason]
+        work.note(entity.name, f"{reason} ({len(names)}): {', '.join(names)}")
