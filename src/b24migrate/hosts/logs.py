@@ -102,7 +102,8 @@ def describe(event: Event) -> Line:
 
 @describe.register
 def _(event: PhaseChanged) -> Line:
-    level = {"failed": "error", "blocked": "warning"}.get(event.state, "info")
+    levels = {"failed": "error", "blocked": "warning", "pending": "debug", "skipped": "debug"}
+    level = levels.get(event.state, "info")
     msg = f"{event.phase} {event.state}" + (f": {event.message}" if event.message else "")
     return {"level": level, "entity": event.entity, "op": event.phase, "status": event.state, "msg": msg}
 

@@ -41,7 +41,7 @@ def doctor(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
 ) -> None:
-    """Check both portals, the rights of the webhooks and the store, before anything is moved.
+    """Check portals, webhooks and store.
 
     Exit code 0: a run can begin. 3: a secret, a scope or the import module is missing. 4: a portal does not answer.
     """

@@ -39,20 +39,19 @@ def conduct(
     """Does `act` with the application and says how it ended; returns the exit code. With `as_json` the status is
     printed whatever happens."""
     status: dict[str, Json] = {"run": "", "entities": {}}
-    shown = display(lambda text: session.redact(text), silent=as_json)
+    shown = display(session.redact, silent=as_json)
     try:
         with working(session, shown, verify_all=verify_all, **overrides) as app, served(app, metrics_port):
             try:
                 ended = act(app, _ticker(app, shown))
             finally:
                 status = _status(app)
+                shown.show(status)
                 shown.close()
     except (Stop, KeyboardInterrupt) as stop:
+        code = stop.exit_code if isinstance(stop, Stop) else endings.INCOMPLETE
         if as_json:
-            code, said = (
-                (stop.exit_code, str(stop)) if isinstance(stop, Stop) else (endings.INCOMPLETE, endings.STOPPED)
-            )
-            _print_json(status, code, session.redact(said))
+            _print_json(status, code, session.redact(str(stop) or endings.STOPPED))
         raise
     code, said = (ended.exit_code, ended.message) if ended else (endings.CLEAN, "")
     said = session.redact(said)

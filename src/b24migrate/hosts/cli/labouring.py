@@ -17,9 +17,10 @@ def worker(
         int | None, typer.Option("--metrics-port", min=0, max=65535, metavar="P", help="Serve /metrics meanwhile.")
     ] = None,
 ) -> None:
-    """Take jobs of the current run from the queue, beside the process that started it.
+    """Help with the run that is under way.
 
-    Start as many as you like. Log lines go to stderr: JSON, or readable on a terminal. Ctrl-C ends it.
+    Takes its jobs from the queue, beside the process that started it. Start as many as you like.
+    Log lines go to stderr: JSON, or readable on a terminal. Ctrl-C ends it.
     """
     from b24migrate.hosts.cli.conduct import served
     from b24migrate.hosts.cli.opening import terminated_politely

@@ -29,7 +29,10 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 def errors(context: typer.Context, as_json: AsJson = False) -> None:
-    """Show what failed, grouped by cause, and what to do about each."""
+    """Show what failed, and what to do about it.
+
+    Grouped by cause, with an example of each.
+    """
     from b24migrate.hosts.cli.opening import looking
     from b24migrate.hosts.logs import masked
     from b24migrate.pipeline.causes import causes

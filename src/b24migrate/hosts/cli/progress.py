@@ -5,16 +5,20 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from b24migrate.events import Event, Noted, PhaseChanged, PortalDown
-from b24migrate.hosts.cli.pace import Lane, Pace, amount, at, left, speed
+from b24migrate.hosts.cli.pace import Lane, Pace, amount, left, speed
 from b24migrate.records import Json
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Status = Mapping[str, Json]
 Redact = Callable[[str], str]
 MARKS = {"done": "✓", "running": "•", "failed": "✗", "blocked": "✗", "skipped": "-", "pending": " "}
 EVERY_S = 10.0
+LONGEST = 230
 
 
 class Display(Protocol):
@@ -40,13 +44,11 @@ class Lines:
         self._out = out
         self._redact = redact
         self._pace = Pace()
-        self._states: dict[str, tuple[str, str]] = {}
         self._said_s = time.monotonic()
 
     def show(self, status: Status) -> None:
         now_s = time.monotonic()
         lanes = self._pace.of(status, now_s)
-        self._changes(status)
         if now_s - self._said_s >= EVERY_S:
             self._said_s = now_s
             for lane in lanes:
@@ -54,18 +56,13 @@ class Lines:
                     self._say(_line(lane))
 
     def note(self, event: Event) -> None:
+        if isinstance(event, PhaseChanged) and event.state not in ("pending", "skipped"):
+            self._say(f"{event.entity} {event.phase}: {event.state} {event.message}".rstrip())
         if text := worth_saying(event):
             self._say(text)
 
     def close(self) -> None:
         pass
-
-    def _changes(self, status: Status) -> None:
-        for name, entity in status["entities"].items():
-            phase = at(entity["phases"])
-            if phase != self._states.get(name) and phase[1] != "pending":
-                self._states[name] = phase
-                self._say(f"{name} {phase[0]} {phase[1]}")
 
     def _say(self, text: str) -> None:
         print(self._redact(text), file=self._out, flush=True)
@@ -81,28 +78,30 @@ class Bars:
         self._redact = redact
         self._pace = Pace()
         self._live = Live(console=Console(file=out), refresh_per_second=8, transient=False)
-        self._live.start()
 
     def show(self, status: Status) -> None:
-        self._live.update(table(self._pace.of(status, time.monotonic())))
+        if lanes := self._pace.of(status, time.monotonic()):
+            if not self._live.is_started:
+                self._live.start()
+            self._live.update(table(lanes))
 
     def note(self, event: Event) -> None:
         from rich.text import Text
 
-        if (text := worth_saying(event)) and not isinstance(event, PhaseChanged):
+        if text := worth_saying(event):
             self._live.console.print(Text(f"! {self._redact(text)}", style="yellow"))
 
     def close(self) -> None:
         self._live.stop()
 
 
-def table(lanes: list[Lane]) -> object:
+def table(lanes: list[Lane]) -> Table:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 1))
     for justify in ("left", "left", "left", "left", "right", "right", "right"):
-        grid.add_column(justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        grid.add_column(justify=justify, no_wrap=True)
     for lane in lanes:
         over = lane.state != "running"
         done = max(lane.done, 1) if over else lane.done
@@ -114,10 +113,15 @@ def table(lanes: list[Lane]) -> object:
 def worth_saying(event: Event) -> str:
     """What a person should know at once; everything else is in the log."""
     if isinstance(event, Noted) and event.level != "info":
-        return f"{event.entity}: {event.message}" if event.entity else event.message
+        return shortened(f"{event.entity}: {event.message}" if event.entity else event.message)
     if isinstance(event, PortalDown):
         return f"the {event.portal} does not answer ({event.since_s:.0f} s); waiting for it"
     return ""
+
+
+def shortened(text: str) -> str:
+    """Some notes name everybody; `status --json` has them whole."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()} …"
 
 
 def _line(lane: Lane) -> str:

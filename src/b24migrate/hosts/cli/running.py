@@ -22,6 +22,7 @@ One = Annotated[str, typer.Argument(metavar="ENTITY", help="users, groups, chats
 
 def run(
     context: typer.Context,
+    *,
     entity: Annotated[
         list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.")
     ] = None,
@@ -30,15 +31,16 @@ def run(
     metrics_port: Port = None,
     full: Full = False,
 ) -> None:
-    """Migrate: read, import and verify everything, or the named entities.
+    """Migrate: read, import, verify.
 
-    Interrupted at any moment, the same command goes on where it stopped; nothing is lost or doubled.
+    Everything, or the named entities. Interrupted at any moment, the same command goes on where it stopped; nothing
+    is lost or doubled.
 
     Examples: b24migrate run · b24migrate run --test-limit 20 · b24migrate run --entity users --entity groups
 
     Exit code 0: done and clean. 3: a gate is closed. 4: stopped by an error. 5: finished with findings.
     """
-    _conduct(context, entity or [], (), test_limit, as_json, metrics_port, full)
+    _conduct(context, entity or [], (), as_json=as_json, test_limit=test_limit, metrics_port=metrics_port, full=full)
 
 
 def do(
@@ -56,35 +58,39 @@ def do(
     from b24migrate.hosts.cli.names import mini_task
 
     entity, phase = mini_task(task, catalog())
-    _conduct(context, [entity], (phase,), test_limit, as_json, None, full)
+    _conduct(context, [entity], (phase,), as_json=as_json, test_limit=test_limit, full=full)
 
 
 def get(context: typer.Context, entity: One, test_limit: Limit = None, as_json: AsJson = False) -> None:
     """Read an entity from the source into the store. Example: b24migrate get groups"""
-    _conduct(context, [entity], ("get",), test_limit, as_json)
+    _conduct(context, [entity], ("get",), as_json=as_json, test_limit=test_limit)
 
 
 def set_(context: typer.Context, entity: One, as_json: AsJson = False) -> None:
     """Import what was read of an entity into the target. Example: b24migrate set groups"""
-    _conduct(context, [entity], ("set",), None, as_json)
+    _conduct(context, [entity], ("set",), as_json=as_json)
 
 
 def verify(context: typer.Context, entity: One, as_json: AsJson = False, full: Full = False) -> None:
     """Compare an entity on the target with the source. Example: b24migrate verify groups --full"""
-    _conduct(context, [entity], ("verify",), None, as_json, None, full)
+    _conduct(context, [entity], ("verify",), as_json=as_json, full=full)
 
 
 def custom_fields(context: typer.Context, entity: One, as_json: AsJson = False) -> None:
-    """Read an entity's custom fields and create the missing ones on the target."""
-    _conduct(context, [entity], ("custom-fields-get", "custom-fields-set"), None, as_json)
+    """Create an entity's custom fields on the target.
+
+    Those that it lacks; the others are linked. Example: b24migrate custom-fields users
+    """
+    _conduct(context, [entity], ("custom-fields-get", "custom-fields-set"), as_json=as_json)
 
 
 def _conduct(
     context: typer.Context,
     entities: list[str],
     phases: tuple[str, ...],
-    test_limit: int | None,
+    *,
     as_json: bool,
+    test_limit: int | None = None,
     metrics_port: int | None = None,
     full: bool = False,
 ) -> None:

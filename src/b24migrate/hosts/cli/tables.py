@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from b24migrate.hosts.cli import endings
 from b24migrate.hosts.cli.pace import at, number
+from b24migrate.hosts.cli.progress import shortened
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ COLUMNS = (
     ("imported", "import_ok"),
     ("failed", "import_err"),
     ("waiting", "waiting"),
-    ("left out", "aside"),
+    ("aside", "aside"),
     ("differ", "mismatch"),
 )
 ENDINGS = {
@@ -63,7 +64,7 @@ def print_status(status: Mapping[str, Json], out: Console) -> None:
     table.add_column("phase", no_wrap=True)
     for title, _ in COLUMNS:
         table.add_column(title, justify="right", no_wrap=True)
-    for name, entity in status["entities"].items():
+    for entity in status["entities"].values():
         phase, state = at(entity["phases"])
         if state == "pending":
             continue
@@ -94,7 +95,7 @@ def print_notes(status: Mapping[str, Json], out: Console) -> None:
 
     for name, entity in status["entities"].items():
         for note in entity["notes"]:
-            out.print(Text(f"  {name}: {note}"))
+            out.print(Text(shortened(f"! {name}: {note}")))
 
 
 def print_checks(found: Diagnosis) -> None:

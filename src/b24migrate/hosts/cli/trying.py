@@ -15,15 +15,16 @@ SPEAKERS = "1,2,3"  # whose chats can be read
 
 def demo(
     context: typer.Context,
+    *,
     users: Annotated[int, typer.Option(min=5, help="Users of the simulated company.")] = 60,
     groups: Annotated[int, typer.Option(min=0, help="Its groups.")] = 25,
     chats: Annotated[int, typer.Option(min=0, help="Its chats.")] = 40,
     messages: Annotated[int, typer.Option(min=0, help="Messages in them.")] = 3000,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the portals running until Ctrl-C.")] = False,
 ) -> None:
-    """Migrate a simulated company to a simulated box, live, in less than a minute.
+    """Migrate between two simulated portals, live.
 
-    Needs nothing and touches nothing but the folder demo-out/, which is made anew each time.
+    Takes less than a minute. Needs nothing and touches nothing but the folder demo-out/, which is made anew each time.
     """
     from b24migrate.hosts.cli.conduct import conduct, run_plan
     from b24migrate.hosts.cli.opening import terminated_politely
