@@ -57,8 +57,9 @@ class Database:
             self._writer = self._connect(_WRITER)
         try:
             with self._translated():
+                complete = schema.complete(self._writer, tables, self.place)
                 self._begin_log()
-                if not schema.complete(self._writer, tables):
+                if not complete:
                     with self.writing() as connection:
                         schema.prepare(connection, tables, self.place)
         except BaseException:

@@ -17,23 +17,33 @@ VERSION = 1
 _FILES = "Files"  # its records describe files: people may ask for their names and sizes
 
 
-def prepare(connection: sqlite3.Connection, tables: Sequence[Table], place: str) -> None:
-    """Creates what is missing. Called inside a write transaction, so two processes never create it twice."""
+def complete(connection: sqlite3.Connection, tables: Sequence[Table], place: str) -> bool:
+    """Whether nothing has to be created. Raises BadConfiguration for what is not ours, before anything is changed."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     present = table_names(connection)
     if not present and not application:
-        _run(connection, _part("store"))
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-    elif application != APPLICATION_ID:
+        return False
+    if application != APPLICATION_ID:
         raise foreign(place)
-    elif version != VERSION:
+    if version != VERSION:
         raise BadConfiguration(
             f"The store {place} has version {version}, and this program works with version {VERSION}.",
             code="STORE_VERSION",
             hint="Use the program that wrote it, or set store.url to a new file.",
         )
+    return {table.name for table in tables} | {register.name for register in REGISTERS} <= present
+
+
+def prepare(connection: sqlite3.Connection, tables: Sequence[Table], place: str) -> None:
+    """Creates what is missing. Called inside a write transaction, so two processes never create it twice."""
+    if complete(connection, tables, place):
+        return
+    present = table_names(connection)
+    if not present:
+        _run(connection, _part("store"))
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
     for register in REGISTERS:
         if register.name not in present:
             _run(connection, _register(register))
@@ -41,14 +51,6 @@ def prepare(connection: sqlite3.Connection, tables: Sequence[Table], place: str)
         if table.name not in present:
             _run(connection, _records(table))
             present.add(table.name)
-
-
-def complete(connection: sqlite3.Connection, tables: Sequence[Table]) -> bool:
-    """Whether nothing has to be created: then opening the store takes no write lock."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    names = {table.name for table in tables} | {register.name for register in REGISTERS}
-    return (application, version) == (APPLICATION_ID, VERSION) and names <= table_names(connection)
 
 
 def table_names(connection: sqlite3.Connection) -> set[str]:

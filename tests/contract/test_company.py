@@ -1,0 +1,182 @@
+"""Many at once on one store: threads, processes, and a process that is killed."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from tests.contract.labourer import PAGE, SCOPE, labour, raise_number
+from tests.contract.shelf import GROUPS, NOON, TABLES, Time, row
+
+from b24migrate.ports import RUNS, Queue, RegisterRow, Store
+from b24migrate.records import Job, Staged, Status
+from b24migrate.stores import Opened, open_store
+
+ROOT = Path(__file__).parents[2]
+JOBS = 120
+
+
+def test_threads_lose_no_update(store: Store) -> None:
+    def work(number: int) -> None:
+        for turn in range(15):
+            store.stage(GROUPS, [row(turn * 4 + number), row(f"shared{turn}")], run="r", pass_no=1)
+            store.add({"work": 1})
+            raise_number(store)
+            assert sum(store.counts(GROUPS).values()) > turn
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    assert store.counts(GROUPS)[Status.NEW] == 75
+    assert store.counters() == {"seen:Groups:1": 75, "work": 60}
+    assert number_of(store) == 60
+
+
+def test_threads_share_jobs_without_doubling_one(queue: Queue) -> None:
+    queue.put([Job("s", "k", {"n": number}) for number in range(200)])
+    done: list[int] = []
+
+    def work(owner: int) -> None:
+        while lease := queue.claim(f"h:{owner}:0", now=NOON, lease_s=60):
+            done.append(lease.job.args["n"])
+            queue.finish(lease, [])
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    assert sorted(done) == list(range(200))
+    assert queue.open("s") == 0
+
+
+def test_a_store_may_be_closed_twice_and_by_another_thread(opened: Opened) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        assert threads.submit(opened.store.counts, GROUPS).result()[Status.NEW] == 0
+    opened.store.close()
+    opened.store.close()
+
+
+@contextmanager
+def started(url: str, count: int) -> Iterator[list[subprocess.Popen[str]]]:
+    command = [sys.executable, "-W", "error", "-m", "tests.contract.labourer", url]
+    processes = [
+        subprocess.Popen(
+            [*command, f"host{one}"],
+            cwd=ROOT,
+            env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for one in range(count)
+    ]
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+def seeded(folder: Path) -> tuple[str, Opened]:
+    url = f"sqlite:///{folder}/store.db"
+    opened = open_store(url, TABLES, Time())
+    opened.queue.put([Job(SCOPE, "read", {"n": number}) for number in range(0, JOBS, 2)])
+    return url, opened
+
+
+def check_nothing_lost_or_doubled(opened: Opened, folder: Path) -> None:
+    store = opened.store
+    records = (JOBS + 1) * PAGE // 2
+    assert opened.queue.open(SCOPE) == 0
+    assert store.counts(GROUPS) == dict.fromkeys(Status, 0) | {
+        Status.NEW: records - JOBS,
+        Status.IMPORT_OK: JOBS,
+    }
+    assert store.counters("seen:") == {"seen:Groups:1": records}
+    assert all(opened.files.size(f"disk:{number}") for number in range(JOBS))
+    with closing(sqlite3.connect(folder / "store.db")) as raw:
+        counted = dict(raw.execute("SELECT Status, count(*) FROM Groups GROUP BY Status"))
+        assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert counted == {"NEW": records - JOBS, "IMPORT_OK": JOBS}
+
+
+def number_of(store: Store) -> int:
+    row = store.read(RUNS, "number")
+    return int(row.values["ExitCode"]) if row else 0
+
+
+def test_processes_share_a_store(tmp_path: Path) -> None:
+    url, opened = seeded(tmp_path)
+    with closing(opened.store), started(url, 4) as processes:
+        told = [process.communicate(timeout=120) for process in processes]
+        assert [process.returncode for process in processes] == [0] * 4, told
+        # A labourer leaves when it finds nothing to claim; what followed later is left to us.
+        labour(url, "host")
+        assert opened.store.counters("work") == {"work": JOBS}
+        assert number_of(opened.store) == JOBS
+        check_nothing_lost_or_doubled(opened, tmp_path)
+
+
+def test_a_killed_process_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    url, opened = seeded(tmp_path)
+    with closing(opened.store), started(url, 4) as processes:
+        victim, *others = processes
+        assert victim.stdout is not None
+        for _ in range(7):
+            assert victim.stdout.readline()
+        victim.kill()
+        left, _ = victim.communicate()
+        said = 7 + len(left.split())
+        for process in others:
+            out, err = process.communicate(timeout=120)
+            assert process.returncode == 0, err
+            said += len(out.split())
+        assert opened.queue.release(f"host0:{victim.pid}:", alive=()) <= 1
+        before = opened.store.counters("work").get("work", 0)
+        assert before - said in (0, 1)  # it may have died between adding and saying so
+        assert number_of(opened.store) - said in (0, 1)
+        labour(url, "host")
+        check_nothing_lost_or_doubled(opened, tmp_path)
+
+
+def test_processes_may_open_a_new_store_at_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/new.db"
+    with started(url, 4) as processes:
+        told = [process.communicate(timeout=120) for process in processes]
+        assert [process.returncode for process in processes] == [0] * 4, told
+
+
+def test_readers_are_not_kept_waiting_by_a_writer(tmp_path: Path) -> None:
+    opened = open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
+    with closing(opened.store) as store, closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
+        store.stage(GROUPS, [row(1)], run="r", pass_no=1)
+        opened.queue.put([Job("s", "k")])
+        other.execute("BEGIN IMMEDIATE")
+        assert store.counts(GROUPS)[Status.NEW] == 1
+        assert opened.queue.open("s") == 1
+        other.execute("ROLLBACK")
+
+
+def test_reading_goes_on_while_others_write(store: Store) -> None:
+    stop = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            store.write(RUNS, [RegisterRow(f"r{number % 50}", {"State": "x"})])
+            store.stage(GROUPS, [Staged(str(number), b"{}")], run="r", pass_no=1)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(20):
+            assert list(store.all_links("users")) == []
+            assert len(store.rows(RUNS)) <= 50
+    finally:
+        stop.set()
+        thread.join()

@@ -1,0 +1,82 @@
+"""Files: bytes under names chosen by us."""
+
+from __future__ import annotations
+
+import pytest
+
+from b24migrate.errors import Permanent
+from b24migrate.ports import Files
+
+
+def put(files: Files, key: str, content: bytes) -> None:
+    with files.writer(key) as out:
+        out.write(content)
+
+
+def put_half(files: Files, key: str) -> None:
+    with files.writer(key) as out:
+        out.write(b"half of it")
+        raise RuntimeError("cut")
+
+
+def test_a_file_comes_back_as_it_was(files: Files) -> None:
+    content = bytes(range(256)) * 5000
+    put(files, "disk:1", content)
+    with files.open("disk:1") as back:
+        assert back.read() == content
+    assert files.size("disk:1") == len(content)
+
+
+def test_a_file_that_is_not_there(files: Files) -> None:
+    assert files.size("disk:1") is None
+    files.delete("disk:1")
+    with pytest.raises(Permanent, match="disk:1"):
+        files.open("disk:1")
+
+
+def test_a_file_appears_only_when_it_is_whole(files: Files) -> None:
+    with files.writer("disk:1") as out:
+        out.write(b"half")
+        assert files.size("disk:1") is None
+    assert files.size("disk:1") == 4
+
+
+def test_a_writer_that_fails_leaves_nothing(files: Files) -> None:
+    with pytest.raises(RuntimeError, match="cut"):
+        put_half(files, "disk:1")
+    assert files.size("disk:1") is None
+
+
+def test_a_writer_that_fails_leaves_the_earlier_file(files: Files) -> None:
+    put(files, "disk:1", b"old")
+    with pytest.raises(RuntimeError, match="cut"):
+        put_half(files, "disk:1")
+    with files.open("disk:1") as back:
+        assert back.read() == b"old"
+
+
+def test_a_new_file_takes_the_place_of_the_old(files: Files) -> None:
+    put(files, "disk:1", b"old")
+    put(files, "disk:1", b"newer")
+    assert files.size("disk:1") == 5
+
+
+def test_a_deleted_file_is_gone(files: Files) -> None:
+    put(files, "disk:1", b"")
+    assert files.size("disk:1") == 0
+    files.delete("disk:1")
+    assert files.size("disk:1") is None
+
+
+@pytest.mark.parametrize("key", ["../../etc/passwd", "/etc/passwd", "a\\b", "nul", "ж" * 300, "", "a:b|c?*"])
+def test_no_key_chooses_where_we_write(files: Files, key: str) -> None:
+    put(files, key, b"x")
+    put(files, key + "2", b"yy")
+    assert (files.size(key), files.size(key + "2")) == (1, 2)
+
+
+def test_two_writers_of_one_key_do_not_mix(files: Files) -> None:
+    with files.writer("disk:1") as one, files.writer("disk:1") as other:
+        one.write(b"1" * 10)
+        other.write(b"2" * 20)
+    assert files.size("disk:1") == 10  # the one that ended last

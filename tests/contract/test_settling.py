@@ -1,0 +1,169 @@
+"""Store.settle, renew and the links."""
+
+from __future__ import annotations
+
+import pytest
+from tests.contract.shelf import (
+    EVERYTHING,
+    GROUPS,
+    NOON,
+    at,
+    failed,
+    hashed,
+    imported,
+    keys,
+    retried,
+    row,
+    settle,
+    stage,
+)
+
+from b24migrate.ports import ID_MAP, Store
+from b24migrate.records import Link, Settled, Status
+
+
+def test_an_imported_record_has_its_target_id_and_its_link(store: Store) -> None:
+    stage(store, row(1))
+    settle(store, imported(1))
+    record = store.get(GROUPS, ["1"])["1"]
+    assert (record.status, record.target_id, record.attempts) == (Status.IMPORT_OK, "t1", 1)
+    assert store.links("groups", ["1", "2"]) == {"1": Link("1", "t1", "d")}
+
+
+def test_a_failed_record_carries_its_error(store: Store) -> None:
+    stage(store, row(1), row(2))
+    settle(store, failed(1, "NAME_EMPTY"), retried(2, at(6), attempts=2))
+    one, two = store.records(GROUPS, EVERYTHING, 9)
+    assert (one.status, one.last_error_code, one.last_error) == (Status.IMPORT_ERR, "NAME_EMPTY", "NAME_EMPTY happened")
+    assert (two.status, two.attempts, two.retry_after_utc) == (Status.ERROR_RETRY, 2, "2026-11-15T12:00:06.000000Z")
+
+
+def test_counts_follow_every_status(store: Store) -> None:
+    stage(store, *map(row, range(10)))
+    settle(store, imported(1), imported(2), failed(3), retried(4, at(6)))
+    settle(store, imported(4), failed(5))
+    assert store.counts(GROUPS) == {
+        Status.NEW: 5,
+        Status.IMPORT_OK: 3,
+        Status.IMPORT_ERR: 2,
+        Status.ERROR_RETRY: 0,
+    }
+
+
+def test_settling_twice_changes_nothing(store: Store) -> None:
+    stage(store, *map(row, range(4)))
+    outcomes = [imported(1, 2, losses={"dropped": 2}), failed(2, attempts=3), retried(3, at(6))]
+    settle(store, *outcomes)
+    before = store.records(GROUPS, EVERYTHING, 9), store.counts(GROUPS), store.counters()
+    settle(store, *outcomes)
+    assert (store.records(GROUPS, EVERYTHING, 9), store.counts(GROUPS), store.counters()) == before
+
+
+def test_retries_are_the_attempts_past_the_first(store: Store) -> None:
+    stage(store, row(1), row(2))
+    settle(store, retried(1, at(2)), imported(2, 1))
+    assert store.counters("retries:") == {}
+    settle(store, retried(1, at(6), attempts=2))
+    settle(store, imported(1, 3))
+    assert store.counters("retries:") == {"retries:groups": 2}
+
+
+def test_losses_count_once_until_the_record_is_imported_anew(store: Store) -> None:
+    stage(store, hashed(1))
+    settle(store, imported(1, losses={"dropped": 2, "placeholder": 1}))
+    settle(store, imported(1, losses={"dropped": 2}))
+    assert store.counters() == {"dropped:groups": 2, "placeholder:groups": 1, "seen:Groups:1": 1}
+    stage(store, hashed(1, "changed"))
+    settle(store, imported(1, losses={"dropped": 1}))
+    assert store.counters("dropped:") == {"dropped:groups": 3}
+
+
+def test_a_record_that_failed_after_its_import_keeps_its_target_id(store: Store) -> None:
+    stage(store, row(1))
+    settle(store, imported(1))
+    settle(store, failed(1))
+    assert store.get(GROUPS, ["1"])["1"].target_id == "t1"
+
+
+def test_a_record_settled_twice_in_one_call_has_the_last_outcome(store: Store) -> None:
+    stage(store, row(1))
+    settle(store, retried(1, at(6)), imported(1, 2))
+    assert store.counts(GROUPS)[Status.IMPORT_OK] == 1
+    assert sum(store.counts(GROUPS).values()) == 1
+    assert store.counters("retries:") == {"retries:groups": 1}
+
+
+def test_settling_what_is_not_staged_counts_nothing(store: Store) -> None:
+    settle(store, imported("ghost"))
+    assert store.counts(GROUPS) == dict.fromkeys(Status, 0)
+
+
+def test_settling_nothing_is_nothing(store: Store) -> None:
+    settle(store)
+    store.link("groups", [], now=NOON)
+    assert store.counters() == {}
+
+
+def test_renewed_records_are_new_without_attempts_or_error(store: Store) -> None:
+    stage(store, *map(row, range(1, 6)))
+    settle(store, failed(1, "A", 3), failed(2, "B"), retried(3, at(60), code="A"), imported(4))
+    assert store.renew(GROUPS, code="A") == 2
+    one = store.get(GROUPS, ["1"])["1"]
+    assert (one.status, one.attempts, one.last_error_code, one.last_error) == (Status.NEW, 0, None, None)
+    assert keys(store.pending(GROUPS, EVERYTHING, 9, now=NOON)) == ["1", "3", "5"]
+    assert store.renew(GROUPS, row_keys=["2", "4", "77"]) == 1
+    assert store.renew(GROUPS) == 0
+    assert store.counts(GROUPS) == dict.fromkeys(Status, 0) | {Status.NEW: 4, Status.IMPORT_OK: 1}
+
+
+def test_renewing_can_name_records_and_a_code(store: Store) -> None:
+    stage(store, row(1), row(2))
+    settle(store, failed(1, "A"), failed(2, "B"))
+    assert store.renew(GROUPS, code="A", row_keys=["1", "2"]) == 1
+    assert store.renew(GROUPS, row_keys=[]) == 0
+
+
+def test_renewing_goes_through_any_number(store: Store) -> None:
+    stage(store, *map(row, range(4500)))
+    settle(store, *map(failed, range(4500)))
+    assert store.renew(GROUPS) == 4500
+    assert store.counts(GROUPS)[Status.NEW] == 4500
+
+
+@pytest.mark.parametrize("origin", ["matched", "loaded"])
+def test_links_that_no_import_made(store: Store, origin: str) -> None:
+    store.link("users", [Link("1", "11", origin=origin), Link("disk:5", "55")], now=NOON)
+    store.link("users", [Link("1", "12", origin=origin)], now=NOON)
+    assert store.links("users", {"1", "disk:5"}) == {"1": Link("1", "12", "", origin), "disk:5": Link("disk:5", "55")}
+
+
+def test_links_of_one_stream_are_not_another_s(store: Store) -> None:
+    store.link("chats", [Link("1", "a")], now=NOON)
+    store.link("chat", [Link("1", "b")], now=NOON)
+    store.link("chats_more", [Link("1", "c")], now=NOON)
+    assert list(store.all_links("chats")) == [Link("1", "a")]
+    assert store.links("chat", ["1"])["1"].target_id == "b"
+
+
+def test_all_links_are_each_there_once(store: Store) -> None:
+    links = [Link(str(one), f"t{one}") for one in range(5001)]
+    store.link("users", links, now=NOON)
+    assert sorted(store.all_links("users")) == sorted(links)
+    assert list(store.all_links("nobody")) == []
+
+
+def test_links_can_be_written_while_all_are_walked(store: Store) -> None:
+    store.link("users", [Link(str(one), "t") for one in range(5000)], now=NOON)
+    for link in store.all_links("users"):
+        if link.source_id.endswith("00"):
+            store.link("users", [link._replace(target_id="u")], now=NOON)
+    assert sum(link.target_id == "u" for link in store.all_links("users")) == 49
+
+
+def test_the_id_map_is_a_register_by_stream_and_id(store: Store) -> None:
+    settle(store, Settled("1", Status.IMPORT_OK, 1, link=Link("1", "77", "digest")))
+    row = store.read(ID_MAP, "groups:1")
+    assert row is not None
+    assert row.partition == "map"
+    assert (row.values["TargetId"], row.values["Digest"], row.values["Origin"]) == ("77", "digest", "import")
+    assert row.values["ImportedAtUtc"] == "2026-11-15T12:00:00.000000Z"

@@ -1,0 +1,352 @@
+"""What is true of the embedded store alone: its address, its file, its failures, and what people see in it."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.contract.shelf import EVERYTHING, FILES, GROUPS, NOON, TABLES, Time, at, failed, imported, row, settle, stage
+
+from b24migrate.errors import BadConfiguration, Halted, MigrationError
+from b24migrate.ports import CUSTOM_FIELDS, REGISTERS, RUNS, RegisterRow
+from b24migrate.records import Job, Staged, Table
+from b24migrate.stores import Opened, open_store
+from b24migrate.stores.sqlite import Database, SqliteStore, failures, files
+
+ROOT = Path(__file__).parents[2]
+COLUMNS = [
+    "Ord",
+    "PartitionKey",
+    "RowKey",
+    "Status",
+    "Payload",
+    "PayloadHash",
+    "Attempts",
+    "LastErrorCode",
+    "LastError",
+    "LastErrorAtUtc",
+    "RetryAfterUtc",
+    "TargetId",
+    "ImportedAtUtc",
+    "SourceOriginal",
+    "SourceUtc",
+    "OriginalOffsetMin",
+    "PulledThrough",
+    "Revision",
+    "RunId",
+    "MigrationVersion",
+    "Extras",
+    "NaturalKey",
+    "Pass",
+]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opened]:
+    opened = open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
+    yield opened
+    opened.store.close()
+
+
+def ask(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / "store.db")) as raw:
+        return raw.execute(sql).fetchall()
+
+
+# ---------------------------------------------------------------- its address
+
+
+def test_a_relative_address_is_beside_the_base(tmp_path: Path) -> None:
+    open_store("sqlite:///deep/er/x.db", TABLES, Time(), base=tmp_path).store.close()
+    assert (tmp_path / "deep/er/x.db").is_file()
+
+
+def test_an_absolute_address_is_itself(tmp_path: Path) -> None:
+    opened = open_store(f"sqlite:///{tmp_path}/x.db", TABLES, Time(), base=Path("elsewhere"))
+    assert opened.store.describe()["place"] == str(tmp_path / "x.db")
+    opened.store.close()
+
+
+@pytest.mark.parametrize("url", ["", "store.db", "sqlite:", "sqlite://", "sqlite:///", "postgres:///x", "sqlite:/x.db"])
+def test_another_address_is_refused_with_the_fix(url: str) -> None:
+    with pytest.raises(BadConfiguration, match=r"sqlite:///b24migrate\.db"):
+        open_store(url, TABLES, Time())
+
+
+def test_azure_is_not_in_this_version() -> None:
+    with pytest.raises(BadConfiguration, match="not in this version"):
+        open_store("azure://account", TABLES, Time())
+
+
+# ---------------------------------------------------------------- its file
+
+
+def test_a_store_opened_again_has_everything(tmp_path: Path, opened: Opened) -> None:
+    stage(opened.store, row(1), row(2))
+    settle(opened.store, imported(1))
+    opened.queue.put([Job("s", "k")])
+    with opened.files.writer("f") as out:
+        out.write(b"x")
+    opened.store.close()
+    again = open_store("sqlite:///store.db", [*TABLES, Table("Later", "later")], Time(), base=tmp_path)
+    assert len(again.store.records(GROUPS, EVERYTHING, 9)) == 2
+    assert (again.queue.open("s"), again.files.size("f")) == (1, 1)
+    stage(again.store, row(1), table=Table("Later", "later"))
+    again.store.close()
+
+
+def test_a_store_of_another_version_is_refused(tmp_path: Path, opened: Opened) -> None:
+    opened.store.close()
+    ask(tmp_path, "PRAGMA user_version = 99")
+    with pytest.raises(BadConfiguration, match=r"version 99.*store\.url"):
+        open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
+
+
+def test_somebody_else_s_database_is_refused_and_not_touched(tmp_path: Path) -> None:
+    ask(tmp_path, "CREATE TABLE Theirs (x)")
+    before = (tmp_path / "store.db").read_bytes()
+    with pytest.raises(BadConfiguration, match=r"not a b24migrate store.*store\.url"):
+        open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
+    assert (tmp_path / "store.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, but long enough to be one" * 100, b"short"])
+def test_a_file_that_is_no_database_is_refused_and_not_touched(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "store.db").write_bytes(content)
+    with pytest.raises(BadConfiguration, match="not a b24migrate store"):
+        open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
+    assert (tmp_path / "store.db").read_bytes() == content
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "store.db").mkdir()
+    with pytest.raises(BadConfiguration, match="folder"):
+        open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
+
+
+def test_a_place_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadConfiguration, match="cannot be made"):
+        open_store("sqlite:///file/store.db", TABLES, Time(), base=tmp_path)
+
+
+def test_a_table_s_name_is_a_plain_word() -> None:
+    with pytest.raises(ValueError, match="cannot be the name"):
+        open_store("sqlite://:memory:", [Table('x"; DROP TABLE Jobs; --', "x")], Time())
+
+
+# ---------------------------------------------------------------- its failures
+
+
+def test_a_full_disk_halts_and_loses_nothing(tmp_path: Path) -> None:
+    database = Database(tmp_path / "store.db", TABLES, Time())
+    store = SqliteStore(database)
+    stage(store, row(1))
+    with database.writing() as connection:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    with database.reading():
+        database._writer.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(Halted, match=r"full.*Nothing is lost.*free some space.*run the same command again"):
+        stage(store, *(Staged(str(key), b"x" * 5000) for key in range(500)))
+    assert [one.row_key for one in store.records(GROUPS, EVERYTHING, 9)] == ["1"]
+    database._writer.execute("PRAGMA max_page_count = 1000000")
+    stage(store, *(Staged(str(key), b"x" * 5000) for key in range(500)))
+    assert sum(store.counts(GROUPS).values()) == 500
+    store.close()
+
+
+def test_a_lock_held_too_long_halts(tmp_path: Path) -> None:
+    store = SqliteStore(Database(tmp_path / "store.db", TABLES, Time(), patience_s=0.01))
+    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Halted, match=r"locked by another program.*Nothing is lost"):
+            stage(store, row(1))
+        other.execute("ROLLBACK")
+    stage(store, row(1))
+    store.close()
+
+
+def test_a_new_store_waits_for_whoever_is_making_it(tmp_path: Path) -> None:
+    clock = Time()
+    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM sqlite_master").fetchall()
+        with pytest.raises(Halted, match="locked"):
+            Database(tmp_path / "store.db", TABLES, clock, patience_s=0.01)
+    assert clock.passed_s >= 0.01
+
+
+def test_a_store_that_may_not_be_written_halts(tmp_path: Path) -> None:
+    database = Database(tmp_path / "store.db", TABLES, Time())
+    database._writer.execute("PRAGMA query_only = ON")
+    with pytest.raises(Halted, match=r"read-only.*Nothing is lost"):
+        stage(SqliteStore(database), row(1))
+    database.close()
+
+
+WRITE_PAST_A_LIMIT = """
+import resource, signal, sys
+from pathlib import Path
+from b24migrate.errors import Halted
+from b24migrate.records import Staged
+from b24migrate.stores import open_store
+from tests.contract.shelf import GROUPS, TABLES, Time
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store, queue, files = open_store("sqlite:///store.db", TABLES, Time(), base=Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, 3_000_000))
+def bulk():
+    for number in range(100):
+        store.stage(GROUPS, [Staged(f"{number}:{key}", b"x" * 5000) for key in range(50)], run="r", pass_no=1)
+def attach():
+    with files.writer("k") as out:
+        out.write(b"x" * 4_000_000)
+for act in (bulk, attach):
+    try:
+        act()
+    except Halted as error:
+        print(error)
+store.close()
+"""
+
+
+def test_a_disk_that_refuses_to_write_halts(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", WRITE_PAST_A_LIMIT, str(tmp_path)],
+        cwd=ROOT,
+        env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("Nothing is lost") == 2
+    opened = open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
+    kept = sum(opened.store.counts(GROUPS).values())
+    assert kept == ask(tmp_path, "SELECT count(*) FROM Groups")[0][0]
+    assert kept % 50 == 0
+    assert opened.files.size("k") is None
+    opened.store.close()
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["FULL", "IOERR", "READONLY", "PERM", "CANTOPEN", "BUSY", "LOCKED", "PROTOCOL", "CORRUPT", "NOTADB", "NOMEM"],
+)
+def test_every_failure_of_a_disk_is_one_of_ours(code: str) -> None:
+    error = sqlite3.OperationalError("x")
+    error.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{code}") | (3 << 8)  # extended codes keep the plain one below
+    ours = failures.translate(error, "a.db")
+    assert isinstance(ours, MigrationError)
+    assert "a.db" in ours.message
+    assert ours.code
+    assert ours.hint
+
+
+def test_a_mistake_of_ours_is_not_hidden(opened: Opened) -> None:
+    assert failures.translate(sqlite3.ProgrammingError("x"), "a.db") is None
+    opened.store.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened.store.counters()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened.store.add({"x": 1})
+
+
+def test_a_folder_that_cannot_be_written_halts(tmp_path: Path) -> None:
+    (tmp_path / "store.db.files").write_text("in the way")
+    opened = open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
+    with pytest.raises(Halted, match="Nothing is lost"):
+        opened.files.writer("k").__enter__()
+    opened.store.close()
+
+
+def test_unfinished_files_of_killed_processes_are_swept(tmp_path: Path) -> None:
+    clock = Time()
+    folder = tmp_path / "x.files"
+    (folder / "unfinished").mkdir(parents=True)
+    (folder / "unfinished" / "1-dead").write_bytes(b"half")
+    clock.sleep(1e9)
+    files.FolderFiles(folder, clock)
+    assert list((folder / "unfinished").iterdir()) == []
+
+
+def test_a_full_disk_is_told_from_a_broken_one() -> None:
+    assert "free some space" in files._HINTS[errno.ENOSPC]
+
+
+# ---------------------------------------------------------------- what people see
+
+
+def test_a_record_table_has_the_columns_of_the_book(tmp_path: Path, opened: Opened) -> None:
+    found = [name for _, name, *_ in ask(tmp_path, "PRAGMA table_info(Groups)")]
+    assert sorted(map(str, found)) == sorted(COLUMNS)
+
+
+def test_a_person_can_read_a_record(tmp_path: Path, opened: Opened) -> None:
+    stage(opened.store, Staged("5", '{"NAME": "Отдел", "N": 1}'.encode(), source_utc="2026-01-01T00:00:00Z"))
+    settle(opened.store, failed(5, "NAME_TAKEN"))
+    seen = ask(
+        tmp_path,
+        "SELECT PartitionKey, RowKey, Status, typeof(Payload), Payload ->> 'NAME', LastErrorCode, LastErrorAtUtc,"
+        " RunId, MigrationVersion, Revision, SourceUtc FROM Groups",
+    )
+    moment = "2026-11-15T12:00:00.000000Z"
+    told = ("groups", "5", "IMPORT_ERR", "text", "Отдел", "NAME_TAKEN", moment, "run-1", 1, 0, "2026-01-01T00:00:00Z")
+    assert seen == [told]
+    settle(opened.store, imported(5), now=at(1))
+    assert ask(tmp_path, "SELECT TargetId, ImportedAtUtc, LastErrorAtUtc FROM Groups") == [
+        ("t5", "2026-11-15T12:00:01.000000Z", None)
+    ]
+
+
+def test_a_person_can_ask_for_files_by_name_and_size(tmp_path: Path, opened: Opened) -> None:
+    about = b'{"kind":"disk","id":"7","name":"plan.pdf","size":12,"sha256":"ab","location":"disk:7","entity":"tasks"}'
+    stage(opened.store, Staged("disk:7", about), table=FILES)
+    seen = ask(tmp_path, "SELECT Name, Size, Sha256, Location, Entity FROM Files WHERE Size > 10")
+    assert seen == [("plan.pdf", 12, "ab", "disk:7", "tasks")]
+
+
+def test_registers_are_tables_with_their_columns(tmp_path: Path, opened: Opened) -> None:
+    for register in REGISTERS:
+        found = {name for _, name, *_ in ask(tmp_path, f"PRAGMA table_info({register.name})")}
+        assert {"PartitionKey", "RowKey", *register.columns} <= found
+    opened.store.write(CUSTOM_FIELDS, [RegisterRow("UF_A", {"Payload": {"a": 1}, "Type": "string"}, partition="tasks")])
+    opened.store.write(RUNS, [RegisterRow("r", {"ExitCode": 0, "State": True})])
+    assert ask(tmp_path, "SELECT PartitionKey, RowKey, Payload ->> 'a', Type FROM CustomFields") == [
+        ("tasks", "UF_A", 1, "string")
+    ]
+    assert ask(tmp_path, "SELECT PartitionKey, ExitCode, State FROM Runs") == [("run", 0, 1)]
+
+
+def test_a_person_can_read_the_queue(tmp_path: Path, opened: Opened) -> None:
+    opened.queue.put([Job("groups-get", "read", {"after": "5"})])
+    opened.queue.claim("host:1:2", now=NOON, lease_s=90)
+    assert ask(tmp_path, "SELECT Scope, Kind, Args ->> 'after', Owner, LeaseUntil FROM Jobs") == [
+        ("groups-get", "read", "5", "host:1:2", "2026-11-15T12:01:30.000000Z")
+    ]
+
+
+def test_every_hot_question_walks_an_index(tmp_path: Path, opened: Opened) -> None:
+    questions = {
+        "SELECT Seq FROM Jobs WHERE VisibleAt IS NULL ORDER BY Seq LIMIT 1": "JobsVisible",
+        "SELECT VisibleAt FROM Jobs ORDER BY VisibleAt LIMIT 1": "JobsVisible",
+        "UPDATE Jobs SET VisibleAt = NULL WHERE VisibleAt <= 'x'": "JobsVisible",
+        "SELECT RowKey FROM Groups WHERE NaturalKey = 'x' ORDER BY Ord LIMIT 1": "GroupsNatural",
+        "SELECT RowKey FROM IdMap WHERE PartitionKey = 'map' AND RowKey IN ('a', 'b')": "autoindex_IdMap",
+    }
+    for sql, index in questions.items():
+        plan = " ".join(str(step[-1]) for step in ask(tmp_path, f"EXPLAIN QUERY PLAN {sql}"))
+        assert index in plan
+        assert "TEMP B-TREE" not in plan
+
+
+def test_the_log_does_not_grow_without_bound(tmp_path: Path, opened: Opened) -> None:
+    for number in range(40):
+        stage(opened.store, *(Staged(f"{number}:{key}", b"x" * 3000) for key in range(500)))
+    assert (tmp_path / "store.db-wal").stat().st_size < 32 << 20
