@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from b24migrate.errors import Permanent
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composer
 from b24migrate.phases.work import Follow, Work
@@ -36,7 +37,15 @@ def complete(work: Work, job: Job) -> Follow:
 
 def _update(work: Work, stream: str, changed: list[tuple[str, Item]]) -> None:
     entity = work.owner[stream]
-    outcomes = work.target.send(entity.wire, stream, [item for _, item in changed], run=work.run)
+    try:
+        outcomes = work.target.send(entity.wire, stream, [item for _, item in changed], run=work.run)
+    except Permanent as error:
+        if len(changed) > 1:
+            for one in changed:
+                _update(work, stream, [one])
+        else:
+            work.note(entity.name, f"{stream} {changed[0][0]}: a late reference was refused ({error})")
+        return
     by_key = {outcome.key: outcome for outcome in outcomes}
     links = []
     for row_key, item in changed:

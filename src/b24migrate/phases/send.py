@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from b24migrate.errors import Transient
+from b24migrate.errors import Permanent, Transient
 from b24migrate.events import RecordFailed, Sent
 from b24migrate.phases import lanes, values
 from b24migrate.phases.compose import Composed, Composer
@@ -125,6 +125,10 @@ class Sender:
             if not error.own:  # the portal's trouble, not these records': the job waits, no attempt is used
                 raise
             settled = [self._failed(one.record, error.code, error.message, retry=True) for one in going]
+        except Permanent as error:
+            if len(going) > 1:  # the call is refused as a whole: which record is to blame shows when each goes alone
+                return [settled for one in going for settled in self._call([one])]
+            settled = [self._failed(going[0].record, error.code, error.message, retry=False)]
         else:
             by_key = {outcome.key: outcome for outcome in outcomes}
             pairs = zip(going, items, strict=True)
