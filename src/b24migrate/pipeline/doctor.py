@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from b24migrate.errors import Limited, MigrationError, Permanent, Transient
+from b24migrate.errors import GateUnmet, Limited, MigrationError, Permanent, Transient
 from b24migrate.pipeline.diagnosis import Check, Diagnosis, Facts
 from b24migrate.ports import ANALYSIS, Answer, Clock, Command, RegisterRow, Source, Store, Target
 from b24migrate.records import Json
@@ -236,6 +236,8 @@ def _refused(name: str, error: MigrationError, gate: str) -> Check:
     """An end that does not answer is no gate: it stops with another exit code."""
     away = isinstance(error, (Transient, Limited)) or error.code == "PORTAL_DOWN"
     message = f"the {name} cannot be asked: {error.message}" if away else error.message
+    if isinstance(error, GateUnmet):
+        gate, message = error.gate, error.message.removeprefix(f"{error.gate}: ")
     fix = error.hint or "Check the address, the network and the proxy."
     if error.code == "HTML_ANSWER":
         fix = "Check the address: a web page answers there, not the REST interface of a portal."

@@ -51,7 +51,7 @@ def conduct(
     except (Stop, KeyboardInterrupt) as stop:
         code = stop.exit_code if isinstance(stop, Stop) else endings.INCOMPLETE
         if as_json:
-            _print_json(status, code, session.redact(str(stop) or endings.STOPPED))
+            _print_json(status, code, session.redact(endings.whole(stop)))
         raise
     code, said = (ended.exit_code, ended.message) if ended else (endings.CLEAN, "")
     said = session.redact(said)

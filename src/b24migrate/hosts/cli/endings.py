@@ -36,6 +36,11 @@ def refused(error: MigrationError, redact: Callable[[str], str]) -> int:
     return error.exit_code if isinstance(error, Stop) else INCOMPLETE
 
 
+def whole(stop: BaseException) -> str:
+    """What stopped it and what to do, in one text."""
+    return f"{sentence(stop.message)} {stop.hint}".strip() if isinstance(stop, MigrationError) else STOPPED
+
+
 def broken(bug: Exception, redact: Callable[[str], str]) -> int:
     from b24migrate.settings import debug_wanted
 

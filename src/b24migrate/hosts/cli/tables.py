@@ -22,7 +22,7 @@ COLUMNS = (
     ("read", "retrieved"),
     ("imported", "import_ok"),
     ("failed", "import_err"),
-    ("waiting", "waiting"),
+    ("wait", "waiting"),
     ("aside", "aside"),
     ("differ", "mismatch"),
 )
