@@ -116,7 +116,7 @@ def _chats(company: Company, rows: Mapping[str, Any], messages: Mapping[str, Any
     company.chats = {int(number): _chat(company, number, fields) for number, fields in rows.items()}
     for number, fields in sorted(messages.items(), key=lambda entry: int(entry[0])):
         chat = company.chats.get(int(fields["chat_id"]))
-        if chat:
+        if chat is not None:
             chat.added.append(_message(company, number, fields))
     for chat in company.chats.values():
         group = company.groups_by_id.get(int(chat.entity_id)) if chat.entity_type == "SONET_GROUP" else None

@@ -35,7 +35,7 @@ class RunningClock:
 class ManualClock:
     """Stands still until it is moved; sleeping moves it."""
 
-    def __init__(self, at: float = 1_790_000_000.0):
+    def __init__(self, at: float = 1_794_000_000.0):
         self._at = at
 
     def now(self) -> float:

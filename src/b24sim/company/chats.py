@@ -98,12 +98,13 @@ def _kinds(people: People, groups: list[Group]) -> Iterator[Chat]:
     unbound = iter([group for group in groups if not group.secret or group.owner == ADMIN])
     peers = iter([number for number in staff if number != ADMIN])
     share = people.plan.foreign_chats
+    talking: set[frozenset[int]] = set()
     for place in range(people.plan.chats):
         luck = chance(people.plan.seed, "chat", place)
-        number = 5 + place * 2 + luck % 2
+        number = 5 + place * 2 + (luck % 2 if place else 0)
         foreign = int((place + 1) * share) > int(place * share) and len(staff) > 3
         if foreign:
-            yield _foreign(people, number, place, luck)
+            yield _foreign(people, number, place, luck, talking)
             continue
         group = next(unbound, None) if place % 10 == 5 else None
         peer = next(peers, None) if place % 10 in {1, 4} else None
@@ -140,12 +141,14 @@ def _of_group(number: int, place: int, group: Group) -> Chat:
     return chat
 
 
-def _foreign(people: People, number: int, place: int, luck: int) -> Chat:
+def _foreign(people: People, number: int, place: int, luck: int, talking: set[frozenset[int]]) -> Chat:
     """A chat the administrator is not in, and cannot get into."""
     others = people.healthy[1:]
     first = others[luck % len(others)]
     second = others[(luck % len(others) + 1 + place % (len(others) - 1)) % len(others)]
-    if place % 2:
+    pair = frozenset((first, second))
+    if luck % 2 and pair not in talking:
+        talking.add(pair)
         return Chat(number, place, PRIVATE, _name(people, second), first, [first, second])
     return Chat(number, place, CLOSED, f"Без начальства {place}", first, [first, second])
 

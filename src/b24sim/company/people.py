@@ -13,6 +13,7 @@ from b24sim.table import Row
 ADMIN = 1
 # Low ids have no gaps, so that webhook owners are easy to name on a command line.
 FIRST_WITHOUT_GAPS = 20
+BRANCHES = 3
 NO_EMAIL, NO_NAME, SAME_EMAIL = range(3)
 
 UF_STRING = "UF_USR_1700000000001"
@@ -56,8 +57,10 @@ def _spread(count: int, seed: int, kind: str) -> list[int]:
 def _department_ids(plan: Plan) -> list[int]:
     """The first is the root; some parents get higher ids than their children."""
     ids = [1, *range(4, 4 + 3 * max(0, plan.departments - 1), 3)]
-    for place in range(2, len(ids) - 1, 5):
-        ids[place], ids[place + 1] = ids[place + 1], ids[place]
+    for place in range(1, len(ids), 4):
+        child = BRANCHES * place + 1
+        if child < len(ids):
+            ids[place], ids[child] = ids[child], ids[place]
     return ids[: plan.departments]
 
 
@@ -182,7 +185,7 @@ def department_row(people: People, place: int) -> Row:
         "SORT": 100 * (place % 6 + 1),
     }
     if place:
-        row["PARENT"] = str(people.departments[(place - 1) // 3])
+        row["PARENT"] = str(people.departments[(place - 1) // BRANCHES])
     heads = [user for user in people.healthy[:200] if is_active(people, user) and not is_extranet(people, user)]
     if place % 4 != 3 and heads:
         row["UF_HEAD"] = str(heads[chance(people.plan.seed, "head", place) % len(heads)])
