@@ -93,7 +93,7 @@ class Breaker:
                 return False
             others = [one for one in self._finished if one.subject != attempt.subject][-_WINDOW:]
             clean = all(one.ok for one in others)
-            since = any(one.ok and one.at >= attempt.started for one in others)
+            since = any(one.ok and one.at > attempt.started for one in others)
             stubborn = self._stubborn.get(attempt.subject, 0) >= _STUBBORN
         if clean:
             return since or self.probe()

@@ -55,7 +55,7 @@ def of_raw(error: Raw, head: Head, method: str, caller: Caller, *, status: int =
     if isinstance(value, dict):
         text = str(value.get("message") or text)
         value = value.get("code", "")
-    code = "EMPTY" if value in ("", None, False) else str(value)
+    code = "EMPTY" if value is None or value is False or value == "" else str(value)
     return of_code(code, method, text=text, status=status, caller=caller, wait_s=wait_s)
 
 

@@ -56,7 +56,7 @@ def _decoder(path: tuple[str, ...], side: str) -> tuple[Callable[[bytes], Any], 
         fields: list[tuple[str, Any, Any]] = [("inner", shape, None)]
         names = {"inner": name}
         if side and place == 0:
-            fields, names = [("items", shape, None), ("beside", Raw | None, None)], {"items": name, "beside": side}
+            fields, names = [("items", shape, None), ("beside", Raw, Raw(b"null"))], {"items": name, "beside": side}
             depth -= 1
         shape = msgspec.defstruct("Level", fields, rename=names.get) | list[Raw] | bool | None
     return msgspec.json.Decoder(shape).decode, depth
