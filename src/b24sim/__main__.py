@@ -1,5 +1,6 @@
 """The command line: grow a company, open a portal, print where it is, and stay until told to leave."""
 
+import gc
 import json
 import signal
 import sys
@@ -21,6 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: leave.set())
     with serve(portal, options.host, options.port, tls=options.tls, moved=options.moved, warm=True) as running:
+        # The company lives as long as the process: the collector need not look at it again.
+        gc.freeze()
         print(json.dumps(running.ready()), flush=True)  # noqa: T201
         leave.wait()
     return 0

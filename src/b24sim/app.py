@@ -11,7 +11,6 @@ from b24sim.http import (
     BAD_GATEWAY,
     HTML,
     LOGIN_PAGE,
-    NOT_FOUND,
     Receive,
     Scope,
     Send,
@@ -95,7 +94,7 @@ class App:
                 timing = Timing(now, now + batch.cost_s, *((0.0, int(now) + 600) if portal.operating else ()))
                 cost = batch.cost_s
             else:
-                answer = portal.call(caller, method, params)
+                answer = portal.call(caller, method, params, size=len(body))
                 result, timing, cost = answer.result, answer.timing, answer.cost_s
             if portal.costs.wall:
                 await portal.clock.sleep(cost)
@@ -171,10 +170,6 @@ class OldAddress:
         if scope["type"] == "http":
             self.portal.stats.http_requests += 1
             await redirect(self.portal.company.portal_url + scope["path"], scope, send)
-
-
-def page_not_found(send: Send) -> object:
-    return respond(send, 404, NOT_FOUND, HTML)
 
 
 def _refusal(rule: Rule) -> RestError | None:

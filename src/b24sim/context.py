@@ -26,8 +26,11 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Context:
+    """One call: where, by whom, and how many bytes its body had."""
+
     portal: "Portal"
     caller: Caller
+    body_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,4 +42,3 @@ class Method:
     call: Callable[[Context, Params], Result]
     upper: bool = False
     private: bool = False
-    streams: bool = False

@@ -24,6 +24,8 @@ async def control(portal: Portal, scope: Scope, receive: Receive, send: Send) ->
     query = {key: values[0] for key, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
     page = PAGES.get((scope["method"], name))
     try:
+        if not _is_local(scope):
+            raise RestError("ACCESS_DENIED", "the control room is for this machine only", 403)
         if page is None:
             raise RestError("ERROR_NOT_FOUND", f"there are {', '.join(' '.join(key) for key in PAGES)}", 404)
         answer, status = page(portal, query, json.loads(body) if body else {}), 200
@@ -32,6 +34,11 @@ async def control(portal: Portal, scope: Scope, receive: Receive, send: Send) ->
     except (ValueError, KeyError) as complaint:
         answer, status = {"error": "ERROR_ARGUMENT", "error_description": str(complaint)}, 400
     await respond(send, status, json.dumps(answer, ensure_ascii=False).encode("utf-8", "surrogatepass"), JSON)
+
+
+def _is_local(scope: Scope) -> bool:
+    client = scope.get("client")
+    return client is None or client[0].startswith("127.") or client[0] == "::1"
 
 
 def _stats(portal: Portal, _query: Query, _body: Any) -> Any:

@@ -120,7 +120,7 @@ class Portal:
             raise RestError("ERROR_METHOD_NOT_FOUND", "Method not found!", 404)
         return method
 
-    def call(self, caller: Caller, method: Method, params: Params, *, inner: bool = False) -> Answer:
+    def call(self, caller: Caller, method: Method, params: Params, *, inner: bool = False, size: int = 0) -> Answer:
         """Run one method as its own call or as a command of a batch; both are billed alike."""
         if method.scopes and not any(scope in self.scopes for scope in method.scopes):
             raise RestError(
@@ -134,7 +134,7 @@ class Portal:
         if self.is_box:
             self._keep_up(method)
         asked = {key.upper(): value for key, value in params.items()} if method.upper else params
-        result = method.call(Context(self, caller), asked)
+        result = method.call(Context(self, caller, size), asked)
         return self._billed(caller, method.name, result, now)
 
     def _keep_up(self, method: Method) -> None:
@@ -188,13 +188,13 @@ class Portal:
     def _import_method(self, name: str) -> Method | None:
         if not self.is_box or not self._import_name.fullmatch(name):
             return None
-        return Method(name, ("import",), lambda _context, body: Result(self._import(name, body)))
+        return Method(name, ("import",), lambda context, body: Result(self._import(name, body, context.body_bytes)))
 
-    def _import(self, name: str, body: Params) -> dict[str, Any]:
+    def _import(self, name: str, body: Params, size: int) -> dict[str, Any]:
         items = body.get("items")
         if name.endswith(".batch") and isinstance(items, list) and self.faults.rules:
             self._strike_items(name, [str(item.get("key")) for item in items if isinstance(item, dict)])
-        return self.imports.handle(name, body)
+        return self.imports.handle(name, body, size)
 
     def _strike_items(self, name: str, keys: list[str]) -> None:
         for key in keys:

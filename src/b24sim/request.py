@@ -1,7 +1,7 @@
 """What a client asked: the forms of an address, and parameters as PHP reads them."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.parser import BytesParser
 from email.policy import HTTP
 from typing import Any
@@ -26,7 +26,6 @@ class Address:
     secret: str = ""
     version: int = 2
     form: str = "json"
-    prefix: str = field(default="rest")
 
 
 def parse_address(path: str) -> Address | None:
@@ -34,19 +33,19 @@ def parse_address(path: str) -> Address | None:
     segments = [unquote(part) for part in path.split("/") if part]
     if not segments or segments[0] not in {"rest", "webhook"}:
         return None
-    prefix, *rest = segments
+    rest = segments[1:]
     version = 2
     if rest and rest[0] == "api":
         version, rest = 3, rest[1:]
     if not rest:
-        return Address("", version=version, prefix=prefix)
+        return Address("", version=version)
     suffix = _SUFFIX.search(rest[-1])
     method = _SUFFIX.sub("", rest[-1])
     form = suffix.group(1) if suffix else "json"
     if len(rest) >= 3:
-        return Address("/".join([*rest[2:-1], method]), rest[0], rest[1], version, form, prefix)
+        return Address("/".join([*rest[2:-1], method]), rest[0], rest[1], version, form)
     # Without a user id the first segment is taken for the method: hence "Method not found!" before any auth.
-    return Address(method if len(rest) == 1 else rest[0], version=version, form=form, prefix=prefix)
+    return Address(method if len(rest) == 1 else rest[0], version=version, form=form)
 
 
 def parse_params(query: str, body: bytes, content_type: str) -> Params:

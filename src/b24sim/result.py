@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from b24sim.phpjson import Rows
-
 
 @dataclass(slots=True)
 class Result:
@@ -16,7 +14,3 @@ class Result:
 
 
 PAGE = 50
-
-
-def no_rows() -> Result:
-    return Result(Rows())

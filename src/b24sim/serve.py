@@ -1,7 +1,6 @@
 """A portal on a port: in this process, in a thread, for as long as a `with` lasts."""
 
 import contextlib
-import gc
 import socket
 import ssl
 import tempfile
@@ -138,7 +137,6 @@ def _background(app: App | OldAddress, listener: socket.socket, certificate: _Ce
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="b24sim", daemon=True)
-    gc.freeze()
     thread.start()
     deadline = time.monotonic() + START_TIMEOUT_S
     while not server.started:

@@ -22,14 +22,14 @@ class Reply:
 
 
 def send(url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Reply:
-    request = urllib.request.Request(url, body, dict(headers or {}))
+    request = urllib.request.Request(url, body, dict(headers or {}))  # noqa: S310 - the simulator's own address
     opener = urllib.request.build_opener(_NoRedirect)
     try:
         with opener.open(request, timeout=10) as response:
-            return Reply(response.status, response.read(), response.headers)
+            return Reply(response.status, response.read(), dict(response.headers.items()))
     except urllib.error.HTTPError as error:
         with error:
-            return Reply(error.code, error.read(), error.headers)
+            return Reply(error.code, error.read(), dict(error.headers.items()))
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

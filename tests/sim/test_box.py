@@ -88,3 +88,8 @@ def test_users_that_were_there_before_are_known_to_imports() -> None:
 
 def test_a_box_speaks_of_no_limits(box: Running) -> None:
     assert "operating" not in call(box, "server.time").json["time"]
+
+
+def test_a_body_over_the_limit_is_refused(box: Running) -> None:
+    reply = call(box, "import.users.batch", {"stream": "users", "items": [], "run": "x" * 8_000_001})
+    assert (reply.status, reply.json["error"]) == (400, "ERROR_ARGUMENT")

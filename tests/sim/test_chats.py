@@ -129,7 +129,7 @@ def test_files_can_be_fetched_with_the_right_link_only(cloud: Running) -> None:
     agent = {"User-Agent": "test/1"}
     assert len(send(about["DOWNLOAD_URL"], headers=agent).body) == record["size"]
     wrong = send(about["DOWNLOAD_URL"] + "x", headers=agent)
-    assert (wrong.status, wrong.headers["Content-Type"].startswith("text/html")) == (200, True)
+    assert (wrong.status, wrong.headers["content-type"].startswith("text/html")) == (200, True)
     assert send(about["DOWNLOAD_URL"], headers={"User-Agent": ""}).status == 404
     session = send(record["urlDownload"], headers=agent)
     assert session.body.startswith(b"<!DOCTYPE html>")
@@ -154,7 +154,7 @@ def test_pictures_are_public(cloud: Running) -> None:
     company = cloud.portal.company
     user = next(row for number in company.users if "PERSONAL_PHOTO" in (row := company.users.row(number)))
     photo = send(user["PERSONAL_PHOTO"])
-    assert (photo.status, photo.headers["Content-Type"], photo.body[:4]) == (200, "image/png", b"\x89PNG")
+    assert (photo.status, photo.headers["content-type"], photo.body[:4]) == (200, "image/png", b"\x89PNG")
     group = next(row for number in company.groups if "IMAGE" in (row := company.groups.row(number)))
     assert send(group["IMAGE"]).status == 200
     assert send(f"{cloud.url}/upload/main/999999/photo.png").status == 404

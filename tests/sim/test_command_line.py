@@ -1,10 +1,11 @@
 """The command line and the ready line."""
 
+import http.client
 import json
 import ssl
 import subprocess
 import sys
-import urllib.request
+from urllib.parse import urlsplit
 
 import pytest
 from tests.sim.calling import send
@@ -100,8 +101,9 @@ def test_a_process_ends_cleanly_on_sigterm() -> None:
 
 def test_tls_with_a_certificate_of_its_own() -> None:
     with launch("--tls") as ready:
+        address = urlsplit(ready["webhooks"][0]["url"])
         context = ssl.create_default_context(cafile=ready["ca"])
-        with urllib.request.urlopen(
-            ready["webhooks"][0]["url"] + "server.time", context=context, timeout=10
-        ) as response:
-            assert json.load(response)["result"]
+        connection = http.client.HTTPSConnection(address.netloc, context=context, timeout=10)
+        connection.request("GET", f"{address.path}server.time")
+        assert json.load(connection.getresponse())["result"]
+        connection.close()

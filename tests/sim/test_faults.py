@@ -48,8 +48,8 @@ def test_kinds_of_answers(small: Running) -> None:
         {"method": "server.time", "kind": "error", "code": "OVERLOAD_LIMIT", "status": 503, "at": [5]},
     )
     gateway, login = call(small, "server.time"), call(small, "server.time")
-    assert (gateway.status, gateway.headers["Content-Type"]) == (502, "text/html; charset=UTF-8")
-    assert (login.status, login.headers["Content-Type"]) == (200, "text/html; charset=UTF-8")
+    assert (gateway.status, gateway.headers["content-type"]) == (502, "text/html; charset=UTF-8")
+    assert (login.status, login.headers["content-type"]) == (200, "text/html; charset=UTF-8")
     codes = [call(small, "server.time").json["error"] for _ in range(3)]
     assert codes == ["QUERY_LIMIT_EXCEEDED", "OPERATION_TIME_LIMIT", "OVERLOAD_LIMIT"]
     assert control(small, "stats")["faults"] == dict.fromkeys(

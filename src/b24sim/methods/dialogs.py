@@ -81,9 +81,10 @@ def user_shape(context: Context, number: int) -> Row:
 
 def chat_shape(context: Context, chat: Chat) -> Row:
     """The object inside recent items and search results."""
-    role = _role(context, chat)
+    role, user = _role(context, chat), context.caller.user
+    name = context.portal.company.name_of(peer_of(chat, user)) if chat.kind == PRIVATE else chat.name
     return {
-        "id": chat.id, "parent_chat_id": 0, "parent_message_id": 0, "name": chat.name, "owner": chat.owner,
+        "id": chat.id, "parent_chat_id": 0, "parent_message_id": 0, "name": name, "owner": chat.owner,
         "extranet": any(context.portal.company.is_extranet(user) for user in chat.members),
         "avatar": avatar(context, chat),
         "color": names.COLORS[chat.id % len(names.COLORS)], "type": chat.type, "entity_type": chat.entity_type,
