@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ class Ledger(Portal):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(Company(), **options)
-        self.ids: list[int] = []
+        self.ids: list[int] = []  # in order
         self.messages: dict[str, list[int]] = {}
         self.forbidden: set[str] = set()
         self.poison: set[int] = set()
@@ -49,7 +50,9 @@ class Ledger(Portal):
         lo, hi = wanted.get(">ID", 0), wanted.get("<=ID", 10**12)
         # A reference that led nowhere arrives as a list or a map: PHP compares it somehow, and rows come back.
         low = int(lo) if isinstance(lo, str | int) else 0
-        found = sorted((one for one in self.ids if low < one <= int(hi)), reverse=params.get("order") == "DESC")
+        found = self.ids[bisect_right(self.ids, low) : bisect_right(self.ids, int(hi))]
+        if params.get("order") == "DESC":
+            found.reverse()
         start = int(params.get("start", 0))
         page = found[max(0, start) : max(0, start) + PAGE]
         if self.poison & set(page):

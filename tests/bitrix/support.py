@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import socket
 import threading
@@ -138,7 +139,8 @@ class Scripted:
         for name, value in said.headers:
             request.send_header(name, value)
         request.end_headers()
-        request.wfile.write(said.body)
+        with contextlib.suppress(ConnectionError):  # the client may have seen enough
+            request.wfile.write(said.body)
         if said.announce is not None:
             request.wfile.flush()
             request.close_connection = True

@@ -77,7 +77,7 @@ class Downloads:
                     return self._receive(answer, out, limit)
                 url = urljoin(url, answer.headers.get("Location", ""))
             finally:
-                answer.release_conn()
+                answer.close()  # what was not read to its end must not meet the next request
         return Transient("The file's link leads from one address to the next.", code="TOO_MANY_REDIRECTS")
 
     def _allowed(self, url: str) -> bool:
@@ -129,7 +129,6 @@ class Downloads:
         for chunk in answer.stream(_CHUNK):
             size += len(chunk)
             if size > limit:
-                answer.close()
                 return self._too_large(limit)
             sha256.update(chunk)
             out.write(chunk)

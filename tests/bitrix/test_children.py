@@ -1,0 +1,226 @@
+"""Children of parents: every one of them once, in order, and no parent spoils another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.bitrix.ledger import Ledger
+from tests.bitrix.support import Kit
+
+from b24migrate.bitrix.source import BitrixSource
+from b24migrate.errors import Limited, Transient
+from b24migrate.records import Args, Json, Page
+from b24migrate.streams import PerParent, Progress, Seen, Slices, Upward, Whole
+from b24sim.faults import Faults
+from b24sim.serve import Running, serve
+
+
+def join(row: Args, files: Mapping[str, Json]) -> Args | None:
+    ids = row["params"]["FILE_ID"] if row["params"] else []
+    return {"files": [files[str(one)] for one in ids]} if ids else None
+
+
+def upward(**more: Any) -> PerParent:
+    return PerParent(
+        of="chats",
+        method="im.dialog.messages.get",
+        params=lambda chat: {"DIALOG_ID": chat.id},
+        paging=Upward(),
+        items=("messages",),
+        expected=lambda chat: chat.extras.get("count"),
+        side="files",
+        join=join,
+        **more,
+    )
+
+
+SLICES = PerParent(
+    of="chats",
+    method="im.chat.message.list",
+    params=lambda chat: {"CHAT_ID": chat.id},
+    paging=Slices(),
+    items=("messages",),
+    side="files",
+    join=join,
+)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Ledger, Running]]:
+    ledger = Ledger(webhooks=(1, 2))
+    with serve(ledger) as running:
+        yield ledger, running
+
+
+@pytest.fixture
+def ledger(served: tuple[Ledger, Running]) -> Ledger:
+    fresh(served[0], {})
+    return served[0]
+
+
+@pytest.fixture
+def source(served: tuple[Ledger, Running]) -> BitrixSource:
+    return made(served[1])
+
+
+def made(running: Running) -> BitrixSource:
+    return BitrixSource(Kit([running.webhook(1), running.webhook(2)]).portal)
+
+
+def fresh(ledger: Ledger, messages: dict[str, list[int]]) -> None:
+    ledger.messages = messages
+    ledger.forbidden, ledger.poison, ledger.faults = set(), set(), Faults()
+    ledger.shuffled, ledger.calls = False, 0
+    ledger.stats.reset()
+
+
+def parents(ledger: Ledger, *, known: bool = True) -> dict[str, Seen]:
+    return {key: Seen(key, {}, {"count": len(ids)} if known else {}) for key, ids in {**ledger.messages}.items()}
+
+
+def read_all(
+    source: BitrixSource, reading: PerParent, known: Mapping[str, Seen], *, gently: bool = False
+) -> list[Page]:
+    progress = [Progress(parent) for parent in known.values()]
+    pages: list[Page] = []
+    while progress:
+        pages.append(source.children(reading, progress, gently=gently))
+        progress = [Progress(known[one["id"]], one["after"], one["got"]) for one in pages[-1].next]
+        assert len(pages) < 300
+    return pages
+
+
+def rows_of(pages: Sequence[Page]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for page in pages:
+        for row in page.rows:
+            parent, _, child = row.source_id.partition(":")
+            found.setdefault(parent, []).append(int(child))
+    return found
+
+
+def filled(messages: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    return {key: ids for key, ids in messages.items() if ids}
+
+
+chats = st.dictionaries(
+    st.integers(1, 99).map(str), st.integers(0, 330).map(lambda count: list(range(5, 5 + 3 * count, 3))), max_size=30
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(messages=chats, known=st.booleans(), habits=st.tuples(st.booleans(), st.booleans()), off=st.integers(-70, 70))
+def test_every_message_of_every_chat_is_read_once_and_in_order(
+    served: tuple[Ledger, Running], messages: dict[str, list[int]], known: bool, habits: tuple[bool, bool], off: int
+) -> None:
+    ledger, running = served
+    shuffled, gently = habits
+    fresh(ledger, messages)
+    ledger.shuffled = shuffled
+    asked = {key: Seen(key, {}, {"count": max(0, len(ids) + off)} if known else {}) for key, ids in messages.items()}
+    pages = read_all(made(running), upward(), asked, gently=gently)
+    assert rows_of(pages) == filled(messages)
+    finished = {key: got for page in pages for key, (_, got) in page.parents.items()}
+    assert finished == {key: len(ids) for key, ids in messages.items()}
+
+
+def test_pages_of_many_chats_share_a_request(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {str(key): list(range(1, 121)) for key in range(16)})
+    pages = read_all(source, upward(), parents(ledger))
+    assert rows_of(pages) == ledger.messages
+    assert ledger.calls == 16 * 3
+    assert ledger.stats.http_requests == 1
+
+
+def test_files_beside_the_messages_are_joined(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {"7": [1, 2]})
+    rows = read_all(source, upward(), parents(ledger))[0].rows
+    assert rows[0].extras == {"files": [{"id": 1, "name": "f1"}]}
+    assert rows[1].extras is None
+
+
+def test_a_chat_that_may_not_be_read_does_not_keep_the_others(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {str(key): list(range(1, 60)) for key in range(5)})
+    ledger.forbidden = {"3"}
+    pages = read_all(source, upward(), parents(ledger))
+    assert set(rows_of(pages)) == {"0", "1", "2", "4"}
+    aside = [one for page in pages for one in page.aside]
+    assert [(one.source_id, one.why) for one in aside] == [("3", "impossible")]
+    assert any("3" in alarm for page in pages for alarm in page.alarms)
+    assert len({key for page in pages for key in page.parents}) == 5
+
+
+def test_what_differs_from_what_the_parent_says_is_counted_again(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {"1": list(range(1, 61)), "2": list(range(1, 11))})
+    asked: list[str] = []
+
+    def recount(_: object, chat: Seen) -> int:
+        asked.append(chat.id)
+        return 61
+
+    known = {"1": Seen("1", {}, {"count": 99}), "2": Seen("2", {}, {"count": 10})}
+    pages = read_all(source, upward(recount=recount), known)
+    told = {key: told for page in pages for key, told in page.parents.items()}
+    assert told == {"1": (61, 60), "2": (10, 10)}
+    assert asked == ["1"]
+
+
+def test_one_page_is_enough_when_only_one_is_wanted(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {"1": list(range(1, 200)), "2": [5]})
+    page = source.children(upward(), [Progress(one) for one in parents(ledger).values()], one_page=True)
+    assert {key: len(ids) for key, ids in rows_of([page]).items()} == {"1": 50, "2": 1}
+    assert page.next == []
+    assert set(page.parents) == {"1", "2"}
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_messages_by_offset_are_all_read(ledger: Ledger, source: BitrixSource, known: bool) -> None:
+    fresh(ledger, {str(key): list(range(1, 1 + 37 * key)) for key in range(12)})
+    pages = read_all(source, SLICES, parents(ledger, known=known))
+    assert rows_of(pages) == filled(ledger.messages)
+    assert {key: told for page in pages for key, told in page.parents.items()} == {
+        key: (len(ids), len(ids)) for key, ids in ledger.messages.items()
+    }
+
+
+def test_each_parent_is_asked_through_its_own_webhook(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {"1": [1], "2": [2]})
+    known = {key: Seen(key, {}, {"count": 1, "via": int(key) - 1}) for key in ledger.messages}
+    assert rows_of(read_all(source, upward(), known)) == ledger.messages
+    assert ledger.stats.methods["batch"] == 2
+    assert source.owners == ["1", "2"]
+
+
+def test_a_poisonous_page_ends_up_alone_and_the_others_are_read(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {str(key): [10 * key + 1, 10 * key + 2] for key in range(4)})
+    ledger.poison = {12}
+    known = parents(ledger)
+    page = source.children(upward(), [Progress(one) for one in known.values()], gently=True)
+    assert set(rows_of([page])) == {"0", "2", "3"}
+    assert [one["id"] for one in page.next] == ["1"]
+    with pytest.raises(Transient) as caught:
+        source.children(upward(), [Progress(known["1"])], gently=True)
+    assert caught.value.own
+
+
+def test_a_limit_is_raised_only_when_nothing_was_read(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {"1": [1], "2": [2]})
+    ledger.faults = Faults([{"method": "im.dialog.messages.get", "kind": "operating_limit", "at": [2]}])
+    known = parents(ledger)
+    page = source.children(upward(), [Progress(one) for one in known.values()])
+    assert rows_of([page]) == {"1": [1]}
+    with pytest.raises(Limited):
+        source.children(upward(), [Progress(known["2"])])
+
+
+def test_members_come_whole(ledger: Ledger, source: BitrixSource) -> None:
+    reading = PerParent("groups", "sonet_group.user.get", lambda group: {"ID": group.id}, Whole(), id="USER_ID")
+    groups = [str(one) for one in sorted(ledger.company.groups.ids)]
+    page = source.children(reading, [Progress(Seen(one, {}, {})) for one in (*groups, "9999")])
+    assert set(page.parents) == {*groups, "9999"}
+    assert {row.source_id.partition(":")[0] for row in page.rows} == set(groups)
+    assert [one.source_id for one in page.aside] == ["9999"]

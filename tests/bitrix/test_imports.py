@@ -1,0 +1,204 @@
+"""The box through the import contract."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.bitrix.support import Kit, Said, Scripted
+
+from b24migrate.errors import GateUnmet, Limited, Permanent, Transient
+from b24migrate.ports import Target
+from b24migrate.records import Item, digest
+from b24migrate.streams import CustomFields
+from b24migrate.target.imports import ImportTarget
+from b24sim.portal import Portal as Simulated
+from b24sim.serve import Running, serve
+
+LIMITS = {"items": 3, "body_bytes": 4000, "file_bytes": 10**6, "chunk_bytes": 1000}
+INFO = {"contract": 1, "server": "x", "timezone": "UTC", "entities": ["users"], "limits": LIMITS}
+
+
+@pytest.fixture
+def box() -> Iterator[Running]:
+    with serve(Simulated(role="box")) as running:
+        yield running
+
+
+def target(url: str) -> ImportTarget:
+    return ImportTarget(Kit([url], name="target").portal)
+
+
+def user(number: int, **more: Any) -> Item:
+    fields = {"NAME": f"N{number}", "EMAIL": f"u{number}@example.org", "ACTIVE": True, **more}
+    return Item(f"source:users:{number}", digest(fields), fields)
+
+
+def said(result: Any) -> Said:
+    return Said(json.dumps({"result": result}).encode())
+
+
+def test_it_is_a_target(box: Running) -> None:
+    port: Target = target(box.webhook())
+    assert port.alive()
+    info = port.info()
+    assert info.contract == 1
+    assert "users" in info.entities
+    assert info.limits.items > 0
+
+
+def test_the_same_items_again_change_nothing(box: Running) -> None:
+    port = target(box.webhook())
+    items = [user(number) for number in range(5)]
+    first = port.send("users", "users", items, run="r")
+    again = port.send("users", "users", items, run="r")
+    assert [one.status for one in first] == ["created"] * 5
+    assert [one.status for one in again] == ["unchanged"] * 5
+    assert [one.target_id for one in first] == [one.target_id for one in again]
+    changed = port.send("users", "users", [user(0, NAME="Other")], run="r")
+    assert changed[0].status == "updated"
+
+
+def test_a_failed_item_says_why_and_leaves_the_others(box: Running) -> None:
+    port = target(box.webhook())
+    good, bad = port.send("users", "users", [user(1), user(2, EMAIL="u1@example.org")], run="r")
+    assert good.status == "created"
+    assert (bad.status, bad.error_code, bad.retry, bad.target_id) == ("failed", "DUPLICATE_EMAIL", False, None)
+
+
+def test_what_was_imported_can_be_read_back(box: Running) -> None:
+    port = target(box.webhook())
+    items = [user(number) for number in range(3)]
+    sent = port.send("users", "users", items, run="r")
+    found = port.read("users", "users", [*(item.key for item in items), "source:users:404"])
+    assert {key: record.target_id for key, record in found.items()} == {one.key: one.target_id for one in sent}
+    assert found[items[0].key].digest == items[0].digest
+    page, cursor, count = port.listing("users", "users", "")
+    assert {record.key for record in page} == {item.key for item in items}
+    assert (cursor, count) == (None, 3)
+    assert port.match_users(["U1@Example.org", "nobody@example.org"]) == {"u1@example.org": sent[1].target_id}
+
+
+def test_custom_fields_are_created_with_their_options(box: Running) -> None:
+    port = target(box.webhook())
+    option = {"id": "26", "value": "A", "xml_id": "a", "sort": 10, "default": False}
+    field = {
+        "code": "UF_USR_1",
+        "type": "enumeration",
+        "multiple": False,
+        "mandatory": False,
+        "sort": 100,
+        "label": {"en": "L"},
+        "settings": {},
+        "options": [option],
+    }
+    assert port.fields("users", "users", []) == []
+    created = port.fields("users", "users", [field])
+    assert (created[0].code, created[0].status) == ("UF_USR_1", "created")
+    assert set(created[0].options) == {"26"}
+    assert port.fields("users", "users", [field])[0].status == "exists"
+    custom = CustomFields("users", "user.userfield.list", "user.userfield")
+    assert port.existing_fields(custom) is None or "UF_USR_1" in (port.existing_fields(custom) or set())
+
+
+@pytest.mark.parametrize("size", [0, 1, 999, 1000, 5000])
+def test_a_file_arrives_whole_and_only_once(size: int) -> None:
+    content = bytes(number % 251 for number in range(size))
+    sha256 = hashlib.sha256(content).hexdigest()
+    with serve(Simulated(role="box")) as box:
+        port = target(box.webhook())
+        port._info = port.info()._replace(limits=port.info().limits._replace(chunk_bytes=700))
+        first = port.put_file("source:file:disk:1", "a.bin", size, sha256, io.BytesIO(content))
+        calls = box.portal.stats.methods["import.files.put"]
+        again = port.put_file("source:file:disk:1", "a.bin", size, sha256, io.BytesIO(content))
+        assert first == again
+        assert box.portal.stats.methods["import.files.put"] == calls + 1
+
+
+def test_an_upload_goes_on_where_it_stopped() -> None:
+    content = b"0123456789" * 100
+    script = [
+        said({"received": 400, "id": None}),
+        said(INFO),
+        said({"received": 300, "id": None}),
+        said({"received": 1000, "id": "77"}),
+    ]
+    with Scripted(*script) as server:
+        port = target(server.webhook)
+        sha256 = hashlib.sha256(content).hexdigest()
+        assert port.put_file("source:file:disk:1", "a", 1000, sha256, io.BytesIO(content)) == "77"
+        offsets = [json.loads(heard.body).get("offset") for heard in server.heard if b"offset" in heard.body]
+    assert offsets == [-1, 400, 300]
+
+
+def test_an_upload_that_gets_nowhere_ends() -> None:
+    with Scripted(said({"received": 0, "id": None}), said(INFO), said({"received": 0, "id": None})) as server:
+        with pytest.raises(Transient) as caught:
+            target(server.webhook).put_file("k", "a", 10, "0" * 64, io.BytesIO(b"0123456789"))
+        assert caught.value.code == "UPLOAD_STALLED"
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [],
+        [{"key": "source:users:1", "status": "created", "id": "5"}],
+        [{"key": "source:users:1", "status": "created", "id": "5"}] * 2,
+        [{"key": "source:users:1", "status": "created", "id": "5"}, {"key": "x", "status": "created", "id": "6"}],
+        [{"key": "source:users:1", "status": "created", "id": None}, {"key": "source:users:2", "status": "failed"}],
+        [{"key": "source:users:1", "status": "maybe", "id": "1"}, {"key": "source:users:2", "status": "failed"}],
+        None,
+        [1, 2],
+    ],
+)
+def test_an_answer_that_does_not_account_for_every_item_is_no_answer(items: Any) -> None:
+    with Scripted(said({"items": items})) as server, pytest.raises(Transient) as caught:
+        target(server.webhook).send("users", "users", [user(1), user(2)], run="r")
+    assert caught.value.own
+
+
+def test_a_call_is_one_post_of_the_contracts_shape() -> None:
+    item = user(1)
+    with Scripted(said({"items": [{"key": item.key, "status": "failed", "id": None, "error": None}]})) as server:
+        outcome = target(server.webhook).send("users", "users", [item], run="r")[0]
+        heard = server.heard[0]
+    assert (outcome.error_code, outcome.retry) == ("INTERNAL", True)
+    assert heard.path.endswith("/import.users.batch")
+    body = json.loads(heard.body)
+    assert list(body) == ["stream", "run", "dry_run", "items"]
+    assert body["items"][0] == {"key": item.key, "digest": item.digest, "fields": dict(item.fields)}
+    assert len(item.digest) == 64
+
+
+def test_a_call_keeps_to_the_targets_limits() -> None:
+    with Scripted(said(INFO)) as server:
+        port = target(server.webhook)
+        assert port.fits([user(number) for number in range(9)]) == 3
+        assert port.fits([user(1, NAME="x" * 2000), user(2, NAME="x" * 2000)]) == 1
+        assert port.fits([user(1, NAME="x" * 4000)]) == 0
+        assert port.fits([]) == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (Said(b'{"error":"ERROR_ARGUMENT","error_description":"too many items"}', 400), Permanent),
+        (Said(b'{"error":"INVALID_CREDENTIALS"}', 401), GateUnmet),
+        (Said(b'{"error":"insufficient_scope"}', 401), GateUnmet),
+        (Said(b'{"error":"ERROR_METHOD_NOT_FOUND"}', 404), GateUnmet),
+        (Said(b'{"error":"ACCESS_DENIED"}', 403), GateUnmet),
+        (Said(b'{"error":"QUERY_LIMIT_EXCEEDED","retry_after":3}', 503), Limited),
+        (Said(b'{"error":"INTERNAL_SERVER_ERROR"}', 500), Transient),
+    ],
+)
+def test_errors_of_the_whole_call_are_sorted(answer: Said, kind: type[Exception]) -> None:
+    with Scripted(answer) as server, pytest.raises(kind) as caught:
+        target(server.webhook).send("users", "users", [user(1)], run="r")
+    if isinstance(caught.value, GateUnmet):
+        assert caught.value.gate.startswith("auth.target.import")
+    if isinstance(caught.value, Limited):
+        assert caught.value.wait_s == pytest.approx(3, abs=0.1)
