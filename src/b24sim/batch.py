@@ -124,7 +124,8 @@ def _plain(node: Any) -> Any:
     if isinstance(node, Rows):
         return [decode(row) for row in node]
     if isinstance(node, dict):
-        return {key: _plain(item) for key, item in node.items()}
+        # Whole answers are of no use as a value: all that PHP makes of one is whether it is empty.
+        return {key: "" if isinstance(item, (bytes, Rows, dict)) else item for key, item in node.items()}
     return node if isinstance(node, list) else _php_text(node)
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 _HOT = re.compile(r"\\\\|\\\"|[<>&'/]")
 _ESCAPES = {
     "\\\\": "\\\\",
@@ -77,7 +79,7 @@ def php_array(entries: Mapping[str, Any]) -> Rows | Parts:
 
 
 def decode(data: bytes) -> Any:
-    return json.loads(data)
+    return msgspec.json.decode(data)
 
 
 def _text(key: str) -> bytes:
