@@ -1,6 +1,7 @@
 """Messages, made from their number when they are asked for; a million of them take no memory."""
 
 from bisect import bisect_right
+from collections.abc import Container
 from dataclasses import dataclass
 
 from b24sim.company import texts
@@ -90,9 +91,10 @@ class Correspondence:
         rows = Rows()
         members, crowd, started, step = chat.members, len(chat.members), chat.started, chat.step_s
         jitter, first, base, iso = int(step * 0.6) or 1, chat.first_number, self.seed * 7_919, self.moments.iso
+        special = self._special_places(chat, places)
         for place in places:
             luck = mix(base + first + place)
-            if KINDS[luck & 1023] or self.bots or self._stands_out(chat, place):
+            if KINDS[luck & 1023] or place in special:
                 rows.append(self.encoded(chat, place))
                 continue
             at = iso(started + place * step + luck % jitter).encode()
@@ -103,11 +105,15 @@ class Correspondence:
             rows.append(_ROW % (number, chat.id, author, at, text, uuid, _NONE))
         return rows
 
-    def _stands_out(self, chat: Chat, place: int) -> bool:
-        if place in (0, LONG_PLACE) or place >= chat.count or (chat.edits and place in chat.edits):
-            return True
-        number = chat.first_number + place
-        return (number + 1) * self.files // self.messages > number * self.files // self.messages
+    def _special_places(self, chat: Chat, places: range) -> Container[int]:
+        """Where the plain way of writing will not do: the first message, the long one, files, later changes."""
+        low, high = min(places, default=0), max(places, default=0)
+        if self.bots or high >= chat.count:
+            return places
+        start, end = chat.first_number + low, chat.first_number + high + 1
+        ordinals = range(start * self.files // self.messages, end * self.files // self.messages)
+        files = {self._number_of_file(ordinal) - chat.first_number for ordinal in ordinals}
+        return {0, LONG_PLACE} | files | chat.edits.keys()
 
     def row(self, chat: Chat, place: int) -> Row:
         row: Row = decode(self.encoded(chat, place))
@@ -151,8 +157,11 @@ class Correspondence:
         return author, text, _NONE
 
     def _some_file(self, luck: int) -> int:
-        ordinal = luck % self.files
-        return FILE_BASE + -(-(ordinal + 1) * self.messages // self.files) - 1
+        return FILE_BASE + self._number_of_file(luck % self.files)
+
+    def _number_of_file(self, ordinal: int) -> int:
+        """The number of the message that carries a file, the inverse of `has_file`."""
+        return -(-(ordinal + 1) * self.messages // self.files) - 1
 
     def _long(self) -> bytes:
         if not self.long_text:
