@@ -21,6 +21,7 @@ from b24sim.imports.catalog import ENTITIES
 from b24sim.limits import LeakyBucket, Operating, operating_limit
 from b24sim.methods import all_methods
 from b24sim.methods.system import ALL_SCOPES
+from b24sim.phpjson import Parts
 from b24sim.registry import Registry
 from b24sim.request import Address, Params
 from b24sim.result import Result
@@ -83,6 +84,8 @@ class Portal:
         self.latency_s = latency_s
         self.stats = Stats()
         self.recent: dict[int, tuple[int, list[Chat]]] = {}
+        self.pages: dict[tuple[int, range], Parts] = {}
+        self.page_versions = (-1, -1)
         self.faces: dict[bytes, tuple[int, bytes]] = {}
         self._tokens: dict[str, int] = {}
         self._tokens_given = 0

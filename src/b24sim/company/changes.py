@@ -215,6 +215,7 @@ def _message(company: Company, wish: dict[str, Any]) -> tuple[Chat, int]:
 
 def _replace_message(company: Company, wish: dict[str, Any], row: Row) -> None:
     chat, place = _message(company, wish)
+    company.chats_version += 1
     if place >= chat.count:
         chat.added[place - chat.count] = row
     else:
