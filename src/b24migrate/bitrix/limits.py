@@ -142,8 +142,11 @@ class Governor:
         self._level_at = now
 
     def _until_reset(self, key: tuple[str, str]) -> float:
-        here = self._clock.now().timestamp() + self._skew_s
-        return max(0.0, self._reset_at.get(key, 0.0) - here)
+        """Once the last seen reset is past, the next bucket drops out whole minutes after it."""
+        if key not in self._reset_at:
+            return 0.0
+        ahead_s = self._reset_at[key] - self._clock.now().timestamp() - self._skew_s
+        return ahead_s if ahead_s > 0 else ahead_s % _STEP_S
 
     def _rest(self, key: tuple[str, str], wait_s: float) -> None:
         self._resting[key] = self._clock.monotonic() + wait_s
