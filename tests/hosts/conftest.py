@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.hosts.scene import Scene, box, cloud
+
+from b24migrate import wiring
+from b24migrate.clocks import FastClock
+from b24migrate.pipeline import doctor
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(wiring, "SystemClock", lambda: FastClock(20))
+    monkeypatch.setattr(doctor, "DELAYS_S", (0.0, 0.0, 0.0))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def scene(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Scene:
+    """A configuration in an empty folder; the test sets its portals."""
+    return Scene(tmp_path, capsys)
+
+
+@pytest.fixture
+def company(scene: Scene) -> Iterator[Scene]:
+    """A small company in the cloud and an empty box."""
+    with cloud() as source, box() as target:
+        scene.source, scene.target = source.webhook(), target.webhook()
+        yield scene

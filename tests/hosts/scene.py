@@ -1,0 +1,110 @@
+"""A scene for the command line: portals on loopback, a configuration, and the command itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from b24migrate.hosts import cli
+from b24sim.options import parser, portal_from
+from b24sim.serve import Running, serve
+
+SOURCE_SECRET = "cloudsecret7f3a91"
+TARGET_SECRET = "boxsecret0c44be2"
+SMALL = ("--users", "12", "--groups", "4", "--chats", "4", "--messages", "60", "--files", "3", "--limits", "off")
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def all(self) -> str:
+        return self.out + self.err
+
+
+@dataclass
+class Scene:
+    folder: Path
+    capture: pytest.CaptureFixture[str]
+    source: str = ""
+    target: str = ""
+    more: str = ""
+    heard: list[str] = field(default_factory=list)
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "b24migrate.toml"
+
+    def write(self) -> None:
+        self.config.write_text(f'[source]\nwebhook = "{self.source}"\n[target]\nwebhook = "{self.target}"\n{self.more}')
+
+    def run(self, *arguments: str) -> Said:
+        """In this process; what it said is kept for the search for secrets."""
+        self.write()
+        self.capture.readouterr()
+        code = cli.run(["--config", str(self.config), *arguments])
+        out, err = self.capture.readouterr()
+        self.heard += [out, err]
+        return Said(code, out, err)
+
+    def process(self, *arguments: str, **more: Any) -> subprocess.Popen[str]:
+        self.write()
+        command = [sys.executable, "-m", "b24migrate", "--config", str(self.config), *arguments]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+@contextmanager
+def cloud(*options: str) -> Iterator[Running]:
+    with serve(portal_from(parser().parse_args([*SMALL, "--secret", SOURCE_SECRET, *options]))) as running:
+        yield running
+
+
+@contextmanager
+def box(*options: str) -> Iterator[Running]:
+    with serve(portal_from(parser().parse_args(["--role", "box", "--secret", TARGET_SECRET, *options]))) as running:
+        yield running
+
+
+@contextmanager
+def answering(answers: Mapping[str, object], default: object = "<html><body>Hello</body></html>") -> Iterator[str]:
+    """The webhook of something that answers each method alike, and anything else with a web page."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            said = answers.get(self.path.rpartition("/")[2], default)
+            body = said.encode() if isinstance(said, str) else json.dumps(said).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html" if isinstance(said, str) else "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/rest/1/{TARGET_SECRET}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,78 @@
+"""The demo shows a whole migration, leaves its results, and leaves nobody running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SMALL = ["--users", "15", "--groups", "3", "--chats", "5", "--messages", "100"]
+
+
+def demo(folder: Path, *more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "b24migrate", "demo", *SMALL, *more],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+
+
+def children_of(pid: int) -> list[int]:
+    said = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
+    return [int(line) for line in said.split()]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_the_demo_migrates_verifies_and_ends(tmp_path: Path) -> None:
+    (tmp_path / "demo-out").mkdir()
+    for name in ("b24migrate.toml", "b24migrate.db"):
+        (tmp_path / "demo-out" / name).write_text("of the demo before")
+    child = demo(tmp_path)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (0, ""), out + err
+    assert "Done and clean." in out
+    assert "verified ✓" in out
+    assert (tmp_path / "demo-out" / "b24migrate.db").exists()
+
+
+def test_the_demo_leaves_a_folder_alone_that_is_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / "demo-out").mkdir()
+    (tmp_path / "demo-out" / "thesis.doc").write_text("years of work")
+    child = demo(tmp_path)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 2
+    assert "demo-out" in err
+    assert (tmp_path / "demo-out" / "thesis.doc").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_demo_ends_its_portals_however_it_ends(tmp_path: Path, number: signal.Signals) -> None:
+    child = demo(tmp_path, "--keep")
+    assert child.stdout
+    for line in child.stdout:
+        if "until Ctrl-C" in line:
+            break
+    portals = children_of(child.pid)
+    assert len(portals) == 2
+    child.send_signal(number)
+    child.communicate(timeout=30)
+    assert child.returncode == 4
+    deadline = time.monotonic() + 5
+    while any(map(alive, portals)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(alive, portals))

@@ -1,0 +1,104 @@
+"""A secret appears nowhere, whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Scene, box, cloud
+
+from b24migrate.events import JobFailed, Noted, RecordFailed
+from b24migrate.hosts.logs import log, masked
+from b24migrate.records import Job
+
+STORM = json.dumps(
+    [
+        {"method": "*", "kind": "500", "probability": 0.03},
+        {"method": "*", "kind": "reset", "probability": 0.02},
+        {"method": "*", "kind": "html200", "probability": 0.02},
+        {"method": "sonet_group.get", "kind": "error", "code": "ERROR_CORE", "at": [2]},
+    ]
+)
+ITEMS = json.dumps(
+    [
+        {"method": "import.groups.batch", "item": {"key": "*", "code": "INTERNAL", "retry": True}, "every": 7},
+        {"method": "import.*", "kind": "502html", "probability": 0.03},
+        {"method": "import.*", "kind": "lost", "probability": 0.02},
+    ]
+)
+
+
+def test_no_output_log_store_or_file_holds_a_secret_after_a_storm(scene: Scene) -> None:
+    with cloud("--faults", STORM, "--webhooks", "1,2") as source, box("--faults", ITEMS) as target:
+        scene.source, scene.target = source.webhook(), target.webhook()
+        scene.source += f'"\nmore_webhooks = ["{source.webhook(2)}"]\n# "'
+        scene.run("doctor")
+        scene.run("run")
+        for command in (
+            ["run", "--json"],
+            ["status"],
+            ["status", "--json"],
+            ["errors"],
+            ["errors", "--json"],
+            ["metrics"],
+        ):
+            scene.run(*command)
+        scene.run("retry")
+        scene.run("users", "export", "map.csv")
+    for text in scene.heard:
+        clean(text, "output")
+    scene.config.unlink()
+    for path in scene.folder.rglob("*"):
+        if path.is_file():
+            raw = path.read_bytes()
+            assert SOURCE_SECRET.encode() not in raw, path
+            assert TARGET_SECRET.encode() not in raw, path
+    for text in cells(scene.folder / "b24migrate.db"):
+        clean(text, "store")
+
+
+def cells(path: Path) -> list[str]:
+    connection = sqlite3.connect(path)
+    try:
+        return list(connection.iterdump())
+    finally:
+        connection.close()
+
+
+def clean(text: str, where: str) -> None:
+    assert SOURCE_SECRET not in text, where
+    assert TARGET_SECRET not in text, where
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("ursula@example.org is twice there", "u***@example.org is twice there"),
+        ("a.b+c@mail.example.co.uk", "a***@mail.example.co.uk"),
+        ("no address @ all", "no address @ all"),
+    ],
+)
+def test_addresses_are_masked(text: str, wanted: str) -> None:
+    assert masked(text) == wanted
+
+
+def test_the_log_redacts_and_masks_every_text(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with path.open("w+") as out:
+        for readable in (False, True):
+            write = log(out, run=lambda: "r", redact=lambda text: text.replace("SECRET", "xxx"), readable=readable)
+            write(RecordFailed("users", "users", "5", "IMPORT_ERR", 3, "DUPLICATE_EMAIL", "ivan@x.example SECRET"))
+            write(JobFailed(Job("crm-deals-custom-fields-get", "read"), "buried", "X", "boom SECRET", 3.0))
+            write(Noted("warning", "SECRET of ivan@x.example", "users", (("where", "SECRET"),)))
+    text = path.read_text()
+    assert "SECRET" not in text
+    assert "ivan@" not in text
+    job = json.loads(text.splitlines()[1])
+    assert (job["entity"], job["op"], job["status"], job["level"]) == (
+        "crm_deals",
+        "custom-fields-get",
+        "buried",
+        "error",
+    )
