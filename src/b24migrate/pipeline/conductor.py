@@ -30,6 +30,7 @@ from b24migrate.pipeline.state import (
     PhaseState,
     States,
 )
+from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE
 from b24migrate.streams import Entity
 
 
@@ -95,8 +96,15 @@ class Conductor:
         if closed is not None:
             return self._set(entity, phase, PhaseState(BLOCKED, message=str(closed)))
         if phase == "get":
-            self._states.change(entity.name, _next_pass)
+            self._forget_the_last_pass(entity)
         return self._set(entity, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
+
+    def _forget_the_last_pass(self, entity: Entity) -> None:
+        """What was logged about the source's pages and set aside; what was staged and imported stays."""
+        for stream in entity.streams:
+            for register in (PAGE_LOG, SET_ASIDE, CHECKPOINTS):
+                self._work.store.erase(register, f"{stream.name}:")
+        self._states.change(entity.name, _next_pass)
 
     def _must_wait(self, entity: Entity, phase: str) -> bool:
         """For the entities it refers to; and a limited run verifies last, since later gets pull earlier streams on."""
