@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.entities.reading import raw_items
+from b24migrate.entities.reading import is_link, raw_items
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
@@ -200,16 +200,21 @@ def refetch_chats(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str
 def refetch_messages(source: Source, wanted: Sequence[Seen], lookup: Lookup) -> dict[str, Row]:
     chats = lookup("chats", sorted({one.parent for one in wanted}))
     found: dict[str, Row] = {}
-    for one in wanted:
-        chat = chats.get(one.parent)
-        if chat is None:
-            continue
-        params = {"DIALOG_ID": dialog_of(chat), "FIRST_ID": int(one.child) - 1, "LIMIT": 1}
-        answer = source.call("im.dialog.messages.get", params, via=int(chat.extras.get("via", 0)))
-        for raw in raw_items(answer.result or b"{}", ("messages",)):
-            if str(msgspec.json.decode(raw).get("id")) == one.child:
-                found[one.id] = Row(one.id, bytes(raw), one.extras)
+    for via in sorted({int(chat.extras.get("via", 0)) for chat in chats.values()}):
+        mine = [one for one in wanted if one.parent in chats and int(chats[one.parent].extras.get("via", 0)) == via]
+        asked = source.batch([just_the(one, chats[one.parent]) for one in mine], via=via)
+        for one, answer in zip(mine, asked, strict=True):
+            if answer.error is not None:
+                raise answer.error
+            for raw in raw_items(answer.result or b"{}", ("messages",)):
+                if str(msgspec.json.decode(raw).get("id")) == one.child:
+                    found[one.id] = Row(one.id, bytes(raw), one.extras)
     return found
+
+
+def just_the(message: Seen, chat: Seen) -> Command:
+    params = {"DIALOG_ID": dialog_of(chat), "FIRST_ID": int(message.child) - 1, "LIMIT": 1}
+    return Command("im.dialog.messages.get", params)
 
 
 def dialog_of(chat: Seen) -> str:
@@ -229,8 +234,8 @@ def recount(source: Source, chat: Seen) -> int | None:
 
 def avatar(seen: Seen) -> Iterable[FileRef]:
     url = seen.payload.get("avatar")
-    if isinstance(url, str) and "://" in url:
-        yield FileRef("chat", seen.id, url=url)
+    if is_link(url):
+        yield FileRef("chat", seen.id, url=str(url))
 
 
 def bound_to_a_task(seen: Seen) -> str | None:

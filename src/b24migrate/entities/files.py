@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from b24migrate.errors import Limited, Transient
 from b24migrate.ports import Command, Source
 from b24migrate.records import Json
 from b24migrate.streams import FileKind, FileRef
@@ -36,6 +37,8 @@ def _ask(
     if not refs:
         return found
     for ref, answer in zip(refs, source.batch([command(ref) for ref in refs], via=via), strict=True):
+        if isinstance(answer.error, Transient | Limited):
+            raise answer.error
         if answer.result is not None:
             said: Json = msgspec.json.decode(answer.result)
             if isinstance(said, dict) and said.get(field):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from b24migrate.entities.reading import one_by_one, raw_items
+from b24migrate.entities.reading import is_link, one_by_one, raw_items
 from b24migrate.ports import Command, Source
 from b24migrate.records import Json, Row, Table
 from b24migrate.streams import (
@@ -64,8 +64,8 @@ def of_workgroup(name: str) -> Take:
 
 def image(seen: Seen) -> Iterable[FileRef]:
     url = seen.payload.get("IMAGE")
-    if isinstance(url, str) and "://" in url:
-        yield FileRef("group", seen.id, url=url)
+    if is_link(url):
+        yield FileRef("group", seen.id, url=str(url))
 
 
 groups = Stream(

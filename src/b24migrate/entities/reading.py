@@ -30,6 +30,11 @@ def one_by_one(
     return fetch
 
 
+def is_link(value: Json) -> bool:
+    """Pictures come as an address, whole or from the portal's root; as an empty text when there is none."""
+    return isinstance(value, str) and value.startswith(("http://", "https://", "/"))
+
+
 def raw_items(result: bytes, path: tuple[str, ...]) -> list[msgspec.Raw]:
     """The list at the path, each item as raw JSON. An empty PHP map on the way is an empty list."""
     for name in path:

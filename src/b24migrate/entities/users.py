@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from b24migrate.entities.reading import one_by_one
+from b24migrate.entities.reading import is_link, one_by_one
 from b24migrate.records import Table
 from b24migrate.streams import (
     CustomFields,
@@ -34,8 +34,8 @@ BY_ID = Keyset(
 
 def photo(seen: Seen) -> Iterable[FileRef]:
     url = seen.payload.get("PERSONAL_PHOTO")
-    if isinstance(url, str) and "://" in url:
-        yield FileRef("user", seen.id, url=url)
+    if is_link(url):
+        yield FileRef("user", seen.id, url=str(url))
 
 
 departments = Stream(

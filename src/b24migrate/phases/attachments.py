@@ -87,7 +87,12 @@ def _fetch(work: Work, held: Sequence[Held]) -> None:
 def _fetch_one(work: Work, one: Held, url: str) -> None:
     try:
         size, sha256 = _download(work, one, url)
-    except (Transient, Permanent) as error:
+    except Transient as error:
+        if not error.own:  # the portal's trouble, not this file's: the job waits, no try is used
+            raise
+        _failed(work, one, error)
+        return
+    except Permanent as error:
         _failed(work, one, error)
         return
     name = one.ref.name or name_from(url, one.ref)
@@ -98,13 +103,13 @@ def _fetch_one(work: Work, one: Held, url: str) -> None:
 def _download(work: Work, one: Held, url: str) -> tuple[int, str]:
     limit = work.options.file_bytes
     if not url:
-        raise Transient("the portal gave no link for the file", code="NO_DOWNLOAD_LINK")
+        raise Transient("the portal gave no link for the file", code="NO_DOWNLOAD_LINK", own=True)
     if one.ref.size is not None and int(one.ref.size) > limit:
         raise Permanent(f"the file has {int(one.ref.size):,} bytes, the limit is {limit:,}", code="TOO_LARGE")
     with work.files.writer(one.ref.key) as out:
         size, sha256 = work.source.download(url, out, limit=limit)
         if one.ref.size is not None and int(one.ref.size) != size:
-            raise Transient(f"{size} bytes came instead of {one.ref.size}", code="WRONG_LENGTH")
+            raise Transient(f"{size} bytes came instead of {one.ref.size}", code="WRONG_LENGTH", own=True)
     return size, sha256
 
 
