@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain, count
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from b24migrate.records import Staged, Staging, Status, Table, order_key
@@ -13,14 +16,26 @@ from b24migrate.stores.sqlite.tallies import Tally
 from b24migrate.stores.sqlite.words import chunks, marks, sql
 
 _LAST = 'SELECT coalesce(max(rowid), 0) FROM "{table}"'
-# The payload is bound as bytes and cast: decoding it to a str and back costs more than writing it.
+# Many rows in a statement: each step lets go of the interpreter, and a crowd of threads would fight for it. What all
+# rows share is bound once; a column that none of them fills is left out, since every null has a price.
 _INSERT = """
-INSERT INTO "{table}" (
-    Ord, RowKey, Payload, PayloadHash, SourceOriginal, SourceUtc, OriginalOffsetMin, Extras, PulledThrough, NaturalKey,
-    RunId, Pass
-) VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?)
-ON CONFLICT (Ord) DO NOTHING
+INSERT INTO "{table}" (RunId, Pass, {columns}) VALUES {rows} ON CONFLICT (Ord) DO NOTHING
 """
+_COLUMNS = (
+    "Ord",
+    "RowKey",
+    "Payload",
+    "PayloadHash",
+    "SourceOriginal",
+    "SourceUtc",
+    "OriginalOffsetMin",
+    "Extras",
+    "PulledThrough",
+    "NaturalKey",
+)
+# Bound as bytes and cast: decoding them to a str and back costs more than writing them.
+_BYTES = frozenset({"Payload", "Extras"})
+_AT_ONCE = (90, 10, 1)  # rows in a statement; the largest stays below 999 variables, the limit of older libraries
 _KNOWN = """
 SELECT Ord, Status, PayloadHash, PulledThrough, Pass,
     CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Payload AS BLOB) END,
@@ -50,6 +65,15 @@ class _Known(NamedTuple):
     extras: bytes | None
 
 
+class _Visit(NamedTuple):
+    """One page on its way into one table."""
+
+    connection: sqlite3.Connection
+    table: Table
+    run: str
+    pass_no: int
+
+
 class StagingRoom:
     database: Database
 
@@ -60,45 +84,66 @@ class StagingRoom:
         return total
 
     def _stage(self, table: Table, records: Sequence[Staged], run: str, pass_no: int) -> Staging:
-        rows = [(order_key(record[0]), *record, run, pass_no) for record in records]
+        rows = [(order_key(record[0]), *record) for record in records]
         tally = Tally(table.name)
         with self.database.writing() as connection:
+            visit = _Visit(connection, table, run, pass_no)
             (last,) = connection.execute(sql(_LAST, table)).fetchone()
-            added = connection.executemany(sql(_INSERT, table), rows).rowcount
+            added = _insert(visit, rows)
             if added == len(rows):  # the usual case: a page nobody has seen
                 tally.add(Status.NEW, added, sum(record.pulled_through for record in records))
                 done = Staging(added=added, seen=added)
             else:
-                known = _known(connection, table, [row[0] for row in rows], last, records)
-                done = _meet_again(connection, table, rows, known, tally)
+                done = _meet_again(visit, rows, _known(visit, rows, last), tally)
             tally.write(connection)
             add_counters(connection, {f"seen:{table.name}:{pass_no}": done.seen})
         return done
 
 
-def _known(
-    connection: sqlite3.Connection, table: Table, keys: Sequence[str], last: int, records: Sequence[Staged]
-) -> dict[str, _Known]:
-    """Those of the keys that were there before: new rows have a rowid above the `last` one."""
-    unhashed = any(record.payload_hash is None for record in records)
+def _insert(visit: _Visit, rows: Sequence[tuple[Any, ...]]) -> int:
+    """Returns how many were not there yet."""
+    filled = tuple(place for place, values in enumerate(zip(*rows, strict=True)) if not _nothing(values))
+    if len(filled) < len(_COLUMNS):
+        rows = list(map(itemgetter(*filled), rows))
+    added = start = 0
+    for size in _AT_ONCE:
+        while len(rows) - start >= size:
+            values = [visit.run, visit.pass_no, *chain.from_iterable(rows[start : start + size])]
+            added += visit.connection.execute(_insertion(visit.table, filled, size), values).rowcount
+            start += size
+    return added
+
+
+def _nothing(values: tuple[Any, ...]) -> bool:
+    return all(value is None or value is False for value in values)
+
+
+@lru_cache(maxsize=1024)
+def _insertion(table: Table, filled: tuple[int, ...], size: int) -> str:
+    columns = [_COLUMNS[place] for place in filled]
+    mark, rows = count(3), []  # the run and the pass are the first two
+    for _ in range(size):
+        marks = [f"CAST(?{next(mark)} AS TEXT)" if name in _BYTES else f"?{next(mark)}" for name in columns]
+        rows.append(f"(?1, ?2, {', '.join(marks)})")
+    return _INSERT.format(table=table.name, columns=", ".join(columns), rows=", ".join(rows))
+
+
+def _known(visit: _Visit, rows: Sequence[tuple[Any, ...]], last: int) -> dict[str, _Known]:
+    """Those of the rows that were there before: new ones have a rowid above the `last` one."""
+    unhashed = any(Staged(*row[1:]).payload_hash is None for row in rows)
     found: dict[str, _Known] = {}
-    for chunk in chunks(keys):
-        query = sql(_KNOWN, table, marks=marks(len(chunk)))
-        for key, status, digest, pulled, *rest in connection.execute(query, (unhashed, unhashed, last, *chunk)):
+    for chunk in chunks([row[0] for row in rows]):
+        query = sql(_KNOWN, visit.table, marks=marks(len(chunk)))
+        for key, status, digest, pulled, *rest in visit.connection.execute(query, (unhashed, unhashed, last, *chunk)):
             found[key] = _Known(status, digest, bool(pulled), *rest)
     return found
 
 
-def _meet_again(
-    connection: sqlite3.Connection,
-    table: Table,
-    rows: Sequence[tuple[Any, ...]],
-    known: dict[str, _Known],
-    tally: Tally,
-) -> Staging:
+def _meet_again(visit: _Visit, rows: Sequence[tuple[Any, ...]], known: dict[str, _Known], tally: Tally) -> Staging:
+    connection, table, run, pass_no = visit
     anew, replaced, touched = [], [], []
     changed = seen = 0
-    for key, *values, run, pass_no in rows:
+    for key, *values in rows:
         record, old = Staged(*values), known.get(key)
         if old is None:
             tally.add(Status.NEW, 1, record.pulled_through)
