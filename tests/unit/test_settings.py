@@ -208,6 +208,19 @@ def test_http_is_allowed_on_loopback_and_where_the_file_says_so(tmp_path: Path) 
     assert loaded(tmp_path, text).source.webhooks[0].origin == "http://cloud.example"
 
 
+def test_a_look_at_the_store_needs_no_secret(tmp_path: Path) -> None:
+    text = """
+[source]
+webhook = "env:NOWHERE"
+more_webhooks = ["env:NOWHERE_EITHER"]
+[target]
+webhook = "file:nowhere"
+"""
+    settings = load(written(tmp_path, text), environ={}, portals=False)
+    assert settings.store.url.endswith("b24migrate.db")
+    assert "line 3" in complaint(tmp_path, text)
+
+
 def test_without_a_file_the_way_to_one_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BadConfiguration, match="b24migrate init"):

@@ -26,9 +26,14 @@ DEFAULT_FILE = "b24migrate.toml"
 
 
 def load(
-    path: Path | None = None, *, environ: Mapping[str, str] | None = None, **overrides: Mapping[str, Json]
+    path: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    portals: bool = True,
+    **overrides: Mapping[str, Json],
 ) -> Settings:
-    """`overrides` are tables by name: `run={"test_limit": 5}`. Raises BadConfiguration and nothing else."""
+    """`overrides` are tables by name: `run={"test_limit": 5}`. Raises BadConfiguration and nothing else. Without
+    `portals` a webhook that cannot be had is not missed."""
     environ = os.environ if environ is None else environ
     places = Places()
     file = path or Path(DEFAULT_FILE)
@@ -48,7 +53,13 @@ def load(
         )
     known = catalog()
     folder = file.absolute().parent
-    said = _resolved(said, places, lambda text: resolve(text, folder=folder, environ=environ))
+
+    def lookup(text: str) -> str:
+        return resolve(text, folder=folder, environ=environ)
+
+    if not portals:
+        _leave_out_webhooks(said, lookup)
+    said = _resolved(said, places, lookup)
     words.check(said, known, places)
     settings = _validated(said, places)
     return _checked(settings, places, folder)
@@ -107,6 +118,21 @@ def _resolved(
             raise complain(places, key, str(error)) from None
 
     return {name: one(value, (*above, name)) for name, value in said.items()}
+
+
+def _leave_out_webhooks(said: dict[str, Json], lookup: Callable[[str], str]) -> None:
+    """Puts an address that leads nowhere in the place of each that cannot be had."""
+    for name in ("source", "target"):
+        table = said.get(name)
+        if not isinstance(table, dict) or not isinstance(table.get("webhook"), str):
+            continue
+        try:
+            lookup(table["webhook"])
+            for one in table.get("more_webhooks", []):
+                lookup(str(one))
+        except ValueError:
+            rest = {key: value for key, value in table.items() if key != "more_webhooks"}
+            said[name] = {**rest, "webhook": f"https://{name}.invalid/rest/1/absent/"}
 
 
 def _validated(said: dict[str, Json], places: Places) -> Settings:

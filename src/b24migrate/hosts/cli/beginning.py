@@ -49,7 +49,7 @@ def doctor(
     from b24migrate.hosts.cli.tables import print_checks
 
     session: Session = context.obj
-    with looking(session) as app:
+    with looking(session, portals=True) as app:
         wanted = app.chosen()
         found = app.runner.examine([entity for entity in app.catalog.entities if entity.name in wanted])
     if as_json:

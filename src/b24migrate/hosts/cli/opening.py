@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def looking(session: Session) -> Iterator[App]:
-    """Only reads the store."""
+def looking(session: Session, *, portals: bool = False) -> Iterator[App]:
+    """For a look at the store, and with `portals` also at both ends."""
     from b24migrate.wiring import open_app
 
-    with open_app(session.settings()) as app:
+    with open_app(session.settings(portals=portals)) as app:
         yield app
 
 
@@ -35,7 +35,7 @@ def working(
     from b24migrate.hosts.logs import log
     from b24migrate.wiring import open_app
 
-    settings = session.settings(**overrides)
+    settings = session.settings(portals=True, **overrides)
     with ExitStack() as stack:
         run: list[App] = []
         out = stack.enter_context(log_file(settings))

@@ -48,7 +48,7 @@ def at(phases: Mapping[str, str]) -> tuple[str, str]:
 def _progress(phase: str, counts: Mapping[str, int | None]) -> tuple[int, int | None]:
     retrieved = counts["retrieved"] or 0
     if phase in ("set", "verify"):
-        return (counts["import_ok"] or 0) + (counts["import_err"] or 0), retrieved
+        return (counts["import_ok"] or 0) + (counts["import_err"] or 0), retrieved - (counts["excluded"] or 0)
     reported = counts["reported"]
     return retrieved, max(reported, retrieved) if reported is not None else None
 

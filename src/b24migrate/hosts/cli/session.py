@@ -22,10 +22,11 @@ class Session:
         """Without the secrets that are known by now."""
         return self._redact(text)
 
-    def settings(self, **overrides: Mapping[str, Json]) -> Settings:
-        """Raises BadConfiguration. From here on the secrets are known, so nothing said shows them."""
+    def settings(self, *, portals: bool = True, **overrides: Mapping[str, Json]) -> Settings:
+        """Raises BadConfiguration. From here on the secrets are known, so nothing said shows them. Without `portals`
+        secrets that cannot be had are not missed."""
         from b24migrate.settings import load
 
-        settings = load(self.config, environ=self.environ, **overrides)
+        settings = load(self.config, environ=self.environ, portals=portals, **overrides)
         self._redact = settings.redactor.redact
         return settings

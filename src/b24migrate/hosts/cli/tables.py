@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from b24migrate.pipeline.diagnosis import Diagnosis
 
+PIPE_WIDTH = 1000
 MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
 COLUMNS = (
     ("source", "reported"),
@@ -42,7 +43,8 @@ NEXT = {
 def console() -> Console:
     from rich.console import Console
 
-    return Console(file=sys.stdout, highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 100)
+    # In a pipe lines are as long as they are: somebody may look for words in them.
+    return Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def print_summary(status: Mapping[str, Json], code: int, message: str) -> None:
