@@ -55,6 +55,15 @@ def test_a_writer_that_fails_leaves_the_earlier_file(files: Files) -> None:
         assert back.read() == b"old"
 
 
+def test_an_error_of_the_caller_stays_what_it_is(files: Files) -> None:
+    def download() -> None:
+        with files.writer("disk:1"):
+            raise ConnectionResetError("the portal hung up")
+
+    with pytest.raises(ConnectionResetError):
+        download()
+
+
 def test_a_new_file_takes_the_place_of_the_old(files: Files) -> None:
     put(files, "disk:1", b"old")
     put(files, "disk:1", b"newer")

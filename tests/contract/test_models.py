@@ -6,16 +6,15 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
 from pathlib import Path
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
-from tests.contract.shelf import EVERYTHING, GROUPS, MESSAGES, Open, Time, at, keys
+from tests.contract.shelf import EVERYTHING, GROUPS, Open, Time, at, keys
 
 from b24migrate.ports import Lease
-from b24migrate.records import Job, Settled, Span, Staged, Status, order_key
+from b24migrate.records import Job, Settled, Staged, Status, order_key
 
 KEYS = ["1", "2", "10", "2:1", "2:2", "10:1:1", "10:1:2", "x", "x:1", "007"]
 MOMENTS = [at(0), at(10), at(20)]
@@ -243,73 +242,3 @@ def test_records_agree_with_the_model(backend: Open) -> None:
 
 def test_jobs_agree_with_the_model(backend: Open) -> None:
     run_state_machine_as_test(lambda: Jobs(backend), settings=QUIET)  # type: ignore[arg-type]
-
-
-part = st.one_of(st.integers(0, 12).map(str), st.sampled_from(["a", "b-1", "m3", "007", "C1", ""]))
-row_keys = st.lists(part, min_size=1, max_size=3).map(":".join)
-
-
-@settings(QUIET, max_examples=60)
-@given(
-    there=st.sets(row_keys, max_size=30),
-    settled=st.sets(st.integers(0, 30)),
-    every=st.integers(1, 7),
-    whole=st.booleans(),
-    pending=st.booleans(),
-    ends=st.none() | st.tuples(row_keys, row_keys),
-)
-def test_cuts_cover_everything_once_and_divide_no_parent(
-    backend: Open,
-    *,
-    there: set[str],
-    settled: set[int],
-    every: int,
-    whole: bool,
-    pending: bool,
-    ends: tuple[str, str] | None,
-) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        store = backend(Path(folder), Time()).store
-        ordered = sorted(there, key=order_key)
-        store.stage(MESSAGES, [Staged(key, b"{}") for key in ordered], run="r", pass_no=1)
-        done = [key for place, key in enumerate(ordered) if place in settled]
-        store.settle("m", MESSAGES, [Settled(key, Status.IMPORT_OK, 1) for key in done], now=at(0))
-        span = Span(*sorted(map(order_key, ends))) if ends else EVERYTHING
-        cuts = store.cuts(MESSAGES, span, every, whole_parents=whole, pending=pending)
-        inside = keys(store.records(MESSAGES, span, 99))
-        found = [keys(store.records(MESSAGES, cut, 99)) for cut in cuts]
-        store.close()
-    wanted = [key for key in inside if not (pending and key in done)]
-    if not wanted:
-        assert cuts == []
-        return
-    assert [key for some in found for key in some] == inside
-    assert (cuts[0].lo, cuts[-1].hi) == span
-    assert all(a.hi == b.lo for a, b in pairwise(cuts))
-    sizes = [sum(key in wanted for key in some) for some in found]
-    assert all(size > 0 for size in sizes)
-    if whole:
-        parents = Counter(parent for some in found for parent in {key.rpartition(":")[0] for key in some if ":" in key})
-        assert set(parents.values()) <= {1}
-    else:
-        assert all(size == every for size in sizes[:-1])
-        assert sizes[-1] <= every
-
-
-@given(
-    st.lists(st.integers(0, 10**30), min_size=1, max_size=3), st.lists(st.integers(0, 10**30), min_size=1, max_size=3)
-)
-def test_order_keys_sort_as_numbers_count(one: list[int], other: list[int]) -> None:
-    small = [[number % 10**24 for number in numbers] for numbers in (one, other)]
-    first, second = (order_key(":".join(map(str, numbers))) for numbers in small)
-    assert (first < second) == (small[0] < small[1])
-
-
-@given(st.text(), st.text())
-def test_no_two_row_keys_share_an_order_key(one: str, other: str) -> None:
-    assert (order_key(one) == order_key(other)) == (one == other)
-
-
-@given(st.lists(part, min_size=2, max_size=4), st.lists(part, min_size=2, max_size=4))
-def test_no_two_made_keys_share_an_order_key(one: list[str], other: list[str]) -> None:
-    assert (order_key(":".join(one)) == order_key(":".join(other))) == (one == other)

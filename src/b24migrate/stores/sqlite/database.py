@@ -158,7 +158,11 @@ class Database:
             return
         log = self.path.with_name(self.path.name + "-wal")
         if log.exists() and log.stat().st_size > _WAL_LIMIT:
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._writer.execute("PRAGMA busy_timeout = 1000")  # a reader that takes its time holds nobody up for long
+            try:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._writer.execute(f"PRAGMA busy_timeout = {int(self._patience_s * 1000)}")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

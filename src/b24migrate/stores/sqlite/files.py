@@ -15,6 +15,7 @@ from b24migrate.errors import Halted, Permanent
 from b24migrate.ports import Clock
 
 _STALE_S = 24 * 3600
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 _HINTS = {
     errno.ENOSPC: "free some space",
     errno.EDQUOT: "free some space or raise the quota",
@@ -38,15 +39,20 @@ class FolderFiles:
         unfinished = self._unfinished / f"{os.getpid()}-{secrets.token_hex(8)}"
         with self._translated():
             self._unfinished.mkdir(parents=True, exist_ok=True)
-            try:
-                with unfinished.open("xb") as out:
+            out = unfinished.open("xb")
+        try:
+            with out:
+                # What happens in the caller's block may be a lost connection as well: only the disk's errors are ours.
+                with self._translated(_DISK):
                     yield out
+                with self._translated():
                     out.flush()
                     os.fsync(out.fileno())
+            with self._translated():
                 self._publish(unfinished, self._path(key))
-            except BaseException:
-                unfinished.unlink(missing_ok=True)
-                raise
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
 
     def open(self, key: str) -> BinaryIO:
         with self._translated():
@@ -91,10 +97,12 @@ class FolderFiles:
                     left.unlink(missing_ok=True)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translated(self, only: frozenset[int] | None = None) -> Iterator[None]:
         try:
             yield
         except OSError as error:
+            if only is not None and error.errno not in only:
+                raise
             way_out = _HINTS.get(error.errno or 0, "check the disk")
             raise Halted(
                 f"The folder {self._folder} cannot be read or written: {error.strerror or error}.",
