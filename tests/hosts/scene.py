@@ -64,10 +64,11 @@ class Scene:
         self.heard += [out, err]
         return Said(code, out, err)
 
-    def process(self, *arguments: str, **more: Any) -> subprocess.Popen[str]:
+    def process(self, *arguments: str, on: int = subprocess.PIPE, **more: Any) -> subprocess.Popen[str]:
+        """A process of its own, writing to a pipe or to the terminal `on`."""
         self.write()
         command = [sys.executable, "-m", "b24migrate", "--config", str(self.config), *arguments]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+        return subprocess.Popen(command, stdout=on, stderr=subprocess.PIPE, text=True, **more)
 
 
 @contextmanager

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
+import re
 import signal
 import socket
+import struct
+import termios
 import time
 import urllib.request
 from pathlib import Path
@@ -176,18 +183,58 @@ def test_metrics_are_served_meanwhile(company: Scene) -> None:
         stop()
 
 
-def test_a_worker_joins_a_run_and_leaves_when_it_ends(company: Scene) -> None:
-    company.run("run")
-    assert company.run("worker", "--once").code == 0
+def until_something_runs(scene: Scene) -> None:
+    log = scene.folder / "b24migrate.log"
+    while not log.exists() or '"running"' not in log.read_text():
+        time.sleep(0.02)
+
+
+def test_a_worker_finishes_what_a_killed_run_left(scene: Scene) -> None:
+    with cloud("--messages", "2000", "--chats", "30", "--latency", "0.1") as source, box() as target:
+        scene.source, scene.target = source.webhook(), target.webhook()
+        child = scene.process("run")
+        until_something_runs(scene)
+        child.kill()
+        child.communicate(timeout=30)
+        assert scene.run("worker", "--once").code == 0
+        entities = scene.run("status", "--json").json["entities"]
+        assert {entity["phases"]["verify"] for entity in entities.values()} == {"done"}
+        said = scene.run("run", "--json")
+        assert said.code == 0, said.all
+
+
+def test_on_a_terminal_it_is_readable_at_80_columns_and_colourless_on_request(company: Scene) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    environ = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {
+        "NO_COLOR": "1",
+        "TERM": "xterm",
+    }
+    child = company.process("run", on=theirs, env=environ)
+    os.close(theirs)
+    text = drained(ours)
+    child.communicate(timeout=60)
+    assert child.returncode == 0, text
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", text), "a colour"
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    assert "━" in plain
+    assert max(len(line) for line in re.split(r"[\r\n]+", plain)) <= 80
+
+
+def drained(terminal: int) -> str:
+    chunks = []
+    with contextlib.suppress(OSError):  # how a terminal says that nobody writes any more
+        while chunk := os.read(terminal, 65536):
+            chunks.append(chunk)
+    os.close(terminal)
+    return b"".join(chunks).decode()
 
 
 def test_a_stopped_run_says_so_and_goes_on_later(scene: Scene) -> None:
     with cloud("--messages", "4000", "--chats", "60", "--latency", "0.1") as source, box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run")
-        log = scene.folder / "b24migrate.log"
-        while not log.exists() or '"running"' not in log.read_text():
-            time.sleep(0.02)
+        until_something_runs(scene)
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=30)
         assert (child.returncode, err.strip()) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from b24migrate.pipeline import analysis, plan
 from b24migrate.pipeline.conductor import Conductor
@@ -18,6 +19,7 @@ def labour(app: App, *, once: bool, begins: Callable[[str], None] = lambda _: No
         run = plan.current(app.work.store)
         if run is not None and run.state == plan.ACTIVE:
             app.work.run = run.id
+            app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
             app.work.facts = analysis.load(app.work.store).for_phases
             begins(run.id)
             conductor = Conductor(app.work, run.plan, coverage=app.settings.run.user_coverage)

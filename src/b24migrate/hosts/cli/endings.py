@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import tempfile
 import traceback
@@ -11,6 +12,7 @@ from pathlib import Path
 from b24migrate.errors import MigrationError, Stop
 
 CLEAN, BUG, USAGE, GATE, INCOMPLETE, FINDINGS = 0, 1, 2, 3, 4, 5
+EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
 INTERRUPTED = 130  # what the parser makes of Ctrl-C
 STOPPED = "Stopped; everything so far is kept; run the same command again to continue."
 
@@ -44,6 +46,11 @@ def whole(stop: BaseException) -> str:
 def broken(bug: Exception, redact: Callable[[str], str]) -> int:
     from b24migrate.settings import debug_wanted
 
+    if isinstance(bug, OSError) and bug.errno in EXHAUSTED:
+        where = f" ({bug.filename})" if bug.filename else ""
+        say(f"The machine has no more to give: {bug.strerror}{where}; everything so far is kept.")
+        say("  → Make room, then run the same command again.")
+        return INCOMPLETE
     details = redact("".join(traceback.format_exception(bug)))
     if debug_wanted():
         say(details)
