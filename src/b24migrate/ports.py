@@ -6,7 +6,7 @@ A job that is repeated after a crash at any point between these writes changes n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import BinaryIO, NamedTuple, Protocol
@@ -264,8 +264,8 @@ class Queue(Protocol):
         """Puts dead letters back to work with attempts 0. Returns how many."""
         ...
 
-    def release(self, owner_prefix: str, alive: Collection[str]) -> int:
-        """Ends the leases of owners that begin with the prefix and are not among the living. Returns how many."""
+    def release(self, owner_prefix: str, alive: Callable[[str], bool]) -> int:
+        """Ends the leases of owners that begin with the prefix and are not alive. Returns how many."""
         ...
 
 

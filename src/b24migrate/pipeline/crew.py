@@ -100,25 +100,13 @@ class Crew:
 
     def _release_the_dead(self) -> None:
         """Processes of this machine that are gone will not come back for their jobs: no need to wait."""
-        host = f"{socket.gethostname()}:"
-        self._work.queue.release(host, LivingOwners(host))
+        self._work.queue.release(f"{socket.gethostname()}:", owner_is_alive)
 
 
-class LivingOwners:
-    """Owners `<host>:<pid>:<n>` whose process exists."""
-
-    def __init__(self, host: str) -> None:
-        self._host = host
-
-    def __contains__(self, owner: object) -> bool:
-        pid = str(owner).removeprefix(self._host).partition(":")[0]
-        return pid.isdecimal() and process_exists(int(pid))
-
-    def __iter__(self):  # type: ignore[no-untyped-def]
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
+def owner_is_alive(owner: str) -> bool:
+    """Owners are `<host>:<pid>:<n>`."""
+    pid = owner.split(":")[-2]
+    return pid.isdecimal() and process_exists(int(pid))
 
 
 def process_exists(pid: int) -> bool:

@@ -32,7 +32,7 @@ PRAGMA journal_size_limit = 67108864;
 PRAGMA secure_delete = OFF;
 PRAGMA temp_store = MEMORY;
 """
-# No mmap: reading through it is not faster here, and its pages would count as our memory.
+# No mmap: its pages would count as our memory.
 _READER = """
 PRAGMA query_only = ON;
 PRAGMA cache_size = -4096;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -126,11 +126,11 @@ class SqliteQueue:
             connection.execute("DELETE FROM DeadLetters WHERE ? IN ('', Scope)", (scope,))
         return len(jobs)
 
-    def release(self, owner_prefix: str, alive: Collection[str]) -> int:
+    def release(self, owner_prefix: str, alive: Callable[[str], bool]) -> int:
         sql = "SELECT Seq, Token, Owner FROM Jobs WHERE Owner >= ? AND Owner <= ?"
         with self._database.writing() as connection:
             rows = connection.execute(sql, beginning(owner_prefix)).fetchall()
-            dead = [(seq, token) for seq, token, owner in rows if owner not in alive]
+            dead = [(seq, token) for seq, token, owner in rows if not alive(owner)]
             connection.executemany(_RELEASE, dead)
         return len(dead)
 
