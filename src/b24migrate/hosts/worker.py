@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from b24migrate.pipeline import analysis, plan
@@ -13,7 +12,7 @@ from b24migrate.wiring import App
 PAUSE_S = 2.0
 
 
-def labour(app: App, *, once: bool, begins: Callable[[str], None] = lambda _: None) -> None:
+def labour(app: App, *, once: bool) -> None:
     """Raises what stops the run. With `once` it returns when no run is under way any more."""
     while True:
         run = plan.current(app.work.store)
@@ -21,7 +20,6 @@ def labour(app: App, *, once: bool, begins: Callable[[str], None] = lambda _: No
             app.work.run = run.id
             app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
             app.work.facts = analysis.load(app.work.store).for_phases
-            begins(run.id)
             conductor = Conductor(app.work, run.plan, coverage=app.settings.run.user_coverage)
             Crew(app.work, conductor, app.settings.run.workers).work_until_done()
         if once:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.runner import Ended, Runner
-from b24migrate.pipeline.state import PhaseState, States
+from b24migrate.pipeline.state import DONE, EntityState, PhaseState, States
 from b24migrate.streams import PHASES
 
 FROM_SET = PHASES[PHASES.index("set") :]
@@ -61,7 +61,12 @@ def take_up(runner: Runner, renewed: Renewed, tick: Callable[[], None]) -> Ended
 
 
 def _open_again(work: Work, entity: str) -> None:
-    states = States(work.store)
-    for phase in FROM_SET:
-        if states.read(entity).phase(phase).state == "done":
-            states.change(entity, lambda before, phase=phase: before.with_phase(phase, PhaseState()))  # type: ignore[misc]
+    """The renewed records are sent and looked at once more."""
+
+    def unfinished(state: EntityState) -> EntityState:
+        for phase in FROM_SET:
+            if state.phase(phase).state == DONE:
+                state = state.with_phase(phase, PhaseState())
+        return state
+
+    States(work.store).change(entity, unfinished)

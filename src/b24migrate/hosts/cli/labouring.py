@@ -23,14 +23,15 @@ def worker(
     Log lines go to stderr: JSON, or readable on a terminal. Ctrl-C ends it.
     """
     from b24migrate.hosts.cli.conduct import served
-    from b24migrate.hosts.cli.opening import terminated_politely
+    from b24migrate.hosts.cli.opening import Current, terminated_politely
     from b24migrate.hosts.logs import log
     from b24migrate.hosts.worker import labour
     from b24migrate.wiring import open_app
 
     session: Session = context.obj
     settings = session.settings()
-    run = [""]
-    observer = log(sys.stderr, run=lambda: run[0], redact=session.redact, readable=sys.stderr.isatty())
+    current = Current()
+    observer = log(sys.stderr, run=current.run, redact=session.redact, readable=sys.stderr.isatty())
     with open_app(settings, observers=(observer,)) as app, served(app, metrics_port), terminated_politely():
-        labour(app, once=once, begins=lambda run_id: run.__setitem__(0, run_id))
+        current.app = app
+        labour(app, once=once)

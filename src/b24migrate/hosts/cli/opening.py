@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from b24migrate.wiring import App
 
 
+class Current:
+    """Knows the run that is under way, once an application is open."""
+
+    app: App | None = None
+
+    def run(self) -> str:
+        return self.app.work.run if self.app else ""
+
+
 @contextmanager
 def looking(session: Session, *, portals: bool = False) -> Iterator[App]:
     """For a look at the store, and with `portals` also at both ends."""
@@ -37,12 +46,12 @@ def working(
 
     settings = session.settings(portals=True, **overrides)
     with ExitStack() as stack:
-        run: list[App] = []
+        current = Current()
         out = stack.enter_context(log_file(settings))
-        written = log(out, run=lambda: run[0].work.run if run else "", redact=session.redact)
+        written = log(out, run=current.run, redact=session.redact)
         stack.callback(display.close)
         app = stack.enter_context(open_app(settings, observers=(written, display.note), verify_all=verify_all))
-        run.append(app)
+        current.app = app
         stack.enter_context(terminated_politely())
         yield app
 
