@@ -37,8 +37,8 @@ def _ask(
     if not refs:
         return found
     for ref, answer in zip(refs, source.batch([command(ref) for ref in refs], via=via), strict=True):
-        if isinstance(answer.error, Transient | Limited):
-            raise answer.error
+        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
+            raise answer.error  # a limit or an outage says nothing about the file
         if answer.result is not None:
             said: Json = msgspec.json.decode(answer.result)
             if isinstance(said, dict) and said.get(field):

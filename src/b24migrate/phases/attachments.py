@@ -14,11 +14,12 @@ import msgspec
 from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.events import FileMoved
 from b24migrate.phases import lanes, values
-from b24migrate.phases.work import ATTEMPTS, Follow, Work
+from b24migrate.phases.work import ATTEMPTS, DELAYS_S, Follow, Work
 from b24migrate.records import Job, Json, Link, Record, Settled, Span, Staged, Status
 from b24migrate.streams import FileRef
 
 AT_ONCE = 20
+LANE = 100
 FETCH_DELAYS_S = (1.0, 2.0, 4.0)  # between the tries of a download
 
 
@@ -50,19 +51,19 @@ def fetch(work: Work, job: Job) -> Follow:
     """Downloads the next few files of a lane."""
     held, last = _next(work, job, fetched=False)
     if last is None:
-        return lanes.at_the_end(work, job, lambda _: [])
+        return lanes.at_the_end(work, job, lambda lane: _due_again(work, job, lane, fetched=False))
     _fetch(work, held)
-    return lanes.further(job, last, moved=False)
+    return lanes.further(job, last, moved=bool(held))
 
 
 def upload(work: Work, job: Job) -> Follow:
     """Uploads the next few fetched files of a lane; each resumes where it stopped."""
     held, last = _next(work, job, fetched=True)
     if last is None:
-        return lanes.at_the_end(work, job, lambda _: [])
+        return lanes.at_the_end(work, job, lambda lane: _due_again(work, job, lane, fetched=True))
     for one in held:
         _upload(work, one)
-    return lanes.further(job, last, moved=False)
+    return lanes.further(job, last, moved=bool(held))
 
 
 def _next(work: Work, job: Job, *, fetched: bool) -> tuple[list[Held], Record | None]:
@@ -70,9 +71,19 @@ def _next(work: Work, job: Job, *, fetched: bool) -> tuple[list[Held], Record | 
     table = work.streams["files"].table
     span: Span = lanes.ahead_of(job)
     records = work.store.pending(table, span, AT_ONCE, now=work.clock.now())
-    held = [Held.of(record) for record in records]
-    mine = [one for one in held if one.entity == job.args["entity"] and one.fetched == fetched]
-    return mine, records[-1] if records else None
+    return _mine(records, job, fetched=fetched), records[-1] if records else None
+
+
+def _due_again(work: Work, job: Job, lane: Span, *, fetched: bool) -> list[Record]:
+    """Those that failed in this round and whose time came before its end."""
+    records = work.store.pending(work.streams["files"].table, lane, LANE, now=work.clock.now())
+    mine = _mine([one for one in records if one.status is Status.ERROR_RETRY], job, fetched=fetched)
+    return [one.record for one in mine]
+
+
+def _mine(records: Sequence[Record], job: Job, *, fetched: bool) -> list[Held]:
+    held = map(Held.of, records)
+    return [one for one in held if one.entity == job.args["entity"] and one.fetched == fetched]
 
 
 def _fetch(work: Work, held: Sequence[Held]) -> None:
@@ -87,13 +98,10 @@ def _fetch(work: Work, held: Sequence[Held]) -> None:
 def _fetch_one(work: Work, one: Held, url: str) -> None:
     try:
         size, sha256 = _download(work, one, url)
-    except Transient as error:
-        if not error.own:  # the portal's trouble, not this file's: the job waits, no try is used
+    except (Transient, Permanent) as error:
+        if not of_its_own(error):
             raise
-        _failed(work, one, error)
-        return
-    except Permanent as error:
-        _failed(work, one, error)
+        _failed(work, one, error, "DOWNLOAD_FAILED", FETCH_DELAYS_S)
         return
     name = one.ref.name or name_from(url, one.ref)
     work.store.stage(work.streams["files"].table, [one.staged(size, sha256, name)], run=work.run, pass_no=0)
@@ -113,38 +121,44 @@ def _download(work: Work, one: Held, url: str) -> tuple[int, str]:
     return size, sha256
 
 
-def _failed(work: Work, one: Held, error: MigrationError) -> None:
+def of_its_own(error: Transient | Permanent) -> bool:
+    """Otherwise it is the portal's trouble, not this file's: the job waits, no try is used."""
+    return isinstance(error, Permanent) or error.own
+
+
+def _failed(work: Work, one: Held, error: MigrationError, code: str, delays_s: Sequence[float]) -> None:
+    """To be tried again, or given up: what refers to the file then goes without it."""
     attempts = one.record.attempts + 1
     final = isinstance(error, Permanent) or attempts >= ATTEMPTS
     status = Status.IMPORT_ERR if final else Status.ERROR_RETRY
-    due = None
-    if not final:
-        due = values.utc_text(work.clock.now() + timedelta(seconds=FETCH_DELAYS_S[attempts - 1]))
-    code = error.code or "DOWNLOAD_FAILED"
+    due = None if final else values.utc_text(work.clock.now() + timedelta(seconds=delays_s[attempts - 1]))
+    code = error.code or code
     settled = Settled(one.record.row_key, status, attempts, code, error.message, due)
     files = work.streams["files"]
     work.store.settle(files.name, files.table, [settled], now=work.clock.now())
     if final:
-        work.store.add({f"download_failed:{one.entity}": 1})
+        if not one.fetched:
+            work.store.add({f"download_failed:{one.entity}": 1})
         work.note(one.entity, f"file {one.ref.key} ({one.ref.name or 'no name'}) is not migrated: {error.message}")
     work.tell(FileMoved(one.entity, one.ref.key, "failed", 0, code, error.message))
 
 
 def _upload(work: Work, one: Held) -> None:
     files = work.streams["files"]
+    size = int(one.ref.size or 0)
     try:
         with work.files.open(one.ref.key) as content:
-            size = int(one.ref.size or 0)
             key = files.key_of(one.ref.key)
             target_id = work.target.put_file(key, one.ref.name or one.ref.id, size, one.sha256, content)
-    except Permanent as error:
-        settled = Settled(one.record.row_key, Status.IMPORT_ERR, 1, error.code or "UPLOAD_FAILED", error.message)
-        work.note(one.entity, f"file {one.ref.key} ({one.ref.name}) was refused by the target: {error.message}")
-    else:
-        link = Link(one.record.row_key, target_id, one.sha256)
-        settled = Settled(one.record.row_key, Status.IMPORT_OK, 1, link=link)
-        work.tell(FileMoved(one.entity, one.ref.key, "uploaded", size))
+    except (Transient, Permanent) as error:
+        if not of_its_own(error):
+            raise
+        _failed(work, one, error, "UPLOAD_FAILED", DELAYS_S[1:])
+        return
+    link = Link(one.record.row_key, target_id, one.sha256)
+    settled = Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link)
     work.store.settle(files.name, files.table, [settled], now=work.clock.now())
+    work.tell(FileMoved(one.entity, one.ref.key, "uploaded", size))
 
 
 def name_from(url: str, ref: FileRef) -> str:

@@ -1,12 +1,12 @@
-"""The second pass of a set: references to records that came later than the one that holds them."""
+"""The second pass of a set: references to records and files that came later than the record that holds them."""
 
 from __future__ import annotations
 
-from b24migrate.errors import Permanent
+from b24migrate.errors import Permanent, Transient
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composer
-from b24migrate.phases.work import Follow, Work
-from b24migrate.records import Item, Job, Link, Status
+from b24migrate.phases.work import ATTEMPTS, Follow, Work
+from b24migrate.records import Item, Job, Link, Outcome, Status
 
 
 def complete(work: Work, job: Job) -> Follow:
@@ -30,28 +30,36 @@ def complete(work: Work, job: Job) -> Follow:
             changed.append((record.row_key, item))
     while changed:
         count = max(1, work.target.fits([item for _, item in changed]))
-        _update(work, stream.name, changed[:count])
+        _update(work, job, stream.name, changed[:count])
         changed = changed[count:]
     return lanes.further(job, records[-1], moved=False)
 
 
-def _update(work: Work, stream: str, changed: list[tuple[str, Item]]) -> None:
+def _update(work: Work, job: Job, stream: str, changed: list[tuple[str, Item]]) -> None:
     entity = work.owner[stream]
+    last = job.attempts + 1 >= ATTEMPTS
     try:
         outcomes = work.target.send(entity.wire, stream, [item for _, item in changed], run=work.run)
-    except Permanent as error:
+    except (Transient, Permanent) as error:
+        if isinstance(error, Transient) and not (error.own and last):
+            raise
         if len(changed) > 1:
             for one in changed:
-                _update(work, stream, [one])
+                _update(work, job, stream, [one])
         else:
             work.note(entity.name, f"{stream} {changed[0][0]}: a late reference was refused ({error})")
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
     links = []
+    again: Outcome | None = None
     for row_key, item in changed:
         outcome = by_key[item.key]
-        if outcome.target_id is None:
+        if outcome.target_id is None and outcome.retry and not last:
+            again = outcome
+        elif outcome.target_id is None:
             work.note(entity.name, f"{stream} {row_key}: a late reference was refused ({outcome.error_code})")
         else:
             links.append(Link(row_key, outcome.target_id, item.digest))
     work.store.link(stream, links, now=work.clock.now())
+    if again is not None:
+        raise Transient(f"{again.key}: {again.error}", code=again.error_code, own=True)

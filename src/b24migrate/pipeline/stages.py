@@ -74,7 +74,7 @@ def set_stages(work: Work, entity: Entity) -> list[Stage]:
     pulled = [send_stage(stream, pulled=True) for stream in others] if work.options.test_limit else []
     matched = [match_stage(stream) for stream in entity.streams if entity.matches_users and stream.natural]
     sent = [send_stage(stream) for stream in entity.streams]
-    late = [late_stage(stream) for stream in entity.streams if stream.late]
+    late = [late_stage(stream) for stream in entity.streams if stream.late or stream.files]
     pulled_late = [late_stage(stream) for stream in others if stream.late] if work.options.test_limit else []
     return [*pulled, *matched, files_stage("upload", entity), *sent, *late, *pulled_late]
 
@@ -85,11 +85,18 @@ def match_stage(stream: Stream) -> Stage:
 
 def late_stage(stream: Stream) -> Stage:
     def seed(work: Work, scope: str) -> list[Job]:
-        if not any(one.late for one in stream.fields) and not CustomValues(work, stream).has_late:
+        postponed = any(one.late for one in stream.fields) or CustomValues(work, stream).has_late
+        if not postponed and not went_without_files(work, stream):
             return []
         return lanes.seed(work, scope, "complete", stream, pending=False)
 
     return Stage(f"complete {stream.name}", seed)
+
+
+def went_without_files(work: Work, stream: Stream) -> bool:
+    """Some of its records were sent while a file of theirs could not be had; by now it may have come."""
+    name = f"files_dropped:{stream.name}"
+    return bool(stream.files and work.store.counters(name).get(name))
 
 
 def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:

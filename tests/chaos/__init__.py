@@ -1,0 +1,1 @@
+"""Misfortune on both sides and SIGKILL at any moment: one migration must come out of it whole. `make chaos`."""

@@ -1,0 +1,49 @@
+"""`python -m tests.chaos`: several companies, one after the other. Exit code 1 on any difference."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+import time
+
+from tests.chaos.company import Size, survive
+
+ALL_S = 300.0  # no further company is begun when it could not be finished in time
+ONE_S = 180.0
+
+
+def main() -> int:
+    options = _options()
+    seeds = options.seed or [secrets.randbelow(10_000) for _ in range(options.companies)]
+    print(f"seeds {' '.join(map(str, seeds))}, at least {options.kills} kills each", flush=True)
+    started, slowest, proven = time.monotonic(), 0.0, 0
+    for seed in seeds:
+        began = time.monotonic()
+        if proven and began - started + slowest > ALL_S and not options.seed:
+            print(f"no time left for seed {seed} and those after it")
+            break
+        try:
+            report = survive(seed, options.kills, Size(), seconds=ONE_S)
+        except (TimeoutError, RuntimeError) as failure:
+            print(f"seed {seed}: NOT PROVEN: {failure}", file=sys.stderr)
+            return 1
+        print(report, flush=True)
+        if report.proof.differences:
+            print(f"run it again with: python -m tests.chaos --seed {seed}", file=sys.stderr)
+            return 1
+        slowest, proven = max(slowest, time.monotonic() - began), proven + 1
+    print(f"{proven} companies proven in {time.monotonic() - started:.0f} s: nothing lost, nothing doubled")
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m tests.chaos", description=__doc__)
+    parser.add_argument("--seed", type=int, action="append", help="this company and this weather; may be repeated")
+    parser.add_argument("--companies", type=int, default=3, help="how many random seeds (default 3)")
+    parser.add_argument("--kills", type=int, default=30, help="how often each migration is killed (default 30)")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""One company's way through the storm, from its first call to the proof."""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.chaos import killing, storm
+from tests.chaos.killing import Migration, Tally, run_and_kill
+from tests.chaos.oracle import Json, Source, source_of
+from tests.chaos.portals import Portal, portal
+from tests.chaos.proof import Proof, digest, prove, snapshot
+
+SPEED = 16.0
+EXISTING = "7"  # the source user whom the box knows already
+PLACEHOLDER = "1"  # the box's administrator stands in for bots
+CONFIG = """
+[source]
+webhook = "{cloud}"
+requests_per_second = 0
+operating_seconds = 0
+[target]
+webhook = "{box}"
+[run]
+workers = 3
+user_coverage = 0.9
+[mapping]
+placeholder_user = "{placeholder}"
+[entities.users]
+batch = 12
+[entities.groups]
+batch = 5
+[entities.chats]
+batch = 6
+batch_messages = 30
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    users: int = 60
+    groups: int = 12
+    chats: int = 24
+    messages: int = 900
+    files: int = 40
+
+
+@dataclass(slots=True)
+class Report:
+    seed: int
+    tally: Tally
+    proof: Proof
+    faults: dict[str, dict[str, int]]
+    people: int
+    repaired: int
+    exits: list[int]
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        struck = {side: sum(kinds.values()) for side, kinds in self.faults.items()}
+        return "\n".join(
+            [
+                f"seed {self.seed}: {'proven' if not self.proof.differences else 'NOT PROVEN'} in {self.seconds:.0f} s",
+                f"  {self.tally.kills} kills: {self.tally}",
+                f"  it ended by itself: {dict(self.tally.exits)}; then clean runs with exit codes {self.exits}",
+                f"  faults: {struck['cloud']} on the cloud {self.faults['cloud']},",
+                f"          {struck['box']} on the box {self.faults['box']}",
+                f"  {self.people} messages edited, deleted or written meanwhile; {self.repaired} records tried again",
+                f"  on the box, each created once: {self.proof.records}; updated {self.proof.updated} times",
+                *(f"  DIFFERENCE {one}" for one in self.proof.differences[:40]),
+            ]
+        )
+
+
+def survive(seed: int, kills: int, size: Size, *, seconds: float) -> Report:
+    """Raises TimeoutError or RuntimeError when the migration does not come to its end."""
+    started = time.monotonic()
+    company = [f"--{name}={getattr(size, name)}" for name in Size.__slots__]
+    with (
+        tempfile.TemporaryDirectory(prefix="b24chaos-") as folder,
+        portal("--seed", str(seed), *company, "--departments=8", "--bad-users=3", "--bots=1", "--limits=off",
+               f"--speed={SPEED}", f"--latency={0.012 * SPEED}") as cloud,
+        portal("--role=box", "--seed", str(seed), f"--speed={SPEED}", f"--latency={0.006 * SPEED}") as box,
+    ):  # fmt: skip
+        report = _survive(seed, Path(folder), (cloud, box), Tally(kills), started + seconds)
+    report.seconds = time.monotonic() - started
+    return report
+
+
+def _survive(seed: int, folder: Path, portals: tuple[Portal, Portal], tally: Tally, deadline: float) -> Report:
+    chance = random.Random(seed)
+    cloud, box = portals
+    linked = _known_to_both(cloud, box)
+    config = folder / "b24migrate.toml"
+    config.write_text(CONFIG.format(cloud=cloud.webhook, box=box.webhook, placeholder=PLACEHOLDER))
+    migration = Migration(folder, config, SPEED)
+    cloud.faults(storm.over_the_cloud(), seed)
+    box.faults(storm.over_the_box(), seed)
+    worked: list[str] = []
+
+    def meanwhile() -> None:
+        if chance.random() < 0.4:
+            worked.append(storm.people_keep_working(cloud, chance))
+
+    run_and_kill(migration, tally, chance, meanwhile=meanwhile, deadline=deadline)
+    faults = {"cloud": cloud.look("stats")["faults"], "box": box.look("stats")["faults"]}
+    cloud.faults([])
+    box.faults([])
+    repaired, exits = _settle(migration)
+    proof = _proof(migration, cloud, box, linked)
+    exits.append(_nothing_more(migration, box, proof))
+    return Report(seed, tally, proof, faults, len(worked), repaired, exits)
+
+
+def _known_to_both(cloud: Portal, box: Portal) -> dict[str, str]:
+    """One person has an account on the box before anything is moved."""
+    admin = box.call("user.get", {"ID": 1})[0]
+    cloud.mutate(stream="users", op="update", id=int(EXISTING), fields={"EMAIL": str(admin["EMAIL"]).upper()})
+    return {EXISTING: str(admin["ID"])}
+
+
+def _settle(migration: Migration) -> tuple[int, list[int]]:
+    """The weather clears. What came after its pass is fetched, and what three attempts were not enough for is retried,
+    as an operator would: by `run` and `retry`."""
+    exits = [migration.finish("run")]
+    failed = _failed(_status(migration))
+    if failed:
+        exits += [migration.finish("retry"), migration.finish("run")]
+    return max(0, failed - _failed(_status(migration))), exits
+
+
+def _failed(status: Json) -> int:
+    return sum(one["import_err"] for about in status["entities"].values() for one in about["streams"].values())
+
+
+def _status(migration: Migration) -> Json:
+    return json.loads(migration.output("status", "--json"))
+
+
+def _proof(migration: Migration, cloud: Portal, box: Portal, linked: dict[str, str]) -> Proof:
+    source: Source = source_of(cloud)
+    source.linked, source.placeholder = linked, PLACEHOLDER
+    return prove(source, box, _status(migration))
+
+
+def _nothing_more(migration: Migration, box: Portal, proof: Proof) -> int:
+    """One run more changes nothing on the box: not a record, not a count of creations or updates."""
+    before = snapshot(box)
+    code = migration.finish("run")
+    if digest(before) != digest(snapshot(box)):
+        proof.differences.append("a further run changed the box")
+    if code not in killing.FINISHED:
+        proof.differences.append(f"a further run ended with exit code {code}: {migration.last_words()}")
+    return code

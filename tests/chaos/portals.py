@@ -1,0 +1,51 @@
+"""A simulated cloud and a simulated box, each in a process of its own, and their control rooms."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from b24sim.launch import launch
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Portal:
+    """Where a portal listens, and what can be asked behind its back."""
+
+    control: str
+    webhook: str
+
+    def dump(self, stream: str, **query: str) -> list[Json]:
+        asked = "&".join(f"{name}={value}" for name, value in {"stream": stream, **query}.items())
+        return list(_ask(f"{self.control}dump?{asked}")["records"])
+
+    def look(self, page: str) -> Json:
+        return _ask(self.control + page)
+
+    def mutate(self, **wish: Json) -> list[int]:
+        return list(_ask(f"{self.control}mutate", wish)["ids"])
+
+    def faults(self, script: list[Json], seed: int = 0) -> None:
+        _ask(f"{self.control}faults?seed={seed}", script)
+
+    def call(self, method: str, params: Json) -> Json:
+        return _ask(self.webhook + method, params)["result"]
+
+
+@contextmanager
+def portal(*arguments: str) -> Iterator[Portal]:
+    with launch(*arguments) as ready:
+        yield Portal(ready["control"], ready["webhooks"][0]["url"])
+
+
+def _ask(url: str, body: Json = None) -> Json:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})  # noqa: S310 (loopback)
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+        return json.load(answer)

@@ -1,0 +1,171 @@
+"""A cloud, a box and a store of their own for one test, and a clock on which waiting takes no time."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from b24migrate.events import Event
+from b24migrate.pipeline import mend, status
+from b24migrate.pipeline.runner import Ended
+from b24migrate.pipeline.status import EntityStatus, StreamStatus
+from b24migrate.settings import load
+from b24migrate.streams import PHASES
+from b24migrate.wiring import App, open_app
+from b24sim import Company, Plan, Portal, Running, serve
+from b24sim.company.changes import change
+from b24sim.faults import Faults
+
+Json = Any
+SMALL = Plan(users=12, departments=4, groups=4, chats=8, messages=120, files=6, seed=5, foreign_chats=0.0)
+CONFIG = """
+[source]
+webhook = "{source}"
+more_webhooks = [{others}]
+requests_per_second = 0
+operating_seconds = 0
+[target]
+webhook = "{target}"
+"""
+
+
+class LeapingClock:
+    """Real time, except that sleeping is a leap, and so is waiting while nobody works."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+        self._lock = threading.Lock()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=self._ahead)
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self._ahead
+
+    def sleep(self, seconds: float) -> None:
+        with self._lock:
+            self._ahead += max(0.0, seconds)
+
+
+@dataclass
+class World:
+    """Everything within reach. `run` is one process's life: it opens the store, runs, and closes it."""
+
+    cloud: Running
+    box: Running
+    folder: Path
+    webhooks: Sequence[int] = (1,)
+    clock: LeapingClock = field(default_factory=LeapingClock)
+    seen: list[tuple[datetime, Event]] = field(default_factory=list)
+    settings: dict[str, dict[str, Json]] = field(default_factory=dict)
+
+    # ------------------------------------------------------------ running
+
+    @contextmanager
+    def app(self, **settings: dict[str, Json]) -> Iterator[App]:
+        config = self.folder / "b24migrate.toml"
+        first, *others = [self.cloud.webhook(user) for user in self.webhooks]
+        listed = ", ".join(f'"{one}"' for one in others)
+        config.write_text(CONFIG.format(source=first, others=listed, target=self.box.webhook()))
+        tables = {name: self.settings.get(name, {}) | settings.get(name, {}) for name in {*self.settings, *settings}}
+        loaded = load(config, environ={}, **tables)  # type: ignore[arg-type]
+        with open_app(loaded, base=self.folder, observers=(self._saw,), clock=self.clock) as app:
+            yield app
+
+    def run(self, *entities: str, phases: Sequence[str] = PHASES, **settings: dict[str, Json]) -> Ended:
+        """Raises Stop as the runner does."""
+        with self.app(**settings) as app:
+            return app.runner.run(app.chosen(entities), phases, tick=self.leap(app))
+
+    def retry(self, *entities: str, code: str = "", **settings: dict[str, Json]) -> Ended:
+        with self.app(**settings) as app:
+            renewed = mend.renew(app.work, entities or app.chosen(), code)
+            return mend.take_up(app.runner, renewed, self.leap(app))
+
+    def leap(self, app: App) -> Callable[[], None]:
+        """To the next job that becomes visible, when no worker is at one."""
+
+        def tick() -> None:
+            ((busy,),) = self.sql("SELECT count(*) FROM Jobs WHERE Owner IS NOT NULL")
+            due = app.work.queue.next_visible()
+            if not busy and due is not None:
+                self.clock.sleep((due - self.clock.now()).total_seconds())
+
+        return tick
+
+    def _saw(self, event: Event) -> None:
+        self.seen.append((self.clock.now(), event))
+
+    # ------------------------------------------------------------ looking
+
+    @property
+    def events(self) -> list[Event]:
+        return [event for _, event in self.seen]
+
+    def sql(self, query: str, *values: Json) -> list[tuple[Json, ...]]:
+        """What the store's file holds, asked past our own code."""
+        with closing(sqlite3.connect(self.folder / "b24migrate.db", timeout=5)) as connection:
+            return connection.execute(query, values).fetchall()
+
+    def entity(self, name: str) -> EntityStatus:
+        with self.app() as app:
+            return status.snapshot(app.work).entities[name]
+
+    def stream(self, name: str) -> StreamStatus:
+        with self.app() as app:
+            return self.entity(app.catalog.owner[name].name).streams[name]
+
+    def table(self, table: str, *columns: str) -> list[dict[str, Json]]:
+        """All rows in order of id."""
+        rows = self.sql(f'SELECT {", ".join(columns)} FROM "{table}" ORDER BY Ord')  # noqa: S608 (our own names)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def records(self, table: str) -> dict[str, dict[str, Json]]:
+        names = ("RowKey", "Status", "Attempts", "LastErrorCode", "TargetId", "PulledThrough", "Revision")
+        return {row["RowKey"]: row for row in self.table(table, *names)}
+
+    def letters(self) -> list[tuple[Json, ...]]:
+        return self.sql("SELECT Scope, Kind, Code, Args FROM DeadLetters ORDER BY Seq")
+
+    def imported(self, stream: str) -> dict[str, dict[str, Json]]:
+        """What the box got, by key."""
+        return {str(row["key"]): row for row in self.box.portal.imports.dump(stream)}
+
+    def effects(self) -> dict[str, tuple[int, int]]:
+        """How often each key was created and updated."""
+        streams = ("departments", "users", "groups", "group_members", "chats", "chat_messages", "files")
+        rows = [row for stream in streams for row in self.imported(stream).values()]
+        return {row["key"]: (row["created_count"], row["updated_count"]) for row in rows}
+
+    # ------------------------------------------------------------ meddling
+
+    def change(self, stream: str, op: str = "update", **wish: Json) -> list[int]:
+        portal = self.cloud.portal
+        return change(portal.company, portal.clock.now(), {"stream": stream, "op": op, **wish})
+
+    def strike_cloud(self, *rules: dict[str, Json]) -> None:
+        self.cloud.portal.faults = Faults(rules)
+
+    def strike_box(self, *rules: dict[str, Json]) -> None:
+        self.box.portal.faults = Faults(rules)
+
+
+@contextmanager
+def world(
+    folder: Path, plan: Plan = SMALL, *, webhooks: Sequence[int] = (1,), box: Portal | None = None, **portal: Json
+) -> Iterator[World]:
+    with ExitStack() as stack:
+        cloud = stack.enter_context(serve(Portal(Company(plan), webhooks=webhooks, **portal)))
+        target = stack.enter_context(serve(box or Portal(role="box")))
+        yield World(cloud, target, folder, webhooks)
+
+
+def small(**numbers: Json) -> Plan:
+    return replace(SMALL, **numbers)
