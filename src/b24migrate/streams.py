@@ -251,7 +251,8 @@ class Stream:
     required: tuple[str, ...] = ()
     ordered: bool = False  # children of one parent arrive in order
     files: Files | None = None
-    peek: tuple[str, ...] = ()  # all payload fields that `files` and `exclude` look at, when they are few
+    # all payload fields that `files` and `exclude` look at, when they are few; they see no record that has none of them
+    peek: tuple[str, ...] = ()
     exclude: Callable[[Seen], str | None] | None = None  # the rule by which a record is left out
     fetch: Fetch | None = None
     mentions: tuple[Mention, ...] = ()
@@ -296,6 +297,7 @@ class Entity:
     streams: tuple[Stream, ...]
     optional_scopes: Mapping[str, str] = field(default_factory=dict)  # scope -> what is lost without it
     custom_fields: CustomFields | None = None
+    needs_admin: bool = False  # what it lists is complete only for an administrator
     matches_users: bool = False  # records that the target has already are linked by their natural key
     # what is known to exist but cannot be read: source, staged records of a stream, the chosen readings
     unreadable: Callable[[Source, Callable[[str], Iterable[Seen]], Sequence[Reading]], Iterable[SetAside]] | None = None

@@ -123,6 +123,7 @@ ENTITIES = (
         name="groups",
         wire="groups",
         scopes=("sonet_group",),
+        needs_admin=True,
         streams=(groups, group_members),
         optional_scopes={"socialnetwork": "type, project dates and scrum masters of groups are not migrated"},
     ),

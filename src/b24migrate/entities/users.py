@@ -83,6 +83,7 @@ ENTITIES = (
         name="users",
         wire="users",
         scopes=("user", "department"),
+        needs_admin=True,
         streams=(departments, users),
         optional_scopes={"user.userfield": "custom fields of users are not migrated"},
         custom_fields=CustomFields("users", "user.userfield.list", "user.userfield", {"order": {"ID": "ASC"}}),

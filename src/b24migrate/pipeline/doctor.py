@@ -81,6 +81,8 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
     scopes = _scopes(_value(said["scope"]))
     for entity in entities:
         checks += _scope_checks(entity, scopes)
+        if admin is False and entity.needs_admin:
+            checks.append(_incomplete(entity))
     for via in range(1, len(source.owners)):
         checks.append(_other_webhook(source, via, entities, clock))
     methods = {name: _exists(_value(answer)) for name, answer in zip(needs, answers[len(PROBES) :], strict=True)}
@@ -131,6 +133,13 @@ def _admin(profile: Json, user_admin: Json) -> bool | None:
     if isinstance(profile, dict) and "ADMIN" in profile:
         return profile["ADMIN"] in (True, "Y", "1", 1, "true")
     return user_admin if isinstance(user_admin, bool) else None
+
+
+def _incomplete(entity: Entity) -> Check:
+    """A list with gaps that nobody can see is the one thing that must not happen."""
+    message = f"{entity.name} can be listed completely only by an administrator, which the webhook's owner is not"
+    fix = "Let an administrator create the webhook in source.webhook."
+    return Check(f"rights for {entity.name}", False, message, fix, f"auth.cloud.{entity.name}", entity.name, fatal=True)
 
 
 def _admin_check(admin: bool | None) -> Check:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from b24migrate.phases.work import Work
 from b24migrate.ports import FINDINGS, INVENTORY
 from b24migrate.records import Status
 from b24migrate.streams import Entity, Stream
 
+MOST_FILES_LOOKED_AT = 10_000
+
 
 def is_verified(work: Work, entity: Entity) -> bool:
-    return all(stream_is_clean(work, stream) for stream in entity.streams)
+    return all(stream_is_clean(work, stream) for stream in entity.streams) and not failed_files(work, entity)
+
+
+def failed_files(work: Work, entity: Entity) -> int:
+    """Files of the entity's records that could not be fetched or were refused."""
+    failed = work.store.failed(work.streams["files"].table, MOST_FILES_LOOKED_AT)
+    final = (one for one in failed if one.status is Status.IMPORT_ERR)
+    return sum(msgspec.json.decode(one.payload)["entity"] == entity.name for one in final)
 
 
 def stream_is_clean(work: Work, stream: Stream) -> bool:

@@ -40,6 +40,10 @@ def unmet(
         names = " and ".join(f"`{scope}`" for scope in missing)
         fix = f"Tick {names} in the incoming webhook's settings on the source portal, then run again."
         return Unmet(gate, f"the source webhook lacks the scope {names}.", fix)
+    if phase in READS and entity.needs_admin and analysis.facts.admin is False:
+        gate = f"auth.cloud.{entity.name}"
+        fix = "Let an administrator create the webhook in source.webhook, then run again."
+        return Unmet(gate, f"only an administrator can list all {entity.name}; the webhook's owner is none.", fix)
     if phase in WRITES and entity.wire not in analysis.facts.served:
         gate = f"auth.target.import.{entity.name}"
         served = ", ".join(analysis.facts.served) or "nothing"

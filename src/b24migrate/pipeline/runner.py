@@ -13,7 +13,7 @@ from b24migrate.pipeline.conductor import Conductor
 from b24migrate.pipeline.crew import Crew
 from b24migrate.pipeline.diagnosis import Check, Diagnosis
 from b24migrate.pipeline.doctor import examine
-from b24migrate.pipeline.findings import drift, mismatches
+from b24migrate.pipeline.findings import drift, failed_files, mismatches
 from b24migrate.pipeline.plan import Plan, Run
 from b24migrate.pipeline.state import BLOCKED, FAILED, States
 from b24migrate.records import Status
@@ -114,4 +114,8 @@ def problems_of(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -
         said += [f"drift of {drifted}"] * bool(drifted)
         if said:
             problems.append(f"{stream.name}: {', '.join(said)}")
+    for entity in entities:
+        files = failed_files(work, entity)
+        if files:
+            problems.append(f"files of {entity.name}: {files} failed")
     return problems
