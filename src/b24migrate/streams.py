@@ -201,7 +201,6 @@ class FileRef(NamedTuple):
     name: str = ""
     size: int | None = None
     url: str = ""
-    via: int = 0
     place: str = ""  # what a link may need besides the id, such as the dialog it was posted in
 
     @property

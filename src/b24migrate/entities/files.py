@@ -16,18 +16,19 @@ def drive_links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
     """A Drive object gives its link by `disk.file.get`; a chat's file also by `im.v2.File.download`, which wants no
     Drive rights. Links hold tokens and expire, so they are asked for right before the download."""
     links: dict[str, str] = {}
-    for via in sorted({ref.via for ref in refs}):
-        mine = [ref for ref in refs if ref.via == via]
-        links |= _ask(source, via, mine, "DOWNLOAD_URL", lambda ref: Command("disk.file.get", {"id": ref.id}))
-        rest = [ref for ref in mine if ref.key not in links and ref.place]
-        links |= _ask(
-            source,
-            via,
-            rest,
-            "downloadUrl",
-            lambda ref: Command("im.v2.File.download", {"dialogId": ref.place, "fileId": ref.id}),
-        )
+    # A file of a chat is given to its participants only, so each webhook is asked for what those before could not get.
+    for via in range(len(source.owners)):
+        for field, command in ASKING:
+            rest = [ref for ref in refs if ref.key not in links and (ref.place or field == DRIVE)]
+            links |= _ask(source, via, rest, field, command)
     return links
+
+
+DRIVE = "DOWNLOAD_URL"
+ASKING: tuple[tuple[str, Callable[[FileRef], Command]], ...] = (
+    (DRIVE, lambda ref: Command("disk.file.get", {"id": ref.id})),
+    ("downloadUrl", lambda ref: Command("im.v2.File.download", {"dialogId": ref.place, "fileId": ref.id})),
+)
 
 
 def _ask(

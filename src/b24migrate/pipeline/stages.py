@@ -47,7 +47,13 @@ def one_job(name: str, kind: str, entity: Entity, **args: Json) -> Stage:
 def get_stages(work: Work, entity: Entity, pass_no: int) -> list[Stage]:
     reads = [read_stage(stream, pass_no) for stream in entity.streams]
     pulls = [pull_stage(stream) for stream in entity.streams] if work.options.test_limit else []
-    return [*reads, *pulls, files_stage("fetch", entity), one_job("inventory", "close", entity, **{"pass": pass_no})]
+    fetches = [files_stage("fetch", one) for one in (*pulled_entities(work, entity), entity)]
+    return [*reads, *pulls, *fetches, one_job("inventory", "close", entity, **{"pass": pass_no})]
+
+
+def pulled_entities(work: Work, entity: Entity) -> list[Entity]:
+    """Those whose records may have been pulled through for this one."""
+    return [other for other in work.entities if other is not entity] if work.options.test_limit else []
 
 
 def read_stage(stream: Stream, pass_no: int) -> Stage:
@@ -69,14 +75,15 @@ def files_stage(kind: str, entity: Entity) -> Stage:
 
 
 def set_stages(work: Work, entity: Entity) -> list[Stage]:
-    """What was pulled through for others first; then people to link, files, records, and late references."""
-    others = [one for other in work.entities if other is not entity for one in other.streams]
-    pulled = [send_stage(stream, pulled=True) for stream in others] if work.options.test_limit else []
-    matched = [match_stage(stream) for stream in entity.streams if entity.matches_users and stream.natural]
+    """People to link, files, what was pulled through for this entity, its own records, and late references."""
+    others = pulled_entities(work, entity)
+    both = [*others, entity]
+    matched = [match_stage(stream) for one in both if one.matches_users for stream in one.streams if stream.natural]
+    uploads = [files_stage("upload", one) for one in both]
+    pulled = [send_stage(stream, pulled=True) for one in others for stream in one.streams]
     sent = [send_stage(stream) for stream in entity.streams]
-    late = [late_stage(stream) for stream in entity.streams if stream.late or stream.files]
-    pulled_late = [late_stage(stream) for stream in others if stream.late] if work.options.test_limit else []
-    return [*pulled, *matched, files_stage("upload", entity), *sent, *late, *pulled_late]
+    late = [late_stage(stream) for one in both for stream in one.streams if stream.late or stream.files]
+    return [*matched, *uploads, *pulled, *sent, *late]
 
 
 def match_stage(stream: Stream) -> Stage:

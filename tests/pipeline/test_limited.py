@@ -1,0 +1,99 @@
+"""`test_limit`: the first N of each kind, and whatever they refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.world import World, small, world
+
+FEW: dict[str, dict[str, Any]] = {"run": {"test_limit": 3}}
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Iterator[World]:
+    with world(tmp_path, small(users=30, departments=8, groups=12, chats=14, messages=400)) as made:
+        made.settings = dict(FEW)
+        yield made
+
+
+def pulled(made: World, table: str) -> set[str]:
+    return {key for key, one in made.records(table).items() if one["PulledThrough"]}
+
+
+def test_the_first_by_id_are_read_and_what_they_refer_to_is_pulled_through(few: World) -> None:
+    assert few.run().exit_code == 0
+    company = few.cloud.portal.company
+    first = {str(number) for number in company.users.ids[:3]}
+    assert few.records("Users").keys() - pulled(few, "Users") == first
+    assert pulled(few, "Users")
+    assert few.records("Groups").keys() >= {str(number) for number in company.groups.ids[:3]}
+    owners = {str(company.groups.row(number)["OWNER_ID"]) for number in company.groups.ids[:3]}
+    members = {key.partition(":")[2] for key in few.records("GroupMembers")}
+    assert owners | members <= few.records("Users").keys()
+
+
+def test_what_was_pulled_through_is_imported_and_counted(few: World) -> None:
+    few.run()
+    users = few.stream("users")
+    assert users.retrieved == users.import_ok == len(few.records("Users")) == len(few.imported("users"))
+    assert few.stream("departments").import_ok == len(few.imported("departments"))
+    assert {one["Status"] for one in few.records("Users").values()} == {"IMPORT_OK"}
+
+
+def test_a_limited_run_is_clean_and_has_no_drift(few: World) -> None:
+    few.run()
+    for name in ("users", "groups", "chats"):
+        about = few.entity(name)
+        assert about.verified, about
+        assert {one.drift for one in about.streams.values()} == {0}
+
+
+def test_each_chat_gives_one_page_of_messages(few: World) -> None:
+    few.run()
+    per_chat: dict[str, int] = {}
+    for key in few.records("ChatMessages"):
+        chat = key.partition(":")[0]
+        per_chat[chat] = per_chat.get(chat, 0) + 1
+    assert max(per_chat.values()) <= 50
+    assert len(few.records("Chats")) <= 3 + len(pulled(few, "Chats"))
+
+
+def test_a_full_run_after_a_limited_one_completes_it(few: World) -> None:
+    few.run()
+    before = few.effects()
+    few.settings = {}
+    assert few.run().exit_code == 0
+    assert pulled(few, "Users") == set()
+    assert few.stream("users").reported == few.stream("users").retrieved == 30
+    assert few.effects().keys() > before.keys()
+    assert {created for created, _ in few.effects().values()} == {1}
+
+
+def test_a_limited_run_twice_changes_nothing(few: World) -> None:
+    few.run()
+    before = few.effects()
+    assert few.run().exit_code == 0
+    assert few.effects() == before
+
+
+def test_pictures_of_pulled_through_users_arrive_with_them(few: World) -> None:
+    few.run()
+    company = few.cloud.portal.company
+    with_photo = {key for key in pulled(few, "Users") if company.users.row(int(key)).get("PERSONAL_PHOTO")}
+    assert with_photo
+    imported = few.imported("users")
+    assert all(imported[f"source:users:{key}"]["fields"]["PERSONAL_PHOTO"] for key in with_photo)
+
+
+def test_a_pulled_through_user_that_the_box_has_is_linked(few: World) -> None:
+    company = few.cloud.portal.company
+    owner = next(int(company.groups.row(n)["OWNER_ID"]) for n in company.groups.ids if company.groups.row(n))
+    owner = owner if owner > 3 else company.users.ids[10]
+    few.change("groups", id=company.groups.ids[0], fields={"OWNER_ID": str(owner)})
+    few.change("users", id=owner, fields={"EMAIL": few.box.portal.company.users.row(1)["EMAIL"]})
+    assert few.run().exit_code == 0
+    assert str(owner) in pulled(few, "Users")
+    assert few.records("Users")[str(owner)]["TargetId"] == "1"

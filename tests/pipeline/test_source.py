@@ -1,0 +1,190 @@
+"""What is read, what cannot be read, and what the store keeps about it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.world import World, small, world
+
+# ---------------------------------------------------------------- several webhooks
+
+
+def test_the_chats_of_several_webhooks_are_merged(tmp_path: Path) -> None:
+    with world(tmp_path, small(chats=20, foreign_chats=0.4), webhooks=(1, 2, 3)) as made:
+        assert made.run().exit_code == 0
+        chats = made.cloud.portal.company.chats.values()
+        wanted = {str(chat.id) for chat in chats if {1, 2, 3} & set(chat.members) and chat.kind != "X"}
+        only_first = {str(chat.id) for chat in chats if 1 in chat.members and chat.kind != "X"}
+        assert made.records("Chats").keys() == wanted > only_first
+        assert len(made.imported("chats")) == len(wanted)
+
+
+def test_whose_chats_nobody_can_read_is_said_and_counted(tmp_path: Path) -> None:
+    with world(tmp_path, webhooks=(1, 2)) as made:
+        made.run()
+        assert made.stream("chats").impossible == 12 - 2
+        aside = made.sql("SELECT RowKey, Why, Reason, Name FROM SetAside WHERE Why = 'impossible'")
+        assert {key for key, *_ in aside} == {f"chats:private:{user}" for user in range(3, 13)}
+        assert all(reason and name for _, _, reason, name in aside)
+        row = made.cloud.portal.company.users.row(5)
+        assert any(f"{row['NAME']} {row['LAST_NAME']}" in note for note in made.entity("chats").notes)
+        assert made.entity("chats").verified
+
+
+# ---------------------------------------------------------------- two ways of reading chats
+
+
+def told(made: World) -> dict[str, Any]:
+    """What the box knows about chats and messages, without its own ids."""
+    people = {row["id"]: key for key, row in made.imported("users").items()}
+    chats = {row["id"]: key for key, row in made.imported("chats").items()}
+    seen: dict[str, Any] = {}
+    for key, row in made.imported("chats").items():
+        fields = row["fields"]
+        seen[key] = (fields["name"], fields["type"], people[fields["owner"]], {people[one] for one in fields["users"]})
+    for key, row in made.imported("chat_messages").items():
+        fields = row["fields"]
+        text = re.sub(r"\[(USER|CHAT)=\d+", r"[\1=", fields["text"])
+        seen[key] = (chats[fields["chat_id"]], fields["date"], text, len(fields["files"]), fields["params"])
+    return seen
+
+
+def test_a_portal_that_lists_chats_gives_the_same_result(tmp_path: Path) -> None:
+    results = []
+    for listing in (False, True):
+        folder = tmp_path / str(listing)
+        folder.mkdir()
+        with world(folder, listing_chats=listing) as made:
+            assert made.run().exit_code == 0
+            results.append(told(made))
+            ((method,),) = made.sql("SELECT SourceMethod FROM SourceInventory WHERE Stream = 'chats'")
+            assert method == ("im.chat.get" if listing else "im.recent.list")
+    assert results[0] == results[1]
+
+
+def test_chats_of_tasks_are_excluded(tmp_path: Path) -> None:
+    with world(tmp_path, small(chats=20)) as made:
+        assert made.run().exit_code == 0
+        tasks = {str(chat.id) for chat in made.cloud.portal.company.chats.values() if chat.kind == "X"}
+        assert tasks
+        about = made.stream("chats")
+        assert (about.excluded, about.import_ok, about.retrieved) == (len(tasks), 20 - len(tasks), 20)
+        assert not tasks & {key.partition(":")[0] for key in made.records("ChatMessages")}
+        assert made.entity("chats").verified
+
+
+# ---------------------------------------------------------------- drift and alarms
+
+
+def test_fewer_records_than_the_source_reports_is_drift(small: World) -> None:
+    chat = max(small.cloud.portal.company.chats.values(), key=len)
+    small.change("chats", id=chat.id, fields={"extra": {"message_count": len(chat) + 7}})
+    ended = small.run()
+    assert ended.exit_code == 5
+    assert "drift of 7" in ended.message
+    about = small.stream("chat_messages")
+    assert (about.reported or 0) - about.retrieved == about.drift == 7
+    assert not small.entity("chats").verified
+    assert any("reports" in note for note in small.entity("chats").notes)
+
+
+def test_rows_that_appear_while_pages_are_read_are_no_drift(small: World) -> None:
+    small.strike_cloud({"kind": "insert", "method": "user.get", "count": 3})
+    assert small.run().exit_code == 0
+    assert small.stream("users").drift == 0
+
+
+def test_a_group_without_members_is_an_alarm(small: World) -> None:
+    group = small.cloud.portal.company.groups.ids[0]
+    for user in list(small.cloud.portal.company.groups_by_id[group].roles):
+        small.change("group_members", "delete", group=group, user=user)
+    small.run()
+    assert any(f"groups {group} has no group_members" in note for note in small.entity("groups").notes)
+
+
+# ---------------------------------------------------------------- inventory, page log, times
+
+
+def test_every_pass_leaves_an_inventory(small: World) -> None:
+    small.run()
+    small.run()
+    rows = small.sql(
+        "SELECT Stream, ReportedTotal, RetrievedTotal, SourceMethod, PageCount, IsLatest FROM SourceInventory"
+    )
+    latest = {stream: rest for stream, *rest, is_latest in rows if is_latest}
+    assert latest["users"][:3] == [12, 12, "user.get"]
+    assert latest["departments"][:3] == [4, 4, "department.get"]
+    assert latest["groups"][:3] == [4, 4, "sonet_group.get"]
+    assert latest["chat_messages"][0] == latest["chat_messages"][1] == 120
+    assert latest["group_members"][0] is None
+    assert sum(stream == "users" for stream, *_ in rows) == 2
+    assert sum(is_latest for *_, is_latest in rows) == len(latest) == 6
+
+
+def test_every_page_is_logged(small: World) -> None:
+    small.run()
+    pages = small.sql(
+        "SELECT RowKey, PageSize, Retrieved, ApiParamsHash, StartedAtUtc, FinishedAtUtc, DurationMs FROM PageLog"
+    )
+    retrieved: dict[str, int] = {}
+    for key, size, got, asked, started, finished, took in pages:
+        stream = key.partition(":")[0]
+        retrieved[stream] = retrieved.get(stream, 0) + got
+        assert got <= max(size, got)
+        assert re.fullmatch("[0-9a-f]{64}", asked)
+        assert datetime.fromisoformat(started) <= datetime.fromisoformat(finished)
+        assert took >= 0
+    assert retrieved["users"] == 12
+    assert retrieved["chat_messages"] == 120
+    counts: dict[str, int] = dict(small.sql("SELECT Stream, PageCount FROM SourceInventory WHERE IsLatest"))
+    assert counts["users"] == sum(key.startswith("users:") for key, *_ in pages)
+
+
+@pytest.mark.parametrize(
+    ("table", "field"), [("Groups", "DATE_CREATE"), ("ChatMessages", "date"), ("Chats", "date_create")]
+)
+def test_times_are_kept_as_received_and_in_utc(small: World, table: str, field: str) -> None:
+    small.run(phases=("custom-fields-get", "get"))
+    columns = ("SourceOriginal", "SourceUtc", "OriginalOffsetMin", f"json_extract(CAST(Payload AS TEXT), '$.{field}')")
+    for original, utc, offset, received in (row.values() for row in small.table(table, *columns)):
+        assert original == received
+        assert offset == 180
+        assert datetime.fromisoformat(utc) == datetime.fromisoformat(original)
+        assert datetime.fromisoformat(utc).tzinfo == UTC
+
+
+def test_times_arrive_in_utc(small: World) -> None:
+    small.run()
+    for number in small.cloud.portal.company.groups.ids:
+        wanted = datetime.fromisoformat(str(small.cloud.portal.company.groups.row(number)["DATE_CREATE"]))
+        there = small.imported("groups")[f"source:groups:{number}"]["fields"]["DATE_CREATE"]
+        assert there.endswith("Z")
+        assert datetime.fromisoformat(there) == wanted
+
+
+# ---------------------------------------------------------------- secrets
+
+
+def test_no_secret_is_kept_in_the_store(small: World) -> None:
+    small.strike_cloud({"method": "im.dialog.get", "kind": "error", "code": "ACCESS_ERROR", "at": [2]})
+    small.strike_box({"method": "import.groups.batch", "kind": "502html", "count": 1})
+    small.run()
+    secrets = [*small.cloud.portal.webhooks.values(), *small.box.portal.webhooks.values()]
+    files = [path for path in small.folder.rglob("*") if path.is_file() and path.name != "b24migrate.toml"]
+    assert files
+    for path in files:
+        content = path.read_bytes()
+        assert not [secret for secret in secrets if secret.encode() in content], path
+    said = repr(small.events)
+    assert not [secret for secret in secrets if secret in said]
+
+
+def test_files_are_stored_under_names_of_our_own(small: World) -> None:
+    small.run()
+    names = {path.name for path in (small.folder / "b24migrate.db.files").rglob("*") if path.is_file()}
+    assert names == {hashlib.sha256(key.encode()).hexdigest() for key in small.records("Files")}
