@@ -223,9 +223,7 @@ def digest(value: Json) -> str:
 
 def order_key(row_key: str) -> str:
     """A text that sorts as the id counts: `9` before `10`, `2:30` before `11:4`. No two row keys share one."""
-    if row_key.isdecimal() and row_key.isascii():
-        return _part(row_key)
-    return ":".join(map(_part, row_key.split(":")))
+    return ":".join(map(_part, row_key.split(":"))) if ":" in row_key else _part(row_key)
 
 
 def _part(part: str) -> str:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import lt
 
 from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Ref
@@ -187,11 +189,8 @@ class KeysetReader:
 
     @staticmethod
     def _ascends(rows: Sequence[Row], last: int) -> bool:
-        for row in rows:
-            if (number := int(row.source_id)) <= last:
-                return False
-            last = number
-        return True
+        numbers = [int(row.source_id) for row in rows]
+        return all(map(lt, chain((last,), numbers), numbers))
 
     def _unordered(self, stretch: Stretch) -> Permanent:
         return Permanent(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
+from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -72,16 +74,23 @@ def id_reader(field: str) -> Callable[[Raw], str]:
     fields = [(f"f{place}", str | int) for place in range(len(names))]
     shape = msgspec.defstruct("Id", fields, rename={f"f{place}": name for place, name in enumerate(names)}.get)
     decode = msgspec.json.Decoder(shape).decode
-    if len(names) == 1:
-        return lambda raw: str(decode(raw).f0)  # type: ignore[attr-defined]
-    return lambda raw: ":".join(str(getattr(decode(raw), name)) for name, _ in fields)
+    if len(names) > 1:
+        return lambda raw: ":".join(str(getattr(decode(raw), name)) for name, _ in fields)
+    # The id is nearly always the first field: then nothing else of the record is walked through.
+    first = re.compile(rb'\{"%s":(?:"([ !#-\[\]-~]*)"|(-?[0-9]+))[,}]' % re.escape(field.encode())).match
+
+    def read(raw: Raw) -> str:
+        found = first(raw)
+        return found[found.lastindex or 0].decode() if found else str(decode(raw).f0)  # type: ignore[attr-defined]
+
+    return read
 
 
 def rows_of(result: bytes | None, path: tuple[str, ...], field: str) -> list[Row]:
     """Payloads are verbatim slices; nothing of a record is decoded but its id."""
-    read = id_reader(field)
+    items = items_of(result, path).items
     try:
-        return [Row(read(raw), bytes(raw)) for raw in items_of(result, path).items]
+        return list(map(Row._make, zip(map(id_reader(field), items), map(bytes, items), repeat(None))))
     except msgspec.DecodeError as error:
         raise Permanent(f"A record has no {field}.", code="STRANGE_RESULT", hint=str(error)) from None
 

@@ -85,8 +85,7 @@ class Composer:
         return plain(value) if plain else self._linked[spec.kind](spec, one, value, done)
 
     def _time(self, value: Json) -> str | None:
-        when = values.moment(value, self._work.options.timezone)
-        return None if when is None else values.utc_text(when.utc)
+        return values.stamp(value, self._work.options.timezone)[1]
 
     def _rich(self, _spec: Field, _one: Seen, value: Json, done: Composed) -> str | None:
         text = values.text(value)

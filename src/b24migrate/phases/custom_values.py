@@ -78,8 +78,7 @@ class CustomValues:
         return target_id
 
     def _time(self, _: Mapped, value: Json, __: Lose) -> Json:
-        when = values.moment(value, self._work.options.timezone)
-        return None if when is None else values.utc_text(when.utc)
+        return values.stamp(value, self._work.options.timezone)[1]
 
     def _file(self, _: Mapped, __: Json, lose: Lose) -> Json:
         # The documented reader of user fields of this type does not work, so the bytes cannot be had.

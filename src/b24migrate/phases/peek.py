@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 import msgspec
 
 from b24migrate.records import Json
 from b24migrate.streams import Stream
 
+Look: TypeAlias = Callable[[bytes], dict[str, Json]]
 
-def wanted(stream: Stream) -> tuple[str, ...]:
-    return tuple(sorted({name for name in (stream.stamp, stream.natural, *stream.peek) if name}))
+
+def looker(stream: Stream) -> Look:
+    """Only what staging looks at, where that is little: decoding whole rows would be most of the work."""
+    if stream.hashed or (stream.exclude is not None and not stream.peek):
+        return _whole
+    return _only(tuple(sorted({name for name in (stream.stamp, stream.natural, *stream.peek) if name})))
+
+
+_whole: Look = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 @lru_cache(maxsize=128)
-def decoder(names: tuple[str, ...]) -> tuple[msgspec.json.Decoder[Any], tuple[tuple[str, str], ...]]:
-    """A decoder that skips every other field. Source names need not be Python names, hence the renaming."""
-    renamed = tuple((f"f{at}", name) for at, name in enumerate(names))
-    kind = msgspec.defstruct(
-        "Peeked", [(attribute, Any, None) for attribute, _ in renamed], rename=dict(renamed), gc=False
-    )
-    return msgspec.json.Decoder(kind), renamed
-
-
-def peek(names: tuple[str, ...], payload: bytes) -> dict[str, Json]:
-    decode, renamed = decoder(names)
-    found = decode.decode(payload)
-    return {name: getattr(found, attribute) for attribute, name in renamed}
+def _only(names: tuple[str, ...]) -> Look:
+    """A decoder that skips every other field."""
+    kind = TypedDict("kind", dict.fromkeys(names, Any), total=False)  # type: ignore[misc]
+    look: Any = msgspec.json.Decoder(kind).decode
+    return look  # type: ignore[no-any-return]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from b24migrate.errors import Permanent
 from b24migrate.events import Extracted
 from b24migrate.phases import values
-from b24migrate.phases.peek import peek as look
-from b24migrate.phases.peek import wanted
+from b24migrate.phases.peek import looker
 from b24migrate.phases.work import Follow, Work, children_reading, seen
 from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, order_key
@@ -136,39 +134,40 @@ def stage(
     pulled: bool = False,
 ) -> int:
     """Returns how many rows were staged; the others were excluded by a rule."""
-    looked = [Seen(row.source_id, peek(stream, row), row.extras or {}) for row in rows]
-    why = {one.id: reason for one in looked if stream.exclude and (reason := stream.exclude(one))}
-    chosen = [(row, one) for row, one in zip(rows, looked, strict=True) if one.id not in why]
-    staged = [stage_row(work, stream, row, one.payload, pulled) for row, one in chosen]
+    look = looker(stream)
+    looked = [look(row.payload) for row in rows]
+    shown = [
+        Seen(row.source_id, payload, row.extras or {})
+        for row, payload in zip(rows, looked, strict=True)
+        if not stream.peek or not payload.keys().isdisjoint(stream.peek)
+    ]
+    why = {one.id: reason for one in shown if stream.exclude and (reason := stream.exclude(one))}
+    staged = [
+        stage_row(work, stream, row, payload, pulled)
+        for row, payload in zip(rows, looked, strict=True)
+        if row.source_id not in why
+    ]
     if staged:
         work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
-    find_files(work, stream, [one for _, one in chosen])
+    find_files(work, stream, [one for one in shown if one.id not in why])
     excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
     put_aside(work, [*(one._replace(stream=one.stream or stream.name) for one in aside), *excluded])
     return len(staged)
 
 
 def stage_row(work: Work, stream: Stream, row: Row, payload: Mapping[str, Json], pulled: bool) -> Staged:
-    when = values.moment(payload.get(stream.stamp), work.options.timezone) if stream.stamp else None
     natural = payload.get(stream.natural) if stream.natural else None
-    return Staged(
-        row.source_id,
-        row.payload,
-        payload_hash(stream, payload) if stream.hashed else None,
-        when.original if when else None,
-        values.utc_text(when.utc) if when else None,
-        when.offset_min if when else None,
-        msgspec.json.encode(row.extras) if row.extras else None,
-        pulled,
-        str(natural).strip().lower() if natural else None,
+    return Staged._make(
+        (
+            row.source_id,
+            row.payload,
+            payload_hash(stream, payload) if stream.hashed else None,
+            *(values.stamp(payload.get(stream.stamp), work.options.timezone) if stream.stamp else values.NO_TIME),
+            msgspec.json.encode(row.extras) if row.extras else None,
+            pulled,
+            str(natural).strip().lower() if natural else None,
+        )
     )
-
-
-def peek(stream: Stream, row: Row) -> dict[str, Json]:
-    """Only what staging looks at, where that is little: decoding whole rows would be most of the work."""
-    if stream.hashed or (stream.exclude is not None and not stream.peek):
-        return msgspec.json.decode(row.payload, type=dict[str, Any])
-    return look(wanted(stream), row.payload)
 
 
 def payload_hash(stream: Stream, payload: Mapping[str, Json]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import NamedTuple
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
 from b24migrate.records import Json
@@ -19,6 +20,11 @@ class Moment(NamedTuple):
     original: str
     utc: datetime
     offset_min: int
+
+
+# as received, in UTC, the offset it was given in
+Stamp: TypeAlias = tuple[str | None, str | None, int | None]
+NO_TIME: Stamp = (None, None, None)
 
 
 def flag(value: Json) -> bool | None:
@@ -66,6 +72,17 @@ def moment(value: Json, timezone: ZoneInfo) -> Moment | None:
         parsed = parsed.replace(tzinfo=timezone)
     offset = parsed.utcoffset()
     return Moment(value, parsed.astimezone(UTC), int(offset.total_seconds() // 60) if offset else 0)
+
+
+def stamp(value: Json, timezone: ZoneInfo) -> Stamp:
+    """What a record keeps of its time."""
+    return _stamp(value, timezone) if isinstance(value, str) else NO_TIME
+
+
+@lru_cache(maxsize=4096)  # days repeat, and so do the times of a batch that is read, sent and compared
+def _stamp(value: str, timezone: ZoneInfo) -> Stamp:
+    when = moment(value, timezone)
+    return NO_TIME if when is None else (when.original, utc_text(when.utc), when.offset_min)
 
 
 def _parse(value: str) -> datetime | None:
