@@ -27,7 +27,7 @@ operating_seconds = 0
 webhook = "{box}"
 [run]
 workers = 3
-user_coverage = 0.9
+user_coverage = 0.8
 [mapping]
 placeholder_user = "{placeholder}"
 [entities.users]

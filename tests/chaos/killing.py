@@ -16,7 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.chaos.portals import ROOT
+
 ENTITIES = ("users", "groups", "chats")
 CELLS = tuple((entity, phase) for entity in ENTITIES for phase in ("get", "set", "verify"))
 Cell = tuple[str, str]

@@ -1,0 +1,58 @@
+"""Several processes on one store: each job is done once, by whoever comes first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.chaos.killing import Migration, end
+from tests.pipeline.world import World, small, world
+
+
+def migration(made: World) -> Migration:
+    with made.app():  # writes the configuration and makes the store
+        pass
+    return Migration(made.folder, made.folder / "b24migrate.toml", 1.0)
+
+
+def owners(made: World) -> set[str]:
+    """The processes that hold a job at this moment."""
+    return {owner.rpartition(":")[0] for (owner,) in made.sql("SELECT Owner FROM Jobs WHERE Owner IS NOT NULL")}
+
+
+@pytest.mark.slow
+def test_two_processes_share_one_run(tmp_path: Path) -> None:
+    with world(tmp_path, small(users=60, groups=20, chats=20, messages=3000), latency_s=0.05) as made:
+        made.box.portal.latency_s = 0.05
+        commands = migration(made)
+        runner, worker = commands.start("run"), commands.start("worker")
+        seen: set[str] = set()
+        try:
+            while runner.poll() is None:
+                seen |= owners(made)
+            assert runner.returncode == 0, commands.last_words()
+        finally:
+            end(runner)
+            end(worker)
+        assert len(seen) == 2
+        assert {created for created, _ in made.effects().values()} == {1}
+        assert made.box.portal.imports.order_violations == 0
+        status = json.loads(commands.output("status", "--json"))
+        assert all(about["verified"] for about in status["entities"].values())
+
+
+@pytest.mark.slow
+def test_a_worker_that_was_killed_leaves_its_jobs_to_the_others(tmp_path: Path) -> None:
+    with world(tmp_path, small(users=60, groups=20, chats=20, messages=3000), latency_s=0.05) as made:
+        made.box.portal.latency_s = 0.05
+        commands = migration(made)
+        runner = commands.start("run")
+        try:
+            while not owners(made):
+                assert runner.poll() is None, commands.last_words()
+        finally:
+            end(runner)
+        assert commands.finish("run") == 0, commands.last_words()
+        assert {created for created, _ in made.effects().values()} == {1}
+        assert made.sql("SELECT count(*) FROM Jobs") == [(0,)]
