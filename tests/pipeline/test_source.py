@@ -99,6 +99,31 @@ def test_rows_that_appear_while_pages_are_read_are_no_drift(small: World) -> Non
     assert small.stream("users").drift == 0
 
 
+def test_what_the_source_does_not_show_any_more_is_a_finding(small: World) -> None:
+    small.run()
+    group = small.cloud.portal.company.groups.ids[0]
+    members = sum(key.startswith(f"{group}:") for key in small.records("GroupMembers"))
+    small.change("groups", "delete", id=group)
+    ended = small.run()
+    assert ended.exit_code == 5
+    findings = small.sql("SELECT Stream, Fate, Field, Expected, Actual FROM Findings ORDER BY Stream DESC")
+    total = len(small.records("GroupMembers"))
+    assert findings == [
+        ("groups", "extra", "source", "3", "4"),
+        ("group_members", "extra", "source", str(total - members), str(total)),
+    ]
+    assert not small.entity("groups").verified
+    assert len(small.imported("groups")) == 4
+
+
+def test_a_listing_that_is_suddenly_empty_is_no_success(small: World) -> None:
+    small.run()
+    for user in list(small.cloud.portal.company.groups.ids):
+        small.change("groups", "delete", id=user)
+    assert small.run().exit_code == 5
+    assert not small.entity("groups").verified
+
+
 def test_a_group_without_members_is_an_alarm(small: World) -> None:
     group = small.cloud.portal.company.groups.ids[0]
     for user in list(small.cloud.portal.company.groups_by_id[group].roles):

@@ -83,8 +83,13 @@ def retrieved(work: Work, stream: Stream, pass_no: int) -> int:
     is not staged yet, so there everything staged counts."""
     if work.options.test_limit:
         return sum(work.store.counts(stream.table).values()) + aside_count(work, stream.name, "excluded")
-    counted = work.store.counters(f"seen:{stream.table.name}:{pass_no}")
-    return int(counted.get(f"seen:{stream.table.name}:{pass_no}", 0)) + aside_count(work, stream.name, "excluded")
+    return seen_in(work, stream, pass_no) + aside_count(work, stream.name, "excluded")
+
+
+def seen_in(work: Work, stream: Stream, pass_no: int) -> int:
+    """How many records of the stream a pass has met so far."""
+    name = f"seen:{stream.table.name}:{pass_no}"
+    return int(work.store.counters(name).get(name, 0))
 
 
 def aside_count(work: Work, stream: str, why: str) -> int:

@@ -10,8 +10,10 @@ import msgspec
 from b24migrate.errors import Permanent
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composer
+from b24migrate.phases.inventory import seen_in
+from b24migrate.phases.pull import pass_of
 from b24migrate.phases.work import Follow, Work, decode_extras, seen_row
-from b24migrate.ports import FINDINGS, RegisterRow, TargetRecord
+from b24migrate.ports import FINDINGS, INVENTORY, RegisterRow, TargetRecord
 from b24migrate.records import Fate, Finding, Job, Json, Record, Row, Status
 from b24migrate.streams import Kind, Seen, Stream
 
@@ -38,6 +40,7 @@ def start(work: Work, scope: str, stream: Stream) -> list[Job]:
 def count(work: Work, job: Job) -> Follow:
     """What we say is there must be there, and nothing else. Only when the numbers differ are the records looked up."""
     stream = work.streams[job.args["stream"]]
+    record(work, gone(work, stream))
     _, _, there = work.target.listing(work.owner[stream.name].wire, stream.name, "")
     sent = work.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(work, stream)
     if there == sent:
@@ -45,6 +48,18 @@ def count(work: Work, job: Job) -> Follow:
     fate = Fate.EXTRA if there > sent else Fate.MISSING
     record(work, [Finding(stream.name, fate, "*", "count", str(sent), str(there))])
     return lanes.seed(work, job.scope, "reconcile", stream, pending=False)
+
+
+def gone(work: Work, stream: Stream) -> list[Finding]:
+    """More than the latest full pass retrieved: they were deleted on the source, or it did not show them this time."""
+    latest = [row.values for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
+    if not latest or latest[0].get("Limited"):
+        return []
+    staged, seen = sum(work.store.counts(stream.table).values()), seen_in(work, stream, pass_of(work, stream))
+    if staged <= seen:
+        return []
+    note = f"{staged - seen} of them the source did not show in its latest pass"
+    return [Finding(stream.name, Fate.EXTRA, "*", "source", str(seen), str(staged), note)]
 
 
 def linked(work: Work, stream: Stream) -> int:

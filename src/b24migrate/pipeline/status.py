@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from b24migrate.phases.inventory import Inventory, aside_count
+from b24migrate.phases.inventory import Inventory, aside_count, seen_in
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.findings import mismatches
@@ -110,11 +110,6 @@ def in_progress(work: Work, stream: Stream, pass_no: int, excluded: int) -> Inve
     row = work.store.read(CHECKPOINTS, stream.name)
     reported = int(row.values["Reported"]) if row is not None and row.values["Pass"] == pass_no else None
     return Inventory(reported, seen_in(work, stream, pass_no) + excluded, limited=True)
-
-
-def seen_in(work: Work, stream: Stream, pass_no: int) -> int:
-    name = f"seen:{stream.table.name}:{pass_no}"
-    return int(work.store.counters(name).get(name, 0))
 
 
 def figures(work: Work) -> list[tuple[str, dict[str, str], float]]:
