@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -37,8 +38,13 @@ class Ref:
 
 def encode(command: Command) -> str:
     """`method?query`. The portal reads it as an address, so names and values are percent-encoded, once."""
-    pairs = "&".join(f"{quote(name, safe='')}={quote(text, safe='')}" for name, text in flat(command.params))
+    pairs = "&".join(f"{_quoted(name)}={_quoted(text)}" for name, text in flat(command.params))
     return f"{command.method}?{pairs}" if pairs else command.method
+
+
+@lru_cache(maxsize=4096)  # the pages of a listing differ in one value
+def _quoted(text: str) -> str:
+    return quote(text, safe="")
 
 
 def flat(params: Args) -> Iterator[tuple[str, str]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Condition, Lock, Thread
 from threading import Event as Flag
-from threading import Lock, Thread
 
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.conductor import Conductor
@@ -15,7 +17,9 @@ from b24migrate.ports import Lease
 
 LEASE_S = 90.0
 RENEW_S = 20.0
-FIRST_WAIT_S, LONGEST_WAIT_S = 0.005, 0.2
+STEP_S = 1.0
+IDLE_S = 1.0  # an idle worker looks for itself after as long, should nobody wake it
+ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 
 
 class Crew:
@@ -27,6 +31,8 @@ class Crew:
         self._workers = workers
         self._host = f"{socket.gethostname()}:{os.getpid()}"
         self._over = Flag()
+        self._news = Condition()
+        self._heard = 0  # how often there was news
         self._lock = Lock()
         self._leases: dict[str, Lease] = {}
         self._failure: BaseException | None = None
@@ -36,36 +42,53 @@ class Crew:
         have ended, and the jobs they were in are back on the queue."""
         self._release_the_dead()
         threads = [Thread(target=self._labour, args=(n,), name=f"worker-{n}") for n in range(self._workers)]
-        threads.append(Thread(target=self._keep_leases, name="leases", daemon=True))
         if self._conductor.step():
             return
-        for thread in threads:
-            thread.start()
-        try:
-            while not self._over.wait(tick_s):
-                tick()
-                if self._conductor.step():
-                    break
-        finally:
-            self._over.set()
+        with seldom_collected():
             for thread in threads:
-                thread.join()
-            tick()
+                thread.start()
+            try:
+                self._watch(tick, tick_s)
+            finally:
+                self._end()
+                for thread in threads:
+                    thread.join()
+                tick()
         if self._failure is not None:
             raise self._failure
 
+    def _watch(self, tick: Callable[[], None], tick_s: float) -> None:
+        """What the threads need from outside: leases kept, parked jobs woken, a plan that somebody else moved on."""
+        clock = self._work.clock
+        renewed = stepped = clock.monotonic()
+        while not self._over.is_set():
+            clock.sleep(tick_s)
+            tick()
+            now = clock.monotonic()
+            if now - renewed >= RENEW_S:
+                self._keep_leases()
+                renewed = now
+            if now - stepped >= STEP_S:
+                if self._conductor.step():
+                    return
+                stepped = now
+            due = self._work.queue.next_visible()
+            if due is not None and due <= clock.now():
+                self._wake()
+
     def _labour(self, number: int) -> None:
         owner = f"{self._host}:{number}"
-        wait_s = FIRST_WAIT_S
         while not self._over.is_set():
+            heard = self._heard
             try:
                 found = self._take_one(owner)
             except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
                 self._fail(failure)
                 return
-            wait_s = FIRST_WAIT_S if found else min(wait_s * 2, LONGEST_WAIT_S)
-            if not found:
-                self._over.wait(wait_s)
+            if found:
+                self._wake()
+            else:
+                self._wait(heard)
 
     def _take_one(self, owner: str) -> bool:
         lease = self._work.queue.claim(owner, now=self._work.clock.now(), lease_s=LEASE_S)
@@ -82,25 +105,53 @@ class Crew:
             with self._lock:
                 self._leases.pop(lease.token, None)
         if self._conductor.idle(lease.job.scope) and self._conductor.step():
-            self._over.set()
+            self._end()
         return True
+
+    def _wait(self, heard: int) -> None:
+        """For news that came after so much had been heard."""
+        with self._news:
+            if self._heard == heard:
+                self._news.wait(IDLE_S)
+
+    def _wake(self) -> None:
+        """There may be something to take."""
+        with self._news:
+            self._heard += 1
+            self._news.notify_all()
+
+    def _end(self) -> None:
+        self._over.set()
+        self._wake()
 
     def _fail(self, failure: BaseException) -> None:
         with self._lock:
             self._failure = self._failure or failure
-        self._over.set()
+        self._end()
 
     def _keep_leases(self) -> None:
         """A long job keeps its lease; a killed process stops keeping it, and the job comes back."""
-        while not self._over.wait(RENEW_S):
-            with self._lock:
-                held = list(self._leases.values())
-            for lease in held:
-                self._work.queue.renew(lease, now=self._work.clock.now(), lease_s=LEASE_S)
+        with self._lock:
+            held = list(self._leases.values())
+        for lease in held:
+            self._work.queue.renew(lease, now=self._work.clock.now(), lease_s=LEASE_S)
 
     def _release_the_dead(self) -> None:
         """Processes of this machine that are gone will not come back for their jobs: no need to wait."""
         self._work.queue.release(f"{socket.gethostname()}:", owner_is_alive)
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """A page is thousands of small tuples and no cycle: at its usual pace the collector walks them again and again."""
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def owner_is_alive(owner: str) -> bool:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -93,8 +93,9 @@ class FolderFiles:
         """What killed processes left behind."""
         if self._unfinished.is_dir():
             for left in self._unfinished.iterdir():
-                if left.stat().st_mtime < before:
-                    left.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):  # another process has just finished it
+                    if left.stat().st_mtime < before:
+                        left.unlink()
 
     @contextmanager
     def _translated(self, only: frozenset[int] | None = None) -> Iterator[None]:
