@@ -10,7 +10,7 @@ import pytest
 from tests.pipeline.world import World
 
 from b24migrate.errors import Halted
-from b24migrate.events import JobFailed, PortalDown, RecordFailed
+from b24migrate.events import Event, JobFailed, PortalDown, RecordFailed, Sent
 from b24sim.errors import RestError
 
 
@@ -166,7 +166,16 @@ def test_an_outage_that_ends_in_time_is_nobodys_failure(small: World) -> None:
     assert {one["Attempts"] for one in small.records("Groups").values()} == {1}
 
 
-def test_messages_stay_in_order_while_one_waits(small: World) -> None:
+@pytest.mark.parametrize("pace_s", [0.0, 3.0])
+def test_messages_stay_in_order_while_one_waits(small: World, monkeypatch: pytest.MonkeyPatch, pace_s: float) -> None:
+    """Also when its time comes before the round that passed it is over."""
+    told = small._saw
+
+    def slowly(event: Event) -> None:
+        told(event)
+        small.clock.sleep(pace_s if isinstance(event, Sent) else 0.0)
+
+    monkeypatch.setattr(small, "_saw", slowly)
     chat = max(small.cloud.portal.company.chats.values(), key=len)
     waiting = [chat.id_at(4), chat.id_at(17)]
     small.strike_box(

@@ -31,6 +31,11 @@ def ahead_of(job: Job) -> Span:
     return Span(job.args.get("at") or job.args["lo"], job.args["hi"])
 
 
+def behind(job: Job) -> Span | None:
+    """What this round has looked at already; None at its beginning."""
+    return Span(job.args["lo"], job.args["at"]) if job.args.get("at") else None
+
+
 def further(job: Job, last: Record, moved: bool) -> list[Job]:
     """The same lane behind the last record that was looked at."""
     args = {**job.args, "at": order_key(last.row_key), "moved": bool(job.args.get("moved")) or moved}

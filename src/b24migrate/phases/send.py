@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from b24migrate.errors import Permanent, Transient
 from b24migrate.events import RecordFailed, Sent
@@ -12,6 +13,7 @@ from b24migrate.phases.work import ATTEMPTS, Follow, Work
 from b24migrate.records import Item, Job, Link, Outcome, Record, Settled, Span, Status, order_key
 from b24migrate.streams import Stream
 
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
 ALONE_AFTER = 2  # attempts of a whole call before each of its records is sent by itself
 
 
@@ -19,25 +21,27 @@ def send(work: Work, job: Job) -> Follow:
     """The next few pending records of a lane."""
     stream = work.streams[job.args["stream"]]
     pulled = bool(job.args.get("pulled"))
-    hold = held(work, stream, lanes.span_of(job))
     now = work.clock.now()
+    waiting = held(work, stream, lanes.span_of(job), now)
+    passed = held(work, stream, lanes.behind(job), EVER)
 
-    def pending(span: Span, limit: int) -> list[Record]:
+    def pending(span: Span, limit: int, hold: set[str]) -> list[Record]:
         return work.store.pending(stream.table, span, limit, now=now, hold=hold, pulled=pulled)
 
-    records = pending(lanes.ahead_of(job), work.batch_size(stream))
+    records = pending(lanes.ahead_of(job), work.batch_size(stream), waiting | passed)
     if not records:
-        return lanes.at_the_end(work, job, lambda lane: pending(lane, 1))
+        return lanes.at_the_end(work, job, lambda lane: pending(lane, 1, waiting))
     sender = Sender(work, stream, job.scope, final=bool(job.args.get("final")))
     moved = sender.send(records)
     return lanes.further(job, records[-1], moved)
 
 
-def held(work: Work, stream: Stream, lane: Span) -> set[str]:
-    """The parents whose children must wait, because one of them waits for a retry."""
-    if not stream.ordered:
+def held(work: Work, stream: Stream, span: Span | None, now: datetime) -> set[str]:
+    """The parents whose children must wait, because one of them waits for a retry that is due after `now`. One that
+    this round has passed holds them even when its time has come: it goes first in the next round."""
+    if not stream.ordered or span is None:
         return set()
-    return {parent_of(row_key) for row_key, _ in work.store.waiting(stream.table, lane, now=work.clock.now())}
+    return {parent_of(row_key) for row_key, _ in work.store.waiting(stream.table, span, now=now)}
 
 
 def parent_of(row_key: str) -> str:
