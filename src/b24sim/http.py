@@ -74,7 +74,7 @@ async def hang_up(scope: Scope, receive: Receive) -> None:
     connection = transport.get_extra_info("socket")
     if connection is not None:
         # A zero linger time makes the kernel send RST instead of a polite FIN.
-        with contextlib.suppress(OSError, AttributeError, TypeError):
+        with contextlib.suppress(OSError, AttributeError, TypeError, ValueError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     transport.abort()
     await wait_for_disconnect(receive)

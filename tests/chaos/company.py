@@ -54,26 +54,28 @@ class Report:
     seed: int
     tally: Tally
     proof: Proof
-    faults: dict[str, dict[str, int]]
+    seen: dict[str, Json]  # what each portal counted during the storm
     people: int
     repaired: int
     exits: list[int]
     seconds: float = 0.0
 
     def __str__(self) -> str:
-        struck = {side: sum(kinds.values()) for side, kinds in self.faults.items()}
         return "\n".join(
             [
                 f"seed {self.seed}: {'proven' if not self.proof.differences else 'NOT PROVEN'} in {self.seconds:.0f} s",
                 f"  {self.tally.kills} kills: {self.tally}",
                 f"  it ended by itself: {dict(self.tally.exits)}; then clean runs with exit codes {self.exits}",
-                f"  faults: {struck['cloud']} on the cloud {self.faults['cloud']},",
-                f"          {struck['box']} on the box {self.faults['box']}",
+                *(self._weather(side) for side in self.seen),
                 f"  {self.people} messages edited, deleted or written meanwhile; {self.repaired} records tried again",
                 f"  on the box, each created once: {self.proof.records}; updated {self.proof.updated} times",
                 *(f"  DIFFERENCE {one}" for one in self.proof.differences[:40]),
             ]
         )
+
+    def _weather(self, side: str) -> str:
+        faults = self.seen[side]["faults"]
+        return f"  {side}: {sum(faults.values())} faults in {self.seen[side]['http_requests']} requests: {faults}"
 
 
 def survive(seed: int, kills: int, size: Size, *, seconds: float) -> Report:
@@ -107,13 +109,13 @@ def _survive(seed: int, folder: Path, portals: tuple[Portal, Portal], tally: Tal
             worked.append(storm.people_keep_working(cloud, chance))
 
     run_and_kill(migration, tally, chance, meanwhile=meanwhile, deadline=deadline)
-    faults = {"cloud": cloud.look("stats")["faults"], "box": box.look("stats")["faults"]}
+    seen = {"cloud": cloud.look("stats"), "box": box.look("stats")}
     cloud.faults([])
     box.faults([])
     repaired, exits = _settle(migration)
     proof = _proof(migration, cloud, box, linked)
     exits.append(_nothing_more(migration, box, proof))
-    return Report(seed, tally, proof, faults, len(worked), repaired, exits)
+    return Report(seed, tally, proof, seen, len(worked), repaired, exits)
 
 
 def _known_to_both(cloud: Portal, box: Portal) -> dict[str, str]:
