@@ -16,7 +16,7 @@ from b24migrate.ports import Answer, Command
 from b24migrate.records import Args, Page
 from b24migrate.streams import Gather, Keyset, Listing, PerParent, Progress, Seen, Whole
 
-_SEGMENTS = 8
+_SEGMENTS = 4  # as many as there are workers: the last request of each is seldom full
 
 
 class BitrixSource:

@@ -30,20 +30,22 @@ class Held:
     record: Record
     ref: FileRef
     entity: str
+    stream: str  # the first that met it
     sha256: str = ""
 
     @classmethod
     def of(cls, record: Record) -> Held:
         said: dict[str, Json] = msgspec.json.decode(record.payload)
         ref = FileRef(**{name: said[name] for name in FileRef._fields if name in said})
-        return cls(record, ref, said["entity"], said.get("sha256", ""))
+        return cls(record, ref, said["entity"], said["stream"], said.get("sha256", ""))
 
     @property
     def fetched(self) -> bool:
         return bool(self.sha256)
 
     def staged(self, size: int, sha256: str, name: str) -> Staged:
-        payload = {**self.ref._asdict(), "entity": self.entity, "size": size, "sha256": sha256, "name": name}
+        by = {"entity": self.entity, "stream": self.stream}
+        payload = {**self.ref._asdict(), **by, "size": size, "sha256": sha256, "name": name}
         return Staged(self.record.row_key, msgspec.json.encode({**payload, "location": self.record.row_key}))
 
 
@@ -138,7 +140,7 @@ def _failed(work: Work, one: Held, error: MigrationError, code: str, delays_s: S
     work.store.settle(files.name, files.table, [settled], now=work.clock.now())
     if final:
         if not one.fetched:
-            work.store.add({f"download_failed:{one.entity}": 1})
+            work.store.add({f"download_failed:{one.stream}": 1})
         work.note(one.entity, f"file {one.ref.key} ({one.ref.name or 'no name'}) is not migrated: {error.message}")
     work.tell(FileMoved(one.entity, one.ref.key, "failed", 0, code, error.message))
 

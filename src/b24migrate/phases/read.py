@@ -179,7 +179,8 @@ def find_files(work: Work, stream: Stream, looked: Sequence[Seen]) -> None:
     if stream.files is None:
         return
     entity = work.owner[stream.name].name
-    found = {ref.key: {**ref._asdict(), "entity": entity} for one in looked for ref in stream.files(one)}
+    by = {"entity": entity, "stream": stream.name}
+    found = {ref.key: {**ref._asdict(), **by} for one in looked for ref in stream.files(one)}
     if not found:
         return
     table = work.streams["files"].table

@@ -19,6 +19,8 @@ from b24migrate.records import Job, Json, Record, Row
 from b24migrate.streams import Entity, FileKind, PerParent, Policy, Reading, Seen, Stream
 
 ATTEMPTS = 3
+MOST_NOTES = 100
+MORE_NOTES = "there is more like this; all of it is in the log"
 DELAYS_S = (0.0, 2.0, 6.0)  # before the first, second and third attempt
 
 
@@ -114,15 +116,22 @@ class Work:
         return {source_id: seen(record) for source_id, record in found.items()}
 
     def note(self, entity: str, message: str, level: str = "warning") -> None:
-        """Keeps a sentence for people in the entity's state, once."""
+        """Keeps a sentence for people in the entity's state, once; past a hundred only in the log."""
+        if self._keep_note(entity, message):
+            self.tell(Noted(level, message, entity))
+
+    def _keep_note(self, entity: str, message: str) -> bool:
+        """False when it is known already."""
         while True:
             row = self.store.read(ENTITIES_STATE, entity) or RegisterRow(entity, {})
             notes = list(row.values.get("Notes") or [])
             if message in notes:
-                return
-            if self.store.swap(ENTITIES_STATE, row._replace(values={**row.values, "Notes": [*notes, message]})):
-                break
-        self.tell(Noted(level, message, entity))
+                return False
+            if len(notes) > MOST_NOTES:
+                return True
+            kept = message if len(notes) < MOST_NOTES else MORE_NOTES
+            if self.store.swap(ENTITIES_STATE, row._replace(values={**row.values, "Notes": [*notes, kept]})):
+                return True
 
 
 def children_reading(work: Work, stream: Stream) -> PerParent | None:

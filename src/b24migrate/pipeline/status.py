@@ -127,13 +127,12 @@ def figures(work: Work) -> list[tuple[str, dict[str, str], float]]:
                 ("retry_attempts_total", label, counters.get(f"retries:{name}", 0)),
                 ("verify_sample_mismatch_total", label, stream.mismatch),
                 ("custom_fields_created_total", label, counters.get(f"custom_fields_created:{name}", 0)),
+                ("attachments_download_fail_total", label, counters.get(f"download_failed:{name}", 0)),
                 ("inventory_retrieved", label, stream.retrieved),
                 ("inventory_drift", label, stream.drift),
             ]
             if stream.reported is not None:
                 found.append(("inventory_reported", label, stream.reported))
-        failed = counters.get(f"download_failed:{entity.name}", 0)
-        found.append(("attachments_download_fail_total", {"entity": entity.name}, failed))
         found += durations(entity, work.clock.now())
     waits = {
         name.removeprefix("limit_wait:"): value for name, value in counters.items() if name.startswith("limit_wait:")
