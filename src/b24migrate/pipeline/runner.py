@@ -101,7 +101,10 @@ def verdict(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> tu
             if state.state == wanted:
                 return code, f"{entity.task(phase)} is {wanted}: {state.message}"
     problems = list(problems_of(work, entities, phases))
-    return (FINDINGS, "; ".join(problems)) if problems else (DONE, "")
+    if problems:
+        return FINDINGS, "; ".join(problems)
+    limit = work.options.test_limit
+    return DONE, f"It was a try-out: the first {limit} of each kind, and what they refer to." if limit else ""
 
 
 def problems_of(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> list[str]:
