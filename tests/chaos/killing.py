@@ -89,11 +89,13 @@ class Tally:
     exits: Counter[int] = field(default_factory=Counter)
 
     def owes(self, cell: Cell) -> bool:
-        return self.cells["-".join(cell)] < -(-self.wanted // len(CELLS))
+        enough = self.wanted < len(CELLS) and self.kills >= self.wanted
+        return not enough and self.cells["-".join(cell)] < -(-self.wanted // len(CELLS))
 
     @property
     def everywhere(self) -> bool:
-        return all(self.cells["-".join(cell)] for cell in CELLS)
+        """In every phase of every entity, where so many kills are wanted at all."""
+        return self.wanted < len(CELLS) or all(self.cells["-".join(cell)] for cell in CELLS)
 
     def count(self, cells: list[Cell]) -> None:
         self.kills += 1

@@ -8,7 +8,7 @@ from tests.chaos.company import Size, survive
 
 @pytest.mark.slow
 def test_a_migration_that_is_killed_again_and_again_loses_and_doubles_nothing() -> None:
-    size = Size(users=24, groups=5, chats=10, messages=200, files=10)
+    size = Size(users=20, groups=4, chats=8, messages=120, files=6)
     report = survive(7, 8, size, seconds=120)
     assert report.tally.kills >= 8
     assert report.proof.differences == [], str(report)
