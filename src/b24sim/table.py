@@ -1,7 +1,7 @@
 """Records of one kind, made when they are first looked at and kept as JSON ready to send."""
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from b24sim.phpjson import encode
@@ -17,6 +17,7 @@ class Table:
     def __init__(self, ids: Iterable[int], make: Callable[[int], Row], keep: int = 200_000):
         self.ids = sorted(ids)
         self.version = 0
+        self._no_order: tuple[int, list[int]] = (-1, [])
         self._make = make
         self._keep = keep
         self._rows: dict[int, Row] = {}
@@ -50,6 +51,16 @@ class Table:
                 self._encoded[number] = data
         return data
 
+    def in_no_order(self, ids: Sequence[int]) -> Sequence[int]:
+        """Some order, the same every time. That of the whole table is remembered: every page of it is asked for."""
+        if len(ids) < len(self.ids):
+            return sorted(ids, key=_by_chance)
+        version, order = self._no_order
+        if version != self.version:
+            order = sorted(ids, key=_by_chance)
+            self._no_order = (self.version, order)
+        return order
+
     def put(self, number: int, row: Row) -> None:
         """Add or replace a row."""
         if number not in self:
@@ -72,6 +83,10 @@ class Table:
 
     def next_id(self) -> int:
         return self.ids[-1] + 1 if self.ids else 1
+
+
+def _by_chance(number: int) -> int:
+    return number * 2_654_435_761 & 0xFFFF_FFFF
 
 
 def shown(row: Row) -> Row:

@@ -115,17 +115,13 @@ def _special(context: Context, ids: Sequence[int], key: str, value: Any) -> Sequ
 def _sorted(context: Context, ids: Sequence[int], params: Params) -> Sequence[int]:
     sort, order = params.get("SORT"), params.get("ORDER")
     if not (isinstance(sort, str) and isinstance(order, str)):
-        # Without both there is no ORDER BY: some order, the same every time.
-        return ids if len(ids) <= 1 else sorted(ids, key=_by_chance)
+        # Without both there is no ORDER BY.
+        return context.portal.company.users.in_no_order(ids)
     descending = order.upper() == "DESC"
     if sort.upper() == "ID":
         return ids[::-1] if descending else ids
     users = context.portal.company.users
     return sorted(ids, key=lambda number: str(users.row(number).get(sort.upper(), "")), reverse=descending)
-
-
-def _by_chance(number: int) -> int:
-    return number * 2_654_435_761 & 0xFFFF_FFFF
 
 
 def _encoder(context: Context, params: Params) -> Any:
