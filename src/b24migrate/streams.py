@@ -218,10 +218,12 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """How texts refer to a record of the stream: a pattern whose one group is the id. `link`: inside a portal URL."""
+    """How texts refer to a record of the stream: a pattern whose one group is the id. `link`: inside a portal URL;
+    `prefix`: what the stream's own ids have before the number."""
 
     pattern: str
     link: bool = False
+    prefix: str = ""
 
 
 # ---------------------------------------------------------------- a stream and its entity

@@ -11,9 +11,16 @@ from graphlib import CycleError, TopologicalSorter
 
 from b24migrate.entities.files import FILE_KINDS
 from b24migrate.records import Table
-from b24migrate.streams import Entity, FileKind, Stream
+from b24migrate.streams import Entity, FileKind, Mention, Stream
 
-FILES = Stream(name="files", table=Table("Files", "files"), read=(), fields=(), key="source:file:{id}")
+FILES = Stream(
+    name="files",
+    table=Table("Files", "files"),
+    read=(),
+    fields=(),
+    key="source:file:{id}",
+    mentions=(Mention(r"\[DISK=(\d+)", prefix="disk:"), Mention(r"\[DISK FILE ID=n?(\d+)", prefix="disk:")),
+)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from b24migrate.entities.reading import is_link, one_by_one, raw_items
+from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Json, Row, Table
 from b24migrate.streams import (
@@ -55,7 +56,24 @@ def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         for raw in raw_items(answer.result or b"[]", ("workgroups",)):
             workgroup = msgspec.json.decode(raw)
             more[str(workgroup["id"])] = workgroup
+    more |= of_other_sites(source, [source_id for source_id in ids if source_id not in more])
     return [row._replace(extras={"workgroup": more[row.source_id]}) if row.source_id in more else row for row in rows]
+
+
+def of_other_sites(source: Source, ids: Sequence[str]) -> dict[str, Json]:
+    """The list answers for one site; extranet groups are asked for one by one. Their dates come in the portal's own
+    format without an offset, which cannot be read safely, so only the type is taken."""
+    commands = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in ids]
+    found = {}
+    for source_id, answer in zip(ids, source.batch(commands), strict=True):
+        if isinstance(answer.error, Permanent):
+            continue
+        if answer.error is not None:
+            raise answer.error
+        said = msgspec.json.decode(answer.result or b"{}")
+        if isinstance(said, dict) and said.get("TYPE"):
+            found[source_id] = {"type": said["TYPE"]}
+    return found
 
 
 def of_workgroup(name: str) -> Take:

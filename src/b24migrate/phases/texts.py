@@ -22,6 +22,7 @@ class _Pattern(NamedTuple):
     stream: str
     regex: re.Pattern[str]
     link: bool
+    prefix: str
 
 
 class TextRewriter:
@@ -35,6 +36,7 @@ class TextRewriter:
                 stream.name,
                 re.compile(rf"(https?://{host})({mention.pattern})" if mention.link else mention.pattern),
                 mention.link,
+                mention.prefix,
             )
             for stream in streams
             for mention in stream.mentions
@@ -50,7 +52,8 @@ class TextRewriter:
             ids = {match[match.re.groups] for match in pattern.regex.finditer(text)}
             if not ids:
                 continue
-            known = target_ids(pattern.stream, ids)
+            found = target_ids(pattern.stream, {pattern.prefix + one for one in ids})
+            known = {source_id.removeprefix(pattern.prefix): target_id for source_id, target_id in found.items()}
             unresolved += len(ids - known.keys())
             text = pattern.regex.sub(partial(self._replaced, pattern, known), text)
         return Rewritten(text, unresolved)

@@ -131,6 +131,7 @@ class Crew:
 
     def _keep_leases(self) -> None:
         """A long job keeps its lease; a killed process stops keeping it, and the job comes back."""
+        self._release_the_dead()
         with self._lock:
             held = list(self._leases.values())
         for lease in held:

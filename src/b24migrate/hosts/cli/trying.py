@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import threading
 from pathlib import Path
 from typing import Annotated
@@ -41,9 +44,17 @@ def demo(
         session.environ = {}
         code = conduct(session, run_plan([]))
         typer.echo(f"Results: {folder}/ (configuration, store, log). Look around:")
-        typer.echo(f"  b24migrate --config {session.config} status")
-        typer.echo(f"  b24migrate --config {session.config} errors")
+        typer.echo(f"  {own_name()} --config {session.config} status")
+        typer.echo(f"  {own_name()} --config {session.config} errors")
         if keep:
             typer.echo(f"The portals stay until Ctrl-C: cloud {cloud.url}, box {box.url}")
             threading.Event().wait()
     raise typer.Exit(code)
+
+
+def own_name() -> str:
+    """How to call this program from here: its path where the shell would not find it."""
+    script = Path(sys.argv[0])
+    if shutil.which("b24migrate") or script.name != "b24migrate":
+        return "b24migrate"
+    return os.path.relpath(script)
