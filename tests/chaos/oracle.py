@@ -212,6 +212,7 @@ def _message(row: Fields, target: TargetId, user: Callable[[Json], str | None], 
 def _rewritten(text: str, target: TargetId, user: Callable[[Json], str | None]) -> str:
     """What the target does not have stays as it was."""
     text = re.sub(r"\[USER=(\d+)", lambda found: f"[USER={user(found[1]) or found[1]}", text)
+    text = re.sub(r"\[DISK=(\d+)", lambda found: f"[DISK={target(f'source:file:disk:{found[1]}') or found[1]}", text)
     return re.sub(r"\[CHAT=(\d+)", lambda found: f"[CHAT={target(f'source:chat:{found[1]}') or found[1]}", text)
 
 
