@@ -13,7 +13,7 @@ demo: setup ## migrate a simulated company to a simulated box, live
 	@.venv/bin/b24migrate demo
 
 test: setup ## all tests
-	@$(PY) -m pytest
+	@$(PY) -m pytest -n auto --dist worksteal
 
 check: setup ## style, types, and which room may open which door
 	@.venv/bin/ruff check .
