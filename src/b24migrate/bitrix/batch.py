@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Generic, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from b24migrate.bitrix.breaker import Attempt
 from b24migrate.bitrix.client import Portal
-from b24migrate.bitrix.envelope import BatchEnvelope, BatchParts, Head, keyed, times, whole
+from b24migrate.bitrix.envelope import BatchEnvelope, BatchParts, Head, One, Part, keyed, part_of, times, whole
 from b24migrate.bitrix.faults import of_code, of_raw
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.ports import Answer, Command
@@ -55,8 +55,11 @@ def flat(params: Args) -> Iterator[tuple[str, str]]:
 
 def fits(command: Command) -> bool:
     """Whether the command survives a batch; otherwise it has to be a call of its own."""
-    pairs = list(flat(command.params))
-    return len(pairs) <= _MOST_VARIABLES and not _dangerous(command.params)
+    return _fits(command, encode(command))
+
+
+def _fits(command: Command, text: str) -> bool:
+    return text.count("&") < _MOST_VARIABLES and not ("%24" in text and _dangerous(command.params))
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -82,6 +85,15 @@ def _dangerous(value: Json) -> bool:
     return False
 
 
+class Given(NamedTuple, Generic[One]):
+    """What one command gave: its result, or the error it failed with."""
+
+    result: One | None
+    error: MigrationError | None = None
+    total: int | None = None
+    next: int | None = None
+
+
 class Batcher:
     def __init__(self, portal: Portal) -> None:
         self.portal = portal
@@ -93,48 +105,78 @@ class Batcher:
 
     def run(self, commands: Sequence[Command], *, via: int = 0) -> list[Answer]:
         """One answer per command, in order. Commands that refer to each other must be at most 50."""
-        answers: dict[int, Answer] = {}
-        together = []
+        answers = self._answered(commands, via, BatchEnvelope[Raw], lambda raw: raw)
+        return [
+            Answer(None if one.result is None else bytes(one.result), one.error, one.total, one.next) for one in answers
+        ]
+
+    def pages(self, commands: Sequence[Command], *, via: int = 0) -> list[Given[Part]]:
+        """The same for pages of records, which are taken apart on the way: another walk over megabytes is saved."""
+        return self._answered(commands, via, BatchEnvelope[Part], part_of)
+
+    def page(self, command: Command, *, via: int = 0) -> Given[Part]:
+        """One page in a call of its own."""
+        result, _, total, following = self.single(command, via=via)
+        return Given(part_of(result or b"null"), None, total, following)
+
+    def _answered(
+        self,
+        commands: Sequence[Command],
+        via: int,
+        shape: type[BatchEnvelope[One]],
+        opened: Callable[[Raw], One],
+    ) -> list[Given[One]]:
+        answers: dict[int, Given[One]] = {}
+        texts: dict[int, str] = {}
         for place, command in enumerate(commands):
-            if fits(command):
-                together.append(place)
+            text = encode(command)
+            if _fits(command, text):
+                texts[place] = text
             else:
-                answers[place] = self._alone(command, via)
+                answers[place] = self._alone(command, via, opened)
+        together = list(texts)
         for start in range(0, len(together), SIZE):
             places = together[start : start + SIZE]
-            answers.update(zip(places, self._request([commands[place] for place in places], via), strict=True))
+            sent = [(commands[place], texts[place]) for place in places]
+            answers.update(zip(places, self._request(sent, via, shape), strict=True))
         return [answers[place] for place in range(len(commands))]
 
-    def _alone(self, command: Command, via: int) -> Answer:
+    def _alone(self, command: Command, via: int, opened: Callable[[Raw], One]) -> Given[One]:
         try:
-            return self.single(command, via=via)
+            result, _, total, following = self.single(command, via=via)
         except Permanent as error:
-            return Answer(None, error)
+            return Given(None, error)
+        return Given(opened(Raw(result or b"null")), None, total, following)
 
-    def _request(self, commands: Sequence[Command], via: int) -> list[Answer]:
+    def _request(
+        self, sent: Sequence[tuple[Command, str]], via: int, shape: type[BatchEnvelope[One]]
+    ) -> list[Given[One]]:
+        commands = [command for command, _ in sent]
         methods = tuple(dict.fromkeys(command.method for command in commands))
         sent_at = self.portal.clock.monotonic()
-        request = {"halt": 0, "cmd": {f"c{place}": encode(command) for place, command in enumerate(commands)}}
-        envelope = self.portal.ask("batch", request, BatchEnvelope, via=via, billed=methods)
-        parts = envelope.result if isinstance(envelope.result, BatchParts) else BatchParts()
+        request = {"halt": 0, "cmd": {f"c{place}": text for place, (_, text) in enumerate(sent)}}
+        envelope = self.portal.ask("batch", request, shape, via=via, billed=methods)
+        parts = envelope.result if isinstance(envelope.result, BatchParts) else BatchParts[One]()
         self._learn(commands, keyed(parts.result_time), via)
         return self._judged(self._answers(commands, parts, via, sent_at), sent_at)
 
-    def _answers(self, commands: Sequence[Command], parts: BatchParts, via: int, sent_at: float) -> list[Answer]:
+    def _answers(
+        self, commands: Sequence[Command], parts: BatchParts[One], via: int, sent_at: float
+    ) -> list[Given[One]]:
         results, errors = keyed(parts.result), keyed(parts.result_error)
         totals, nexts = keyed(parts.result_total), keyed(parts.result_next)
-        answers = []
+        answers: list[Given[One]] = []
         for place, command in enumerate(commands):
             key = f"c{place}"
             if key in errors:
-                answers.append(Answer(None, self._error(errors[key], command.method, via, sent_at)))
+                answers.append(Given(None, self._error(errors[key], command.method, via, sent_at)))
             elif key in results:
-                answers.append(Answer(bytes(results[key]), None, whole(totals.get(key)), whole(nexts.get(key))))
+                answers.append(Given(results[key], None, whole(totals.get(key)), whole(nexts.get(key))))
             else:
-                answers.append(Answer(None, of_code("MISSING_ANSWER", command.method, status=500)))
+                answers.append(Given(None, of_code("MISSING_ANSWER", command.method, status=500)))
         return answers
 
-    def _judged(self, answers: list[Answer], sent_at: float) -> list[Answer]:
+    def _judged(self, answers: list[Given[One]], sent_at: float) -> list[Given[One]]:
         """A command that fails while its neighbours succeed has itself to blame."""
         failed = [answer.error for answer in answers if isinstance(answer.error, Transient)]
         if failed:

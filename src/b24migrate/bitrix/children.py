@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 import msgspec
 
 from b24migrate.bitrix.batch import SIZE as COMMANDS
-from b24migrate.bitrix.batch import Batcher, Ref
+from b24migrate.bitrix.batch import Batcher, Given, Ref
+from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.paging import Found, Span, entry, id_reader, items_of, side_by_id
 from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
-from b24migrate.ports import Answer, Command
+from b24migrate.ports import Command
 from b24migrate.records import Page, Row, SetAside
 from b24migrate.streams import PerParent, Progress, Seen, Slices, Upward, Whole
 
@@ -92,17 +93,17 @@ class ChildrenReader:
                 break
         return chains, list(progress[len(chains) :])
 
-    def _alone(self, command: Command, via: int) -> Answer:
+    def _alone(self, command: Command, via: int) -> Given[Part]:
         try:
-            return self._batcher.single(command, via=via)
+            return self._batcher.page(command, via=via)
         except Stop:
             raise
         except MigrationError as error:
-            return Answer(None, error)
+            return Given(None, error)
 
     def _perform(self, chains: Sequence[_Chain], via: int, page: Page) -> None:
         started_at = self._clock.now()
-        answers = self._batcher.run([command for chain in chains for command in chain.commands], via=via)
+        answers = self._batcher.pages([command for chain in chains for command in chain.commands], via=via)
         span = Span(started_at, self._clock.now())
         first = 0
         for chain in chains:
@@ -148,7 +149,7 @@ class ChildrenReader:
 
     # ------------------------------------------------------------ understanding
 
-    def _take(self, chain: _Chain, answers: Sequence[Answer], span: Span, page: Page) -> None:
+    def _take(self, chain: _Chain, answers: Sequence[Given[Part]], span: Span, page: Page) -> None:
         """Believes a parent's pages as long as their ids go up; the rest is read again."""
         for command, answer in zip(chain.commands, answers, strict=True):
             if isinstance(answer.error, MigrationError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 PhpMap: TypeAlias = dict[str, Raw] | list[Raw]  # PHP writes an empty map as `[]`
+# Any result, taken apart as far as a list of records needs it
+Part: TypeAlias = list[Raw] | dict[str, Raw] | str | int | float | bool | None
+One = TypeVar("One", Raw, Part)
 
 
 class Head(msgspec.Struct):
@@ -25,21 +28,21 @@ class Envelope(Head):
     next: Raw | UnsetType = UNSET
 
 
-class BatchParts(msgspec.Struct):
-    result: PhpMap = {}
+class BatchParts(msgspec.Struct, Generic[One]):
+    result: dict[str, One] | list[Raw] = {}
     result_error: PhpMap = {}
     result_total: PhpMap = {}
     result_next: PhpMap = {}
     result_time: PhpMap = {}
 
 
-class BatchEnvelope(Head):
+class BatchEnvelope(Head, Generic[One]):
     """Read in one go: a batch of 50 pages is megabytes, and every further pass over it costs."""
 
-    result: BatchParts | list[Raw] | UnsetType | None = UNSET
+    result: BatchParts[One] | list[Raw] | UnsetType | None = UNSET
 
 
-Shape = TypeVar("Shape", Envelope, BatchEnvelope)
+Shape = TypeVar("Shape", Envelope, BatchEnvelope[Raw], BatchEnvelope[Part])
 
 
 class Times(msgspec.Struct):
@@ -75,6 +78,11 @@ def number(raw: Raw | UnsetType) -> float | None:
         return None
 
 
-def keyed(part: PhpMap) -> dict[str, Raw]:
+def keyed(part: dict[str, One] | list[Raw]) -> dict[str, One]:
     """Our keys are never numbers, so a list can only be the empty map."""
     return part if isinstance(part, dict) else {}
+
+
+def part_of(raw: Raw | bytes) -> Part:
+    part: Part = msgspec.json.decode(raw, type=Part)
+    return part

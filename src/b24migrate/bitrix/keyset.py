@@ -15,10 +15,11 @@ from itertools import chain
 from operator import lt
 
 from b24migrate.bitrix.batch import SIZE as COMMANDS
-from b24migrate.bitrix.batch import Batcher, Ref
+from b24migrate.bitrix.batch import Batcher, Given, Ref
+from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.paging import SEGMENT, SIZE, Span, entry, rows_of
 from b24migrate.errors import MigrationError, Permanent
-from b24migrate.ports import Answer, Command
+from b24migrate.ports import Command
 from b24migrate.records import Args, Json, Page, PageEntry, Row
 from b24migrate.streams import Keyset, Listing
 
@@ -122,7 +123,7 @@ class KeysetReader:
         step = (newest - good.last) / count
         return {"bounds": [good.last + round(step * place) for place in range(count)], "left": left}
 
-    def _newest(self, answer: Answer) -> int | None:
+    def _newest(self, answer: Given[Part]) -> int | None:
         rows = [] if answer.error else rows_of(answer.result, self._reading.items, self._reading.id)
         return max((int(row.source_id) for row in rows), default=None)
 
@@ -160,15 +161,17 @@ class KeysetReader:
         self._add(page, good, stretch, limit)
         return page
 
-    def _ask(self, commands: Sequence[Command], gently: bool) -> tuple[list[Answer], Span]:
+    def _ask(self, commands: Sequence[Command], gently: bool) -> tuple[list[Given[Part]], Span]:
         started_at = self._clock.now()
         if gently:
-            answers = [self._batcher.single(command, via=self._via) for command in commands]
+            answers = [self._batcher.page(command, via=self._via) for command in commands]
         else:
-            answers = self._batcher.run(commands, via=self._via)
+            answers = self._batcher.pages(commands, via=self._via)
         return answers, Span(started_at, self._clock.now())
 
-    def _believed(self, answers: Sequence[Answer], commands: Sequence[Command], span: Span, stretch: Stretch) -> _Good:
+    def _believed(
+        self, answers: Sequence[Given[Part]], commands: Sequence[Command], span: Span, stretch: Stretch
+    ) -> _Good:
         good = _Good(last=stretch.lo)
         for place, answer in enumerate(answers):
             if isinstance(answer.error, MigrationError):

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from b24migrate.bitrix.batch import SIZE as COMMANDS
-from b24migrate.bitrix.batch import Batcher
+from b24migrate.bitrix.batch import Batcher, Given
+from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.paging import Span, entry, rows_of
 from b24migrate.errors import MigrationError
-from b24migrate.ports import Answer, Command
+from b24migrate.ports import Command
 from b24migrate.records import Args, Page, PageEntry, Row
 from b24migrate.streams import Listing
 
@@ -46,13 +47,13 @@ class OffsetReader:
         commands = [self._command(start) for start in self._starts(place, gently)]
         started_at = self._clock.now()
         if len(commands) == 1:
-            answers = [self._batcher.single(commands[0], via=self._via)]
+            answers = [self._batcher.page(commands[0], via=self._via)]
         else:
-            answers = self._batcher.run(commands, via=self._via)
+            answers = self._batcher.pages(commands, via=self._via)
         return self._assemble(place, commands, answers, Span(started_at, self._clock.now()), limit)
 
     def count(self) -> int | None:
-        answer = self._batcher.single(self._command(0), via=self._via)
+        answer = self._batcher.page(self._command(0), via=self._via)
         return _total(answer, rows_of(answer.result, self._reading.items, self._reading.id))
 
     @staticmethod
@@ -68,7 +69,7 @@ class OffsetReader:
         return Command(self._reading.method, params)
 
     def _assemble(
-        self, place: Place, commands: Sequence[Command], answers: Sequence[Answer], span: Span, limit: int
+        self, place: Place, commands: Sequence[Command], answers: Sequence[Given[Part]], span: Span, limit: int
     ) -> Page:
         known: dict[str, Row] = {}
         log: list[PageEntry] = []
@@ -99,13 +100,13 @@ class OffsetReader:
         return Page(found[:room], [now.cursor()] if now is not None and more else [], reported, log)
 
     @staticmethod
-    def _after(place: Place, answer: Answer, rows: Sequence[Row]) -> Place | None:
+    def _after(place: Place, answer: Given[Part], rows: Sequence[Row]) -> Place | None:
         if answer.next is None or answer.next <= place.start or not rows:
             return None
         return replace(place, start=answer.next, step=place.step or answer.next - place.start, page=place.page + 1)
 
 
-def _total(answer: Answer, rows: Sequence[Row]) -> int | None:
+def _total(answer: Given[Part], rows: Sequence[Row]) -> int | None:
     """Some methods always say 0, `im.recent.list` says -1, and an empty list may say nothing."""
     if answer.total is None or answer.total < len(rows):
         return None

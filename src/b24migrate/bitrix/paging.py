@@ -8,20 +8,18 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
 from itertools import repeat
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
 
-from b24migrate.bitrix.batch import encode
+from b24migrate.bitrix.envelope import Part, part_of
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Json, PageEntry, Row
 
 SIZE = 50
 SEGMENT = 1_000_000  # page numbers: segment x SEGMENT + page
-
-_Items: TypeAlias = list[Raw] | dict[str, Raw] | bool | None  # PHP: a map may be a list, nothing may be `false`
 
 
 class Found(NamedTuple):
@@ -31,37 +29,23 @@ class Found(NamedTuple):
     side: Raw | None = None
 
 
-def items_of(result: bytes | None, path: tuple[str, ...], side: str = "") -> Found:
-    """The raw items at `path`, in one pass over the answer."""
-    decode, depth = _decoder(path, side)
-    try:
-        node: Any = decode(result or b"null")
-        for _ in range(depth):
-            node = getattr(node, "inner", None)
-    except msgspec.DecodeError as error:
-        place = ".".join(path) or "result"
-        raise Permanent(f"No list of records at {place}.", code="STRANGE_RESULT", hint=str(error)) from None
+def items_of(result: Part, path: tuple[str, ...], side: str = "") -> Found:
+    """The raw items at `path`, and what lies beside them. PHP: a map may be a list, nothing may be `false`."""
     beside = None
-    if side:
-        beside, node = getattr(node, "beside", None), getattr(node, "items", None)
-    if isinstance(node, dict):
-        return Found(list(node.values()), beside)
-    return Found(node if isinstance(node, list) else [], beside)
+    for name in path:
+        level = _level(result, path)
+        beside = level.get(side) if isinstance(level, dict) else None
+        result = part_of(level[name]) if isinstance(level, dict) and name in level else None
+    found = _level(result, path)
+    return Found(list(found.values()) if isinstance(found, dict) else found, beside)
 
 
-@cache
-def _decoder(path: tuple[str, ...], side: str) -> tuple[Callable[[bytes], Any], int]:
-    """A decoder made to measure: everything but the path is skipped over, never built."""
-    shape: Any = _Items
-    depth = len(path)
-    for place, name in enumerate(reversed(path)):
-        fields: list[tuple[str, Any, Any]] = [("inner", shape, None)]
-        names = {"inner": name}
-        if side and place == 0:
-            fields, names = [("items", shape, None), ("beside", Raw, Raw(b"null"))], {"items": name, "beside": side}
-            depth -= 1
-        shape = msgspec.defstruct("Level", fields, rename=names.get) | list[Raw] | bool | None
-    return msgspec.json.Decoder(shape).decode, depth
+def _level(part: Part, path: tuple[str, ...]) -> dict[str, Raw] | list[Raw]:
+    if isinstance(part, dict | list):
+        return part
+    if part is None or isinstance(part, bool):
+        return []
+    raise Permanent(f"No list of records at {'.'.join(path) or 'result'}.", code="STRANGE_RESULT")
 
 
 @cache
@@ -86,7 +70,7 @@ def id_reader(field: str) -> Callable[[Raw], str]:
     return read
 
 
-def rows_of(result: bytes | None, path: tuple[str, ...], field: str) -> list[Row]:
+def rows_of(result: Part, path: tuple[str, ...], field: str) -> list[Row]:
     """Payloads are verbatim slices; nothing of a record is decoded but its id."""
     items = items_of(result, path).items
     try:
@@ -112,5 +96,5 @@ class Span(NamedTuple):
 
 
 def entry(number: int, size: int, retrieved: int, command: Command, span: Span) -> PageEntry:
-    asked = hashlib.sha256(encode(command).encode()).hexdigest()
+    asked = hashlib.sha256(msgspec.json.encode(command, enc_hook=str)).hexdigest()
     return PageEntry(number, size, retrieved, asked, span.started_at, span.finished_at)
