@@ -226,9 +226,12 @@ def order_key(row_key: str) -> str:
     return ":".join(map(_part, row_key.split(":"))) if ":" in row_key else _part(row_key)
 
 
+_LENGTHS = [chr(64 + length) for length in range(26)]
+
+
 def _part(part: str) -> str:
     if part.isdecimal() and part.isascii() and len(part) <= 25 and (part[0] != "0" or part == "0"):
-        return chr(64 + len(part)) + part
+        return _LENGTHS[len(part)] + part
     return "~" + part
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain, count
+from itertools import chain, count, islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from b24migrate.records import Staged, Staging, Status, Table, order_key
@@ -32,9 +33,9 @@ _COLUMNS = (
     "PulledThrough",
     "NaturalKey",
 )
-_PAYLOAD = _COLUMNS.index("Payload")
 # These may be bound as bytes, and are cast then: decoding them to a str and back costs more than writing them.
 _BYTES = frozenset({"Payload", "Extras"})
+_ROW_KEY = itemgetter(0)
 _AT_ONCE = (90, 10, 1)  # rows in a statement; the largest stays below 999 variables, the limit of older libraries
 _KNOWN = """
 SELECT Ord, Status, PayloadHash, PulledThrough, Pass,
@@ -74,6 +75,23 @@ class _Visit(NamedTuple):
     pass_no: int
 
 
+class _Page(NamedTuple):
+    """Records by column, as they are bound; without the columns that none of them fills."""
+
+    records: Sequence[Staged]
+    keys: list[str]
+    columns: list[Sequence[Any]]
+    filled: tuple[str, ...]
+
+    @classmethod
+    def of(cls, records: Sequence[Staged]) -> _Page:
+        keys = [order_key(record[0]) for record in records]
+        named = dict(zip(_COLUMNS, (keys, *zip(*records, strict=True)), strict=True))
+        named["Payload"] = list(map(_quickly, named["Payload"]))
+        filled = tuple(name for name, values in named.items() if not _nothing(values))
+        return cls(records, keys, [named[name] for name in filled], filled)
+
+
 class StagingRoom:
     database: Database
 
@@ -84,34 +102,31 @@ class StagingRoom:
         return total
 
     def _stage(self, table: Table, records: Sequence[Staged], run: str, pass_no: int) -> Staging:
-        rows = [(order_key(record[0]), *record) for record in records]
+        page = _Page.of(records)
         tally = Tally(table.name)
         with self.database.writing() as connection:
             visit = _Visit(connection, table, run, pass_no)
             (last,) = connection.execute(sql(_LAST, table)).fetchone()
-            added = _insert(visit, rows)
-            if added == len(rows):  # the usual case: a page nobody has seen
+            added = _insert(visit, page)
+            if added == len(records):  # the usual case: a page nobody has seen
                 tally.add(Status.NEW, added, sum(record.pulled_through for record in records))
                 done = Staging(added=added, seen=added)
             else:
-                done = _meet_again(visit, rows, _known(visit, rows, last), tally)
+                done = _meet_again(visit, page, _known(visit, page, last), tally)
             tally.write(connection)
             add_counters(connection, {f"seen:{table.name}:{pass_no}": done.seen})
         return done
 
 
-def _insert(visit: _Visit, rows: Sequence[tuple[Any, ...]]) -> int:
+def _insert(visit: _Visit, page: _Page) -> int:
     """Returns how many were not there yet."""
-    columns = list(zip(*rows, strict=True))
-    columns[_PAYLOAD] = tuple(map(_quickly, columns[_PAYLOAD]))
-    filled = tuple(place for place, values in enumerate(columns) if not _nothing(values))
-    rows = list(zip(*(columns[place] for place in filled), strict=True))
-    added = start = 0
+    rows = zip(*page.columns, strict=True)
+    left, added = len(page.keys), 0
     for size in _AT_ONCE:
-        while len(rows) - start >= size:
-            values = [visit.run, visit.pass_no, *chain.from_iterable(rows[start : start + size])]
-            added += visit.connection.execute(_insertion(visit.table, filled, size), values).rowcount
-            start += size
+        while left >= size:
+            values = [visit.run, visit.pass_no, *chain.from_iterable(islice(rows, size))]
+            added += visit.connection.execute(_insertion(visit.table, page.filled, size), values).rowcount
+            left -= size
     return added
 
 
@@ -120,13 +135,12 @@ def _quickly(payload: bytes) -> bytes | str:
     return payload.decode() if payload.isascii() else payload
 
 
-def _nothing(values: tuple[Any, ...]) -> bool:
+def _nothing(values: Sequence[Any]) -> bool:
     return all(value is None or value is False for value in values)
 
 
 @lru_cache(maxsize=1024)
-def _insertion(table: Table, filled: tuple[int, ...], size: int) -> str:
-    columns = [_COLUMNS[place] for place in filled]
+def _insertion(table: Table, columns: tuple[str, ...], size: int) -> str:
     mark, rows = count(3), []  # the run and the pass are the first two
     for _ in range(size):
         marks = [f"CAST(?{next(mark)} AS TEXT)" if name in _BYTES else f"?{next(mark)}" for name in columns]
@@ -134,23 +148,23 @@ def _insertion(table: Table, filled: tuple[int, ...], size: int) -> str:
     return _INSERT.format(table=table.name, columns=", ".join(columns), rows=", ".join(rows))
 
 
-def _known(visit: _Visit, rows: Sequence[tuple[Any, ...]], last: int) -> dict[str, _Known]:
-    """Those of the rows that were there before: new ones have a rowid above the `last` one."""
-    unhashed = any(Staged(*row[1:]).payload_hash is None for row in rows)
+def _known(visit: _Visit, page: _Page, last: int) -> dict[str, _Known]:
+    """Those of the records that were there before: new ones have a rowid above the `last` one."""
+    unhashed = any(record.payload_hash is None for record in page.records)
     found: dict[str, _Known] = {}
-    for chunk in chunks([row[0] for row in rows]):
+    for chunk in chunks(page.keys):
         query = sql(_KNOWN, visit.table, marks=marks(len(chunk)))
         for key, status, digest, pulled, *rest in visit.connection.execute(query, (unhashed, unhashed, last, *chunk)):
             found[key] = _Known(status, digest, bool(pulled), *rest)
     return found
 
 
-def _meet_again(visit: _Visit, rows: Sequence[tuple[Any, ...]], known: dict[str, _Known], tally: Tally) -> Staging:
+def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tally) -> Staging:
     connection, table, run, pass_no = visit
     anew, replaced, touched = [], [], []
     changed = seen = 0
-    for key, *values in rows:
-        record, old = Staged(*values), known.get(key)
+    for key, record in zip(page.keys, page.records, strict=True):
+        old = known.get(key)
         if old is None:
             tally.add(Status.NEW, 1, record.pulled_through)
             continue
@@ -172,13 +186,13 @@ def _meet_again(visit: _Visit, rows: Sequence[tuple[Any, ...]], known: dict[str,
     connection.executemany(sql(_REPLACE, table, also=_ANEW), anew)
     connection.executemany(sql(_REPLACE, table, also=""), replaced)
     connection.executemany(sql(_TOUCH, table), touched)
-    added, changed = len(rows) - len(known), changed + len(anew)
+    added, changed = len(page.records) - len(known), changed + len(anew)
     return Staging(added, changed, len(known) - changed, seen + added)
 
 
 def _without_repeats(records: Sequence[Staged]) -> list[Sequence[Staged]]:
     """Pages may overlap: a record that is there twice is staged once after the other."""
-    if len({record.row_key for record in records}) == len(records):
+    if len(set(map(_ROW_KEY, records))) == len(records):
         return [records] if records else []
     parts: list[dict[str, Staged]] = [{}]
     for record in records:
