@@ -55,6 +55,7 @@ class Database:
         self._pool = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
+        self._made: set[str] = set()
         self._commits = 0
         with self._translated():
             self._writer = self._connect(_WRITER)
@@ -100,6 +101,13 @@ class Database:
                 yield connection
             finally:
                 self._give_back(connection)
+
+    def once(self, statement: str) -> None:
+        """Makes what is not there before its first use. SQLite takes a second time for nothing."""
+        if statement not in self._made:
+            with self.writing() as connection:
+                connection.execute(statement)
+            self._made.add(statement)
 
     def close(self) -> None:
         with self._lock, self._pool:

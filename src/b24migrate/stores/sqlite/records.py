@@ -47,6 +47,11 @@ SELECT Status, LastErrorCode, count(*) FROM "{table}" INDEXED BY "{table}Errors"
 WHERE LastErrorCode IS NOT NULL AND Status <> 'IMPORT_OK' GROUP BY Status, LastErrorCode
 """
 _NTH = 'SELECT Ord FROM "{table}" INDEXED BY "{index}" WHERE {within} AND Ord > ? ORDER BY Ord LIMIT 1 OFFSET ?'
+# Made when it is first needed: records come in by id, and an index in the order of e-mails would be rewritten all over
+# with every page of them.
+_NATURAL = """
+CREATE INDEX IF NOT EXISTS "{table}Natural" ON "{table}" (NaturalKey, Ord) WHERE NaturalKey IS NOT NULL
+"""
 _HOLDER = 'SELECT RowKey FROM "{table}" WHERE NaturalKey = ? ORDER BY Ord LIMIT 1'
 _COUNTS = "SELECT Status, Records, PulledThrough FROM Tallies WHERE TableName = ?"
 _STEP = 'SELECT Ord FROM "{table}" {index} WHERE {within} Ord > ? AND Ord <= ? ORDER BY Ord LIMIT 1 OFFSET ?'
@@ -119,6 +124,7 @@ class RecordRoom:
             return {(status, code): count for status, code, count in rows}
 
     def holder(self, table: Table, natural: str) -> str | None:
+        self.database.once(sql(_NATURAL, table))
         with self.database.reading() as connection:
             row = connection.execute(sql(_HOLDER, table), (natural,)).fetchone()
         return row[0] if row else None

@@ -85,7 +85,6 @@ CREATE INDEX "{table}Failed" ON "{table}" (Ord) WHERE Status IN ('IMPORT_ERR', '
 CREATE INDEX "{table}Imported" ON "{table}" (Ord) WHERE Status = 'IMPORT_OK';
 CREATE INDEX "{table}Errors" ON "{table}" (Status, LastErrorCode)
     WHERE LastErrorCode IS NOT NULL AND Status <> 'IMPORT_OK';
-CREATE INDEX "{table}Natural" ON "{table}" (NaturalKey, Ord) WHERE NaturalKey IS NOT NULL;
 
 -- [files]
 ALTER TABLE "{table}" ADD COLUMN Name TEXT AS (json_extract(Payload, '$.name')) VIRTUAL;
