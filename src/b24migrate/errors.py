@@ -36,11 +36,12 @@ class Transient(MigrationError):
 
 
 class Limited(MigrationError):
-    """The portal asks us to wait. `wait_s` is how long, from now."""
+    """The portal asks us to wait. `wait_s` is how long, from now; `method` what for."""
 
-    def __init__(self, message: str, *, wait_s: float, code: str = "", hint: str = "") -> None:
+    def __init__(self, message: str, *, wait_s: float, code: str = "", hint: str = "", method: str = "") -> None:
         super().__init__(message, code=code, hint=hint)
         self.wait_s = wait_s
+        self.method = method
 
 
 class Permanent(MigrationError):

@@ -143,6 +143,7 @@ class Kind(StrEnum):
     AS_IS = "as is"
     REF = "ref"
     REFS = "refs"
+    TREE = "tree"  # anything: its texts are rich, and the keys in `inside` hold ids
     FILE = "file"
     FILES = "files"
 
@@ -170,6 +171,7 @@ class Field:
     when: Callable[[Seen], bool] | None = None  # where it refers to that stream only sometimes; else it is a text
     policy: Policy = Policy.DROP
     late: bool = False  # the referred record may come later: sent in a second pass
+    inside: Mapping[str, str] = field(default_factory=dict)  # of a tree: key -> the stream that its ids belong to
     keep: frozenset[str] = frozenset()  # ids that mean themselves, such as "0" for the system
 
 
@@ -286,6 +288,7 @@ class CustomFields:
     method: str
     scope: str
     params: Args = field(default_factory=dict)
+    languages: tuple[str, ...] = ()  # labels come only when a language is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +301,7 @@ class Entity:
     streams: tuple[Stream, ...]
     optional_scopes: Mapping[str, str] = field(default_factory=dict)  # scope -> what is lost without it
     custom_fields: CustomFields | None = None
+    every_webhook: bool = False  # it is read through all of them, so each needs the scopes
     needs_admin: bool = False  # what it lists is complete only for an administrator
     matches_users: bool = False  # records that the target has already are linked by their natural key
     # what is known to exist but cannot be read: source, staged records of a stream, the chosen readings

@@ -122,6 +122,7 @@ class Portal:
             error.wait_s = self.governor.spent(self._webhooks[via].tag, method, error.wait_s)
         else:
             error.wait_s = self.governor.rejected(sent_at, error.wait_s)
+        error.method = method
         return error
 
     def failure(self, error: Transient, attempt: Attempt) -> Transient:

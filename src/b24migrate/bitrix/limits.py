@@ -133,8 +133,8 @@ class Governor:
         return wait_s
 
     def _refusal(self, method: str, wait_s: float) -> Limited:
-        tell(self._observers, Waited(self._portal, method, wait_s))
-        return Limited(f"The {self._portal}'s limit leaves no room for {method} yet.", wait_s=wait_s, code="LIMIT")
+        message = f"The {self._portal}'s limit leaves no room for {method} yet."
+        return Limited(message, wait_s=wait_s, code="LIMIT", method=method)
 
     def _drain(self) -> None:
         now = self._clock.monotonic()

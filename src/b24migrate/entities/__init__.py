@@ -13,13 +13,18 @@ from b24migrate.entities.files import FILE_KINDS
 from b24migrate.records import Table
 from b24migrate.streams import Entity, FileKind, Mention, Stream
 
+# With `n` it is a Drive object, without it an attachment.
+DISK_FILES = (
+    Mention(r"\[DISK FILE ID=n(\d+)", prefix="disk:"),
+    Mention(r"\[DISK FILE ID=(\d+)", prefix="attached:"),
+)
 FILES = Stream(
     name="files",
     table=Table("Files", "files"),
     read=(),
     fields=(),
     key="source:file:{id}",
-    mentions=(Mention(r"\[DISK=(\d+)", prefix="disk:"), Mention(r"\[DISK FILE ID=n?(\d+)", prefix="disk:")),
+    mentions=(Mention(r"\[DISK=(\d+)", prefix="disk:"), *DISK_FILES),
 )
 
 

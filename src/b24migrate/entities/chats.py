@@ -13,6 +13,7 @@ from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.streams import (
+    ABSENT,
     Entity,
     Field,
     FileRef,
@@ -118,9 +119,15 @@ def details(source: Source, chats: Sequence[Found], number: int, started: dateti
             elif dialog.error is not None:
                 raise dialog.error
             else:
-                rows.append(chat_row(chat, dialog, participants(chat, people, source.owners[via])))
+                rows.append(chat_row(chat, dialog, participants(source, chat, people)))
     log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
-    return Page(rows=rows, aside=aside, log=[log])
+    return Page(rows=rows, aside=aside, log=[log], alarms=untold(rows))
+
+
+def untold(rows: Sequence[Row]) -> list[str]:
+    return [
+        f"the portal does not tell who is in chat {row.source_id}" for row in rows if "users" not in (row.extras or {})
+    ]
 
 
 def about(chat: Found) -> tuple[Command, Command]:
@@ -130,20 +137,40 @@ def about(chat: Found) -> tuple[Command, Command]:
     )
 
 
-def chat_row(chat: Found, dialog: Answer, users: list[int]) -> Row:
-    return Row(str(chat.chat_id), dialog.result or b"{}", {"users": users, "via": chat.via, "dialog": chat.dialog})
+def chat_row(chat: Found, dialog: Answer, users: list[int] | None) -> Row:
+    return Row(str(chat.chat_id), dialog.result or b"{}", chat_extras(chat.dialog, chat.via, users))
 
 
-def participants(chat: Found, answer: Answer, owner: str) -> list[int]:
-    """A private dialog has its two people; of another chat the portal tells, or refuses (the general chat)."""
+def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
+    """Participants that the portal does not tell are left out: unknown is not empty."""
+    return {"via": via, "dialog": dialog} | ({} if users is None else {"users": users})
+
+
+def participants(source: Source, chat: Found, answer: Answer) -> list[int] | None:
+    """A private dialog has its two people; of another chat the portal tells. None where it refuses to."""
     if not chat.dialog.startswith("chat"):
-        return sorted({int(owner), int(chat.dialog)})
+        return sorted({int(source.owners[chat.via]), int(chat.dialog)})
+    if isinstance(answer.error, Permanent):
+        return present(source, chat)
     if answer.error is not None:
-        if isinstance(answer.error, Permanent):
-            return []
         raise answer.error
     people = msgspec.json.decode(answer.result or b"[]")
     return [int(one) for one in (people.values() if isinstance(people, dict) else people or [])]
+
+
+def present(source: Source, chat: Found) -> list[int] | None:
+    """The general chat refuses the plain list; this one tells those who are not dismissed."""
+    found: list[int] = []
+    while True:
+        params = {"DIALOG_ID": chat.dialog, "LIMIT": RECENT_LIMIT, "OFFSET": len(found)}
+        try:
+            answer = source.call("im.dialog.users.list", params, via=chat.via)
+        except Permanent:
+            return None
+        people = msgspec.json.decode(answer.result or b"[]")
+        found += [int(one["id"]) for one in (people.values() if isinstance(people, dict) else people or [])]
+        if not people or len(people) < RECENT_LIMIT:
+            return found
 
 
 # ---------------------------------------------------------------- reading, where the portal lists chats
@@ -152,15 +179,14 @@ def participants(chat: Found, answer: Answer, owner: str) -> list[int]:
 def listing(source: Source, cursor: Args, limit: int) -> Page:
     started = datetime.now(UTC)
     if not cursor:
-        return Page(next=[{"via": via, "start": 0, "n": via * 1_000_000} for via in range(len(source.owners))])
+        pages: list[Args] = [{"via": via, "start": 0, "n": via * 1_000_000} for via in range(len(source.owners))]
+        return lowest(source, pages, limit) if limit else Page(next=pages)
     via, start, number = int(cursor["via"]), int(cursor["start"]), int(cursor["n"])
     answer = source.call("im.chat.get", {"start": start}, via=via)
     raws = raw_items(answer.result or b"[]", ())
-    if limit:
-        raws = raws[: max(0, limit - start)]
     rows = with_participants(source, raws, via)
     log = PageEntry(number, 50, len(rows), digest({"start": start, "via": via}), started, datetime.now(UTC))
-    more = answer.next is not None and answer.next > start and not (limit and answer.next >= limit)
+    more = answer.next is not None and answer.next > start and not (limit and answer.next >= limit)  # by ascending id
     return Page(
         rows=rows,
         next=[{"via": via, "start": answer.next, "n": number + 1}] if more else [],
@@ -169,14 +195,30 @@ def listing(source: Source, cursor: Args, limit: int) -> Page:
     )
 
 
+def lowest(source: Source, pages: Sequence[Args], limit: int) -> Page:
+    """The first of all webhooks' chats together."""
+    found: dict[str, Row] = {}
+    log: list[PageEntry] = []
+    reported = None
+    waiting = list(pages)
+    while waiting:
+        page = listing(source, waiting.pop(0), limit)
+        found = {row.source_id: row for row in page.rows} | found
+        log += page.log
+        reported = page.reported
+        waiting += page.next
+    chosen = sorted(found, key=int)[:limit]
+    return Page(rows=[found[source_id] for source_id in chosen], reported=reported, log=log)
+
+
 def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> list[Row]:
     chats = [(raw, msgspec.json.decode(raw)) for raw in raws]
     asked = source.batch([Command("im.chat.user.list", {"CHAT_ID": chat["id"]}) for _, chat in chats], via=via)
     rows = []
     for (raw, chat), people in zip(chats, asked, strict=True):
         dialog = str(chat.get("dialog_id") or f"chat{chat['id']}")
-        users = participants(Found(int(chat["id"]), f"chat{chat['id']}", via), people, source.owners[via])
-        rows.append(Row(str(chat["id"]), bytes(raw), {"users": users, "via": via, "dialog": dialog}))
+        users = participants(source, Found(int(chat["id"]), f"chat{chat['id']}", via), people)
+        rows.append(Row(str(chat["id"]), bytes(raw), chat_extras(dialog, via, users)))
     return rows
 
 
@@ -314,7 +356,7 @@ chats = Stream(
         Field("description", Kind.RICH),
         Field("owner", Kind.REF, to="users", policy=Policy.PLACEHOLDER),
         Field("manager_list", Kind.REFS, to="users"),
-        Field("users", Kind.REFS, take=lambda seen: seen.extras.get("users", []), to="users"),
+        Field("users", Kind.REFS, take=lambda seen: seen.extras.get("users", ABSENT), to="users"),
         *times("date_create"),
         *texts("color"),
         Field("avatar", Kind.FILE, take=lambda seen: [ref.key for ref in avatar(seen)]),
@@ -328,7 +370,7 @@ chats = Stream(
     fetch=refetch_chats,
     mentions=(
         Mention(r"\[CHAT=(?:chat)?(\d+)"),
-        Mention(r"/online/\?IM_DIALOG=chat(\d+)", link=True),
+        Mention(r"/online/\?IM_DIALOG=chat(\d+)(?![\w&])", link=True),
     ),
     covered=("users",),
 )
@@ -368,7 +410,7 @@ chat_messages = Stream(
         Field("author_id", Kind.REF, to="users", policy=Policy.PLACEHOLDER, keep=frozenset({"0"})),
         *times("date"),
         Field("text", Kind.RICH),
-        Field("params", Kind.AS_IS, take=other_params),
+        Field("params", Kind.TREE, take=other_params, inside={"CHAT_USER": "users", "NOTIFY": "users"}),
         Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in attached(seen)]),
         Field("reactions", Kind.AS_IS, take=reactions),
     ),
@@ -377,6 +419,7 @@ chat_messages = Stream(
     volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
     files=attached,
     fetch=refetch_messages,
+    mentions=(Mention(r"\[CONTEXT=chat(\d+)/(\d+)"),),
 )
 
 ENTITIES = (
@@ -384,6 +427,7 @@ ENTITIES = (
         name="chats",
         wire="chats",
         scopes=("im",),
+        every_webhook=True,
         streams=(chats, chat_messages),
         optional_scopes={"disk": "files in chats are fetched through the messenger only, which older portals lack"},
         unreadable=nobody_reads,

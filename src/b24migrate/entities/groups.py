@@ -11,6 +11,7 @@ from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Json, Row, Table
 from b24migrate.streams import (
+    ABSENT,
     Entity,
     Field,
     FileRef,
@@ -77,7 +78,8 @@ def of_other_sites(source: Source, ids: Sequence[str]) -> dict[str, Json]:
 
 
 def of_workgroup(name: str) -> Take:
-    return lambda seen: seen.extras.get("workgroup", {}).get(name)
+    """What nobody told is left out: null would say that it is known to be empty."""
+    return lambda seen: seen.extras.get("workgroup", {}).get(name, ABSENT)
 
 
 def image(seen: Seen) -> Iterable[FileRef]:
@@ -109,7 +111,8 @@ groups = Stream(
     files=image,
     peek=("IMAGE",),
     fetch=one_by_one("sonet_group.get", lambda source_id: {"FILTER": {"ID": source_id}, "IS_ADMIN": "Y"}),
-    mentions=(Mention(r"/workgroups/group/(\d+)/", link=True),),
+    # Its pages below have words in their path; one with another id in it stays as it was.
+    mentions=(Mention(r"/workgroups/group/(\d+)(?=(?:/[a-z_]+)*/?(?:[^\w/?&#-]|$))", link=True),),
     covered=("OWNER_ID",),
 )
 

@@ -32,6 +32,11 @@ BY_ID = Keyset(
 )
 
 
+# A page of a person itself: what lies below it has ids of other records in its path.
+PAGE = r"/company/personal/user/(\d+)(?=/?(?:[^\w/?&#-]|$))"
+DIALOG = r"/online/\?IM_DIALOG=(\d+)(?![\w&])"
+
+
 def photo(seen: Seen) -> Iterable[FileRef]:
     url = seen.payload.get("PERSONAL_PHOTO")
     if is_link(url):
@@ -75,7 +80,7 @@ users = Stream(
     files=photo,
     peek=("PERSONAL_PHOTO",),
     fetch=one_by_one("user.get", lambda source_id: {"FILTER": {"ID": source_id}, "ADMIN_MODE": True}),
-    mentions=(Mention(r"\[USER=(\d+)"), Mention(r"/company/personal/user/(\d+)/", link=True)),
+    mentions=(Mention(r"\[USER=(\d+)"), Mention(PAGE, link=True), Mention(DIALOG, link=True)),
 )
 
 ENTITIES = (
@@ -86,7 +91,9 @@ ENTITIES = (
         needs_admin=True,
         streams=(departments, users),
         optional_scopes={"user.userfield": "custom fields of users are not migrated"},
-        custom_fields=CustomFields("users", "user.userfield.list", "user.userfield", {"order": {"ID": "ASC"}}),
+        custom_fields=CustomFields(
+            "users", "user.userfield.list", "user.userfield", {"order": {"ID": "ASC"}}, ("ru", "en")
+        ),
         matches_users=True,
     ),
 )

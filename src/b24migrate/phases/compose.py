@@ -53,6 +53,7 @@ class Composer:
         }
         self._linked: dict[Kind, Callable[[Field, Seen, Json, Composed], Json]] = {
             Kind.RICH: self._rich,
+            Kind.TREE: self._tree,
             Kind.REF: self._ref,
             Kind.REFS: self._refs,
             Kind.FILE: self._file,
@@ -94,6 +95,24 @@ class Composer:
         rewritten = self._work.texts.rewrite(text, self._work.links.target_ids)
         done.lose("texts_unresolved", rewritten.unresolved)
         return rewritten.text
+
+    def _tree(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
+        if isinstance(value, str):
+            return self._rich(spec, one, value, done)
+        if isinstance(value, list):
+            return [self._tree(spec, one, part, done) for part in value]
+        if isinstance(value, dict):
+            return {name: self._branch(spec, one, name, part, done) for name, part in value.items()}
+        return value
+
+    def _branch(self, spec: Field, one: Seen, name: str, value: Json, done: Composed) -> Json:
+        stream = spec.inside.get(name)
+        if stream is None or not isinstance(value, list):
+            return self._tree(spec, one, value, done)
+        ids = values.references(value)
+        found = self._work.links.target_ids(stream, ids)
+        done.lose("references_dropped", len(ids) - len(found))
+        return [int(found[one_id]) if found[one_id].isdecimal() else found[one_id] for one_id in ids if one_id in found]
 
     # ------------------------------------------------------------ references
 

@@ -13,6 +13,14 @@ from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, RegisterRow
 from b24migrate.records import Args, Job, Json
 from b24migrate.streams import CustomFields, Entity
 
+LABELS_KEPT = "LABELS"
+# Types whose values cannot be carried over, and why.
+LEFT_BEHIND = {
+    "file": "the portal's reader of such files does not work",
+    "crm": "they name CRM records, which are not migrated with this entity",
+    "iblock_section": "they name sections of lists, which are not migrated",
+    "iblock_element": "they name elements of lists, which are not migrated",
+}
 LABELS = ("EDIT_FORM_LABEL", "LIST_COLUMN_LABEL", "LIST_FILTER_LABEL")
 
 
@@ -25,9 +33,30 @@ def read_fields(work: Work, job: Job) -> Follow:
         work.note(entity.name, f"custom fields could not be read: {error}")
         return []
     found = msgspec.json.decode(answer.result or b"[]")
+    labels = _labels(work, custom)
     existing = work.target.existing_fields(custom)
-    work.store.write(CUSTOM_FIELDS, [_row(entity.name, field, existing) for field in found])
+    fields = [{**field, LABELS_KEPT: labels.get(str(field["FIELD_NAME"]), {})} for field in found]
+    work.store.write(CUSTOM_FIELDS, [_row(entity.name, field, existing) for field in fields])
+    for field in fields:
+        if field.get("USER_TYPE_ID") in LEFT_BEHIND:
+            why = LEFT_BEHIND[field["USER_TYPE_ID"]]
+            work.note(entity.name, f"values of the custom field {field['FIELD_NAME']} stay behind: {why}")
     return []
+
+
+def _labels(work: Work, custom: CustomFields) -> dict[str, dict[str, str]]:
+    """Field -> language -> label. A portal that takes the language for a filter answers nothing, which is no harm."""
+    labels: dict[str, dict[str, str]] = {}
+    for language in custom.languages:
+        try:
+            answer = work.source.call(custom.method, {**custom.params, "filter": {"LANG": language}})
+        except Permanent:
+            continue
+        for field in msgspec.json.decode(answer.result or b"[]"):
+            label = next((field[name] for name in LABELS if isinstance(field.get(name), str) and field[name]), "")
+            if label:
+                labels.setdefault(str(field["FIELD_NAME"]), {})[language] = label
+    return labels
 
 
 def _row(entity: str, field: Mapping[str, Json], existing: set[str] | None) -> RegisterRow:
@@ -96,7 +125,9 @@ def wire(field: Mapping[str, Json]) -> Args:
 
 
 def label_of(field: Mapping[str, Json]) -> dict[str, str]:
-    """Labels come as a text, as a map by language, or not at all."""
+    """Labels come by language, as a text, as a map, or not at all."""
+    if field.get(LABELS_KEPT):
+        return dict(field[LABELS_KEPT])
     for name in LABELS:
         label = field.get(name)
         if isinstance(label, dict) and label:

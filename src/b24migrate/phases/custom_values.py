@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from b24migrate.phases import values
+from b24migrate.phases.custom_fields import LEFT_BEHIND
 from b24migrate.phases.work import Work
 from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP
 from b24migrate.records import Json
@@ -42,7 +43,7 @@ class CustomValues:
             if not name.startswith(self._stream.custom_prefix) or value in (None, "", [], False):
                 continue
             mapped = self._map.get(name)
-            if mapped is None:
+            if mapped is None or mapped.type in LEFT_BEHIND:
                 lose("custom_values_left")
             elif mapped.type != self._postponed:
                 fields[mapped.target] = self._each(mapped, value, lose)
@@ -60,7 +61,6 @@ class CustomValues:
             "date": lambda _, day, __: values.day(day, self._work.options.timezone),
             "datetime": self._time,
             "boolean": lambda _, value, __: values.flag(value),
-            "file": self._file,
         }.get(mapped.type)
         return convert(mapped, value, lose) if convert else value
 
@@ -79,11 +79,6 @@ class CustomValues:
 
     def _time(self, _: Mapped, value: Json, __: Lose) -> Json:
         return values.stamp(value, self._work.options.timezone)[1]
-
-    def _file(self, _: Mapped, __: Json, lose: Lose) -> Json:
-        # The documented reader of user fields of this type does not work, so the bytes cannot be had.
-        lose("files_dropped")
-        return None
 
     def _load(self) -> dict[str, Mapped]:
         entity = self._work.owner[self._stream.name].name

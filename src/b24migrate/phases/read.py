@@ -119,6 +119,8 @@ def keep(work: Work, stream: Stream, page: Page, pass_no: int) -> None:
     work.store.write(PAGE_LOG, [log_row(stream, entry) for entry in page.log])
     for alarm in page.alarms:
         work.note(entity.name, alarm)
+    for one in page.aside:
+        work.note(entity.name, f"{one.stream or stream.name} {one.source_id} cannot be read: {one.reason}")
     spent = sum((entry.finished_at - entry.started_at).total_seconds() for entry in page.log)
     latency_ms = (spent + work.clock.monotonic() - started) * 1000
     work.tell(Extracted(entity.name, stream.name, staged, latency_ms))

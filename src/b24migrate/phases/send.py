@@ -94,15 +94,23 @@ class Sender:
     # ------------------------------------------------------------ calls
 
     def _calls(self, ready: Sequence[Composed]) -> Iterator[list[Composed]]:
-        """In order: records whose call failed twice go alone, the others as many at once as the target takes."""
+        """In order: records whose call failed twice go alone, the others as many at once as the target takes. In an
+        ordered stream nothing of the same parent goes in one call behind a record that is tried again: it may fail."""
         together: list[Composed] = []
+        unsure: set[str] = set()
         for one in ready:
-            if one.record.attempts >= ALONE_AFTER:
+            alone = one.record.attempts >= ALONE_AFTER
+            parent = parent_of(one.record.row_key)
+            if alone or parent in unsure:
                 yield from self._sized(together)
-                yield from self._sized([one])
                 together = []
-            else:
-                together.append(one)
+                unsure = set()
+            if alone:
+                yield from self._sized([one])
+                continue
+            together.append(one)
+            if self._stream.ordered and one.record.attempts:
+                unsure.add(parent)
         yield from self._sized(together)
 
     def _sized(self, composed: Sequence[Composed]) -> Iterator[list[Composed]]:

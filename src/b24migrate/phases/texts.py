@@ -23,48 +23,70 @@ class _Pattern(NamedTuple):
     regex: re.Pattern[str]
     link: bool
     prefix: str
+    first: int  # the group with the id; of a pair the parent's, the child's follows
+
+    @property
+    def groups(self) -> range:
+        return range(self.first, self.regex.groups + 1)
+
+    def source_id(self, match: re.Match[str]) -> str:
+        return self.prefix + ":".join(match[group] for group in self.groups)
 
 
 class TextRewriter:
     """Built from the mentions of every stream. What cannot be resolved stays as it was, and is counted."""
 
     def __init__(self, streams: Iterable[Stream], source_url: str, target_url: str) -> None:
+        known = list(streams)
+        self._parents = {stream.name: stream.parent for stream in known}
         self._target = _origin(target_url)
         host = re.escape(urlsplit(source_url).netloc or "\0")
         self._patterns = [
             _Pattern(
                 stream.name,
-                re.compile(rf"(https?://{host})({mention.pattern})" if mention.link else mention.pattern),
+                re.compile(rf"(https?://{host}){mention.pattern}" if mention.link else mention.pattern, re.IGNORECASE),
                 mention.link,
                 mention.prefix,
+                2 if mention.link else 1,
             )
-            for stream in streams
+            for stream in known
             for mention in stream.mentions
         ]
         # Most texts hold neither a tag with an id nor a link: one test decides.
-        self._worth = re.compile(rf"\[[A-Z ]+=|://{host}")
+        self._worth = re.compile(rf"\[[A-Za-z ]+=|://{host}", re.IGNORECASE)
 
     def rewrite(self, text: str, target_ids: TargetIds) -> Rewritten:
         if not self._worth.search(text):
             return Rewritten(text, 0)
         unresolved = 0
         for pattern in self._patterns:
-            ids = {match[match.re.groups] for match in pattern.regex.finditer(text)}
-            if not ids:
+            wanted = {pattern.source_id(match) for match in pattern.regex.finditer(text)}
+            if not wanted:
                 continue
-            found = target_ids(pattern.stream, {pattern.prefix + one for one in ids})
-            known = {source_id.removeprefix(pattern.prefix): target_id for source_id, target_id in found.items()}
-            unresolved += len(ids - known.keys())
+            known = self._known(pattern, wanted, target_ids)
+            unresolved += len(wanted - known.keys())
             text = pattern.regex.sub(partial(self._replaced, pattern, known), text)
         return Rewritten(text, unresolved)
 
-    def _replaced(self, pattern: _Pattern, known: dict[str, str], match: re.Match[str]) -> str:
-        group = match.re.groups
-        target_id = known.get(match[group])
-        if target_id is None:
+    def _known(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
+        """Source id -> what stands for its group, or for parent and child of a pair."""
+        found = target_ids(pattern.stream, wanted)
+        if len(pattern.groups) == 1:
+            return {source_id: [target_id] for source_id, target_id in found.items()}
+        parents = target_ids(self._parents[pattern.stream], {source_id.partition(":")[0] for source_id in wanted})
+        return {
+            source_id: [parents[parent], target_id]
+            for source_id, target_id in found.items()
+            if (parent := source_id.partition(":")[0]) in parents
+        }
+
+    def _replaced(self, pattern: _Pattern, known: dict[str, list[str]], match: re.Match[str]) -> str:
+        target_ids = known.get(pattern.source_id(match))
+        if target_ids is None:
             return match[0]
-        start, end = match.start(group) - match.start(), match.end(group) - match.start()
-        whole = match[0][:start] + target_id + match[0][end:]
+        whole, end = match[0], match.start()
+        for group, target_id in reversed(list(zip(pattern.groups, target_ids, strict=True))):
+            whole = whole[: match.start(group) - end] + target_id + whole[match.end(group) - end :]
         return self._target + whole[len(match[1]) :] if pattern.link else whole
 
 

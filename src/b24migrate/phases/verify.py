@@ -87,26 +87,26 @@ def sample(work: Work, job: Job) -> Follow:
     stream = work.streams[job.args["stream"]]
     seed = crc32(f"{work.run}:{stream.name}".encode())
     records = work.store.sample(stream.table, work.options.verify_sample, seed=seed, status=Status.IMPORT_OK)
-    compare_records(work, stream, records, live=True)
+    compare_records(work, stream, records)
     return []
 
 
 def compare(work: Work, job: Job) -> Follow:
-    """Every record of a lane, compared with what the source said when it was read."""
+    """Every record of a lane, compared with what the source says now."""
     stream = work.streams[job.args["stream"]]
     records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
     if not records:
         return []
-    compare_records(work, stream, [one for one in records if one.status is Status.IMPORT_OK], live=False)
+    compare_records(work, stream, [one for one in records if one.status is Status.IMPORT_OK])
     return lanes.further(job, records[-1], moved=False)
 
 
-def compare_records(work: Work, stream: Stream, records: Sequence[Record], *, live: bool) -> None:
+def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> None:
     sent = _sent(work, stream, records)
     if not sent:
         return
     there = work.target.read(work.owner[stream.name].wire, stream.name, [stream.key_of(one.row_key) for one in sent])
-    now = _as_the_source_says(work, stream, sent) if live else {}
+    now = _as_the_source_says(work, stream, sent)
     composer = Composer(work, stream, late=True)
     matched = 0
     for one in sent:

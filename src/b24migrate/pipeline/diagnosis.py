@@ -41,6 +41,7 @@ class Facts:
     admin: bool | None = None
     methods: Mapping[str, bool] = field(default_factory=dict)  # those that readings need
     owners: tuple[str, ...] = ()
+    unfit: Mapping[str, str] = field(default_factory=dict)  # entity -> what a further webhook lacks for it
     served: tuple[str, ...] = ()
     server: str = ""
     at: str = ""

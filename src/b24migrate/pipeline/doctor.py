@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 from zoneinfo import ZoneInfo
@@ -34,9 +35,7 @@ def examine(
     checks += asked
     answered, served, server = _target(target, entities, clock)
     checks += answered
-    learned = Facts(
-        facts.scopes, facts.admin, facts.methods, tuple(source.owners), served, server, clock.now().isoformat()
-    )
+    learned = replace(facts, owners=tuple(source.owners), served=served, server=server, at=clock.now().isoformat())
     return Diagnosis(tuple(checks), learned)
 
 
@@ -83,10 +82,11 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
         checks += _scope_checks(entity, scopes)
         if admin is False and entity.needs_admin:
             checks.append(_incomplete(entity))
+    unfit: dict[str, str] = {}
     for via in range(1, len(source.owners)):
-        checks.append(_other_webhook(source, via, entities, clock))
+        checks += _other_webhook(source, via, entities, clock, unfit)
     methods = {name: _exists(_value(answer)) for name, answer in zip(needs, answers[len(PROBES) :], strict=True)}
-    return checks, Facts(tuple(sorted(scopes)) if scopes is not None else None, admin, methods)
+    return checks, Facts(tuple(sorted(scopes)) if scopes is not None else None, admin, methods, unfit=unfit)
 
 
 def _reached(said: Mapping[str, Answer]) -> Check:
@@ -181,18 +181,25 @@ def _scope_checks(entity: Entity, scopes: frozenset[str] | None) -> Iterator[Che
             )
 
 
-def _other_webhook(source: Source, via: int, entities: Sequence[Entity], clock: Clock) -> Check:
+def _other_webhook(
+    source: Source, via: int, entities: Sequence[Entity], clock: Clock, unfit: dict[str, str]
+) -> list[Check]:
+    """What is read through every webhook needs its scopes on every webhook."""
     name = f"webhook of user {source.owners[via]}"
     try:
         answer = _patient(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
     except MigrationError as error:
-        return _refused(name, error, "auth.cloud")
+        return [_refused(name, error, "auth.cloud")]
     scopes = _scopes(_value(answer))
-    wanted = {scope for entity in entities for scope in entity.scopes}
-    if scopes is not None and not scopes & wanted:
-        fix = f"Tick what it is for among {', '.join(sorted(wanted))}, or take it out of source.more_webhooks."
-        return Check(name, False, "it has none of the scopes that are needed", fix)
-    return Check(name, True, "the source accepts it")
+    checks = [Check(name, True, "the source accepts it")]
+    for entity in (one for one in entities if one.every_webhook and scopes is not None):
+        missing = ", ".join(f"`{scope}`" for scope in entity.scopes if scope not in (scopes or ()))
+        if missing:
+            unfit[entity.name] = f"the {name} lacks the scope {missing}, which {entity.name} need"
+            fix = f"Tick {missing} in that webhook's settings, or take it out of source.more_webhooks."
+            gate = f"auth.cloud.{entity.name}"
+            checks.append(Check(name, False, unfit[entity.name], fix, gate, entity.name, fatal=True))
+    return checks
 
 
 def _exists(said: Json) -> bool:

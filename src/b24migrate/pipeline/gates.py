@@ -40,6 +40,9 @@ def unmet(
         names = " and ".join(f"`{scope}`" for scope in missing)
         fix = f"Tick {names} in the incoming webhook's settings on the source portal, then run again."
         return Unmet(gate, f"the source webhook lacks the scope {names}.", fix)
+    if phase in READS and entity.name in analysis.facts.unfit:
+        fix = "Tick it in that webhook's settings, or take the webhook out of source.more_webhooks, then run again."
+        return Unmet(f"auth.cloud.{entity.name}", f"{analysis.facts.unfit[entity.name]}.", fix)
     if phase in READS and entity.needs_admin and analysis.facts.admin is False:
         gate = f"auth.cloud.{entity.name}"
         fix = "Let an administrator create the webhook in source.webhook, then run again."

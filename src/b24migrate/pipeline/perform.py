@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
-from b24migrate.events import JobFailed
+from b24migrate.events import JobFailed, Waited
 from b24migrate.phases import attachments, custom_fields, inventory, late, match, pull, read, send, verify
 from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
 from b24migrate.ports import Lease
@@ -43,6 +43,8 @@ def perform(work: Work, lease: Lease) -> None:
         follow = PERFORMERS[job.kind](work, job)
     except Limited as error:
         park(work, lease, error.wait_s, error, counted=False)
+        if error.method:  # an outage is no limit
+            work.tell(Waited(job.scope, error.method, error.wait_s))
     except Transient as error:
         again(work, lease, error)
     except Permanent as error:

@@ -9,7 +9,7 @@ from b24migrate.phases import lanes, read, verify
 from b24migrate.phases.custom_values import CustomValues
 from b24migrate.phases.work import Work
 from b24migrate.records import Job, Json, Status
-from b24migrate.streams import Entity, Stream
+from b24migrate.streams import Entity, Kind, Stream
 
 Memo = Mapping[str, Json]
 
@@ -82,7 +82,7 @@ def set_stages(work: Work, entity: Entity) -> list[Stage]:
     uploads = [files_stage("upload", one) for one in both]
     pulled = [send_stage(stream, pulled=True) for one in others for stream in one.streams]
     sent = [send_stage(stream) for stream in entity.streams]
-    late = [late_stage(stream) for one in both for stream in one.streams if stream.late or stream.files]
+    late = [late_stage(stream) for one in both for stream in one.streams if may_be_completed(stream)]
     return [*matched, *uploads, *pulled, *sent, *late]
 
 
@@ -93,17 +93,22 @@ def match_stage(stream: Stream) -> Stage:
 def late_stage(stream: Stream) -> Stage:
     def seed(work: Work, scope: str) -> list[Job]:
         postponed = any(one.late for one in stream.fields) or CustomValues(work, stream).has_late
-        if not postponed and not went_without_files(work, stream):
+        if not postponed and not went_without(work, stream):
             return []
         return lanes.seed(work, scope, "complete", stream, pending=False)
 
     return Stage(f"complete {stream.name}", seed)
 
 
-def went_without_files(work: Work, stream: Stream) -> bool:
-    """Some of its records were sent while a file of theirs could not be had; by now it may have come."""
-    name = f"files_dropped:{stream.name}"
-    return bool(stream.files and work.store.counters(name).get(name))
+def may_be_completed(stream: Stream) -> bool:
+    return bool(stream.late or stream.files or any(one.kind in (Kind.RICH, Kind.TREE) for one in stream.fields))
+
+
+def went_without(work: Work, stream: Stream) -> bool:
+    """Some of its records were sent without a file, or with a text that names a record which the target did not have;
+    by now it may have come, were it in this very phase: texts refer to records of their own stream too."""
+    names = (f"files_dropped:{stream.name}", f"texts_unresolved:{stream.name}")
+    return any(work.store.counters(name).get(name) for name in names)
 
 
 def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
