@@ -55,13 +55,14 @@ class CustomValues:
         return self._one(mapped, value, lose)
 
     def _one(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
-        convert = {
+        converters: dict[str, Callable[[Mapped, Json, Lose], Json]] = {
             "enumeration": self._option,
             PERSON: self._person,
             "date": lambda _, day, __: values.day(day, self._work.options.timezone),
             "datetime": self._time,
             "boolean": lambda _, value, __: values.flag(value),
-        }.get(mapped.type)
+        }
+        convert = converters.get(mapped.type)
         return convert(mapped, value, lose) if convert else value
 
     def _option(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
