@@ -187,6 +187,10 @@ class Store(Protocol):
         has none (CustomFields) is read as a whole. The same goes for `erase`."""
         ...
 
+    def count(self, register: Register, prefix: str) -> int:
+        """How many rows begin with `prefix`; none of them is read."""
+        ...
+
     def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
         """Upserts whole rows whatever their version. Columns that are not given become null."""
         ...

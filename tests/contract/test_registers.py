@@ -79,6 +79,8 @@ def test_a_column_that_the_register_has_not_is_refused(store: Store) -> None:
 def test_rows_come_in_order_of_key_by_prefix(store: Store) -> None:
     store.write(PAGE_LOG, [RegisterRow(key, {}) for key in ("chats:2", "chats:1", "chats_x:1", "users:1", "chat")])
     assert [row.key for row in store.rows(PAGE_LOG, "chats:")] == ["chats:1", "chats:2"]
+    assert store.count(PAGE_LOG, "chats:") == 2
+    assert store.count(PAGE_LOG, "nothing:") == 0
     assert [row.key for row in store.rows(PAGE_LOG)] == ["chat", "chats:1", "chats:2", "chats_x:1", "users:1"]
 
 

@@ -29,7 +29,7 @@ def test_whose_chats_nobody_can_read_is_said_and_counted(tmp_path: Path) -> None
         made.run()
         assert made.stream("chats").impossible == 12 - 2
         aside = made.sql("SELECT RowKey, Why, Reason, Name FROM SetAside WHERE Why = 'impossible'")
-        assert {key for key, *_ in aside} == {f"chats:private:{user}" for user in range(3, 13)}
+        assert {key for key, *_ in aside} == {f"impossible:chats:private:{user}" for user in range(3, 13)}
         assert all(reason and name for _, _, reason, name in aside)
         row = made.cloud.portal.company.users.row(5)
         assert any(f"{row['NAME']} {row['LAST_NAME']}" in note for note in made.entity("chats").notes)

@@ -54,7 +54,7 @@ def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None
         for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:")
         if row.values.get("IsLatest")
     ]
-    pages = len(work.store.rows(PAGE_LOG, prefix=f"{stream.name}:"))
+    pages = work.store.count(PAGE_LOG, f"{stream.name}:")
     row = {
         "Stream": stream.name,
         "SnapshotUtc": now,
@@ -93,7 +93,7 @@ def seen_in(work: Work, stream: Stream, pass_no: int) -> int:
 
 
 def aside_count(work: Work, stream: str, why: str) -> int:
-    return sum(1 for row in work.store.rows(SET_ASIDE, prefix=f"{stream}:") if row.values.get("Why") == why)
+    return work.store.count(SET_ASIDE, f"{why}:{stream}:")
 
 
 def staged(work: Work, stream: str) -> Iterator[Seen]:

@@ -194,7 +194,7 @@ def find_files(work: Work, stream: Stream, looked: Sequence[Seen]) -> None:
 
 def put_aside(work: Work, aside: Iterable[SetAside]) -> None:
     rows = [
-        RegisterRow(f"{one.stream}:{one.source_id}", {"Why": one.why, "Reason": one.reason, "Name": one.name})
+        RegisterRow(f"{one.why}:{one.stream}:{one.source_id}", {"Why": one.why, "Reason": one.reason, "Name": one.name})
         for one in aside
     ]
     if rows:

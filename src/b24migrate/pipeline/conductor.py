@@ -102,8 +102,10 @@ class Conductor:
     def _forget_the_last_pass(self, entity: Entity) -> None:
         """What was logged about the source's pages and set aside; what was staged and imported stays."""
         for stream in entity.streams:
-            for register in (PAGE_LOG, SET_ASIDE, CHECKPOINTS):
+            for register in (PAGE_LOG, CHECKPOINTS):
                 self._work.store.erase(register, f"{stream.name}:")
+            for why in ("excluded", "impossible"):
+                self._work.store.erase(SET_ASIDE, f"{why}:{stream.name}:")
         self._states.change(entity.name, _next_pass)
 
     def _must_wait(self, entity: Entity, phase: str) -> bool:

@@ -30,7 +30,7 @@ def stream_is_clean(work: Work, stream: Stream) -> bool:
 
 
 def mismatches(work: Work, stream: Stream) -> int:
-    return len(work.store.rows(FINDINGS, prefix=f"{stream.name}:"))
+    return work.store.count(FINDINGS, f"{stream.name}:")
 
 
 def drift(work: Work, stream: Stream) -> int:

@@ -16,6 +16,7 @@ from b24migrate.stores.sqlite.words import beginning, marks
 _SELECT = 'SELECT PartitionKey, RowKey, Version, Kinds, {columns} FROM "{table}" WHERE '
 _INSERT = 'INSERT INTO "{table}" (PartitionKey, RowKey, Kinds, {columns}) VALUES (?, ?, ?, {marks}) ON CONFLICT '
 _UPDATE = 'UPDATE "{table}" SET Version = Version + 1, Kinds = ?, {settings} WHERE {where}'
+_COUNT = 'SELECT count(*) FROM "{table}" WHERE {where}'
 _ERASE = 'DELETE FROM "{table}" WHERE {where}'
 _ADD = """
 INSERT INTO Counters (Name, Value) VALUES (?, ?) ON CONFLICT (Name) DO UPDATE SET Value = Value + excluded.Value
@@ -38,6 +39,12 @@ class RegisterRoom:
         with self.database.reading() as connection:
             found = connection.execute(f"{_select(register)} {where} ORDER BY RowKey, PartitionKey", values).fetchall()
         return [_row(register, row) for row in found]
+
+    def count(self, register: Register, prefix: str) -> int:
+        where, values = _range(register, prefix, None)
+        with self.database.reading() as connection:
+            found = connection.execute(_COUNT.format(table=register.name, where=where), values).fetchone()
+        return int(found[0])
 
     def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
         settings = ", ".join(f'"{column}" = excluded."{column}"' for column in register.columns)
