@@ -63,6 +63,10 @@ class Upward:
     limit: str = "LIMIT"
     size: int = 50
 
+    def pages(self, count: int) -> int:
+        """With the short or empty page that proves the end."""
+        return count // self.size + 1
+
 
 @dataclass(frozen=True, slots=True)
 class Slices:
@@ -71,6 +75,9 @@ class Slices:
     offset: str = "OFFSET"
     limit: str = "LIMIT"
     size: int = 50
+
+    def pages(self, count: int) -> int:
+        return max(1, -(-count // self.size))
 
 
 Side: TypeAlias = Callable[[Args, Mapping[str, Json]], Args | None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -131,9 +130,7 @@ class ChildrenReader:
         expected = self._reading.expected(one.parent)
         if expected is None:
             return max(1, one.got // size)  # unknown: twice as many each time
-        left = max(0, expected - one.got)
-        # Upward, with the short or empty page that proves the end; by offset the total does.
-        return left // size + 1 if isinstance(self._paging, Upward) else max(1, math.ceil(left / size))
+        return 1 if isinstance(self._paging, Whole) else self._paging.pages(max(0, expected - one.got))
 
     def _chain(self, one: Progress, first: int, pages: int) -> _Chain:
         return _Chain(one.parent, one.after, one.got, [self._command(one, first, place) for place in range(pages)])

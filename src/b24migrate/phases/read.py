@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -17,7 +18,8 @@ from b24migrate.streams import Gather, Listing, PerParent, Progress, Seen, Strea
 
 PACK_PAGES = 400  # pages of children that one lane of parents reads, one request after another
 PACK_PARENTS = 400
-PARENTS_AT_ONCE = 500
+PARENTS_AT_ONCE = 2000
+FULL_REQUEST = 50  # pages
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
 
 
@@ -54,20 +56,12 @@ def pack(work: Work, job: Job) -> Follow:
     assert reading is not None  # noqa: S101 (what `start` chose)
     table = work.streams[reading.of].table
     parents = work.store.records(table, Span(job.args["after"]), PARENTS_AT_ONCE)
-    packs: list[list[list[Json]]] = [[]]
-    pages = 0
-    for parent in parents:
-        if pages >= PACK_PAGES or len(packs[-1]) >= PACK_PARENTS:
-            packs.append([])
-            pages = 0
-        packs[-1].append([parent.row_key, 0, 0])
-        pages += expected_pages(reading, seen(parent))
+    packs = list(packed({parent.row_key: expected_pages(reading, seen(parent)) for parent in parents}))
     number = int(job.args["n"])
     args = {"stream": stream.name, "pass": job.args["pass"]}
     jobs = [
-        Job(job.scope, "children", {**args, "parents": one, "n": (number + k) * 1_000_000})
-        for k, one in enumerate(packs)
-        if one
+        Job(job.scope, "children", {**args, "parents": [[one, 0, 0] for one in lane], "n": (number + k) * 1_000_000})
+        for k, lane in enumerate(packs)
     ]
     if len(parents) == PARENTS_AT_ONCE:
         after = order_key(parents[-1].row_key)
@@ -75,10 +69,30 @@ def pack(work: Work, job: Job) -> Follow:
     return jobs
 
 
+def packed(pages: Mapping[str, int]) -> Iterator[list[str]]:
+    """The long ones first, while they fit; short ones fill a lane up, so that its last request is full as well."""
+    left = deque(sorted(pages, key=lambda parent: -pages[parent]))
+    while left:
+        lane = [left.popleft()]
+        total = pages[lane[0]]
+        while left and len(lane) < PACK_PARENTS and (room := room_for(total)):
+            parent = left.popleft() if pages[left[0]] <= room else left.pop()
+            if pages[parent] > room:
+                left.append(parent)
+                break
+            lane.append(parent)
+            total += pages[parent]
+        yield lane
+
+
+def room_for(total: int) -> int:
+    """Pages that a lane of so many takes yet: up to its size, or beyond it until its last request is full."""
+    return PACK_PAGES - total if total < PACK_PAGES else -total % FULL_REQUEST
+
+
 def expected_pages(reading: PerParent, parent: Seen) -> int:
-    size = 0 if isinstance(reading.paging, Whole) else reading.paging.size
     count = reading.expected(parent)
-    return 1 if not size or count is None else -(-count // size)
+    return 1 if isinstance(reading.paging, Whole) or count is None else reading.paging.pages(count)
 
 
 def children(work: Work, job: Job) -> Follow:
