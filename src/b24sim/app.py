@@ -176,9 +176,9 @@ def _refusal(rule: Rule) -> RestError | None:
     if rule.kind == "500":
         return RestError("INTERNAL_SERVER_ERROR", "Internal server error", 500)
     if rule.kind == "query_limit":
-        return query_limit()
+        return query_limit(rule.retry_after)
     if rule.kind == "operating_limit":
-        return operating_limit()
+        return operating_limit(rule.retry_after)
     return RestError(rule.code, "scripted", rule.status) if rule.kind == "error" else None
 
 

@@ -18,6 +18,7 @@ class Caller:
     user: int
     secret: str
     admin: bool
+    scopes: tuple[str, ...] = ()
 
     @property
     def credential(self) -> str:

@@ -33,6 +33,7 @@ class Rule:
     seconds: float = 30.0
     code: str = "INTERNAL_SERVER_ERROR"
     status: int = 400
+    retry_after: float = 0.0
     rows: int = 1
     inner: bool = True
     item: dict[str, Any] = field(default_factory=dict)

@@ -61,9 +61,15 @@ class Operating:
         return buckets
 
 
-def query_limit() -> RestError:
-    return RestError("QUERY_LIMIT_EXCEEDED", "Too many requests", 503)
+def query_limit(retry_after: float = 0.0) -> RestError:
+    """Only some gateways say when to come back."""
+    return RestError("QUERY_LIMIT_EXCEEDED", "Too many requests", 503, _later(retry_after))
 
 
-def operating_limit() -> RestError:
-    return RestError("OPERATION_TIME_LIMIT", "Method is blocked due to operation time limit.", 429)
+def operating_limit(retry_after: float = 0.0) -> RestError:
+    message = "Method is blocked due to operation time limit."
+    return RestError("OPERATION_TIME_LIMIT", message, 429, _later(retry_after))
+
+
+def _later(retry_after: float) -> dict[str, float]:
+    return {"retry_after": retry_after} if retry_after else {}

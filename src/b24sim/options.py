@@ -89,6 +89,13 @@ def _access(group: argparse._ArgumentGroup) -> None:
         "--scopes", metavar="NAMES", help="what the webhooks may use, e.g. user,im (default: everything)"
     )
     group.add_argument(
+        "--scopes-of",
+        action="append",
+        default=[],
+        metavar="ID=NAMES",
+        help="what that owner's webhook may use instead; repeatable",
+    )
+    group.add_argument(
         "--listing-chats", action="store_true", help="im.chat.get lists chats, and im.chat.message.list exists"
     )
     group.add_argument("--faults", metavar="FILE|JSON", help="a list of fault rules")
@@ -104,6 +111,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
         role=options.role,
         clock=RunningClock(options.speed),
         scopes=options.scopes.split(",") if options.scopes else ALL_SCOPES,
+        scopes_of=_scopes_of(options.scopes_of),
         webhooks=_numbers(options.webhooks),
         admins=_numbers(options.admins),
         secret=options.secret,
@@ -142,6 +150,16 @@ def _numbers(text: str) -> list[int]:
         return [int(part) for part in text.split(",") if part]
     except ValueError:
         raise ValueError(f"{text!r} is not a list of user ids such as 1,5,9") from None
+
+
+def _scopes_of(entries: list[str]) -> dict[int, list[str]]:
+    granted = {}
+    for entry in entries:
+        owner, _, names = entry.partition("=")
+        if not owner.isdigit():
+            raise ValueError(f"--scopes-of {entry!r} is not ID=NAMES such as 5=user,im")
+        granted[int(owner)] = [name for name in names.split(",") if name]
+    return granted
 
 
 def _costs(entries: list[str]) -> dict[str, float]:

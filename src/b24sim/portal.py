@@ -3,7 +3,7 @@
 import glob
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +61,7 @@ class Portal:
         role: str = "cloud",
         clock: Clock | None = None,
         scopes: Iterable[str] = ALL_SCOPES,
+        scopes_of: Mapping[int, Iterable[str]] | None = None,
         webhooks: Iterable[int] = (1,),
         secret: str | None = None,
         admins: Iterable[int] = (1,),
@@ -75,6 +76,7 @@ class Portal:
         self.company = company or (Company.empty_box() if self.is_box else Company())
         self.clock = clock or RunningClock()
         self.scopes = tuple(scopes)
+        self.scopes_of = {user: tuple(granted) for user, granted in (scopes_of or {}).items()}
         self.admins = frozenset(admins)
         self.bucket = bucket
         self.operating = operating
@@ -106,7 +108,8 @@ class Portal:
         return dict(self._secrets)
 
     def caller(self, user: int) -> Caller:
-        return Caller(user, self._secrets[user], user in self.admins)
+        granted = self.scopes_of.get(user, self.scopes)
+        return Caller(user, self._secrets[user], user in self.admins, granted)
 
     def authorize(self, address: Address) -> Caller:
         """The webhook's owner; a wrong id or secret is 401, whatever the vendor's table says."""
@@ -125,7 +128,7 @@ class Portal:
 
     def call(self, caller: Caller, method: Method, params: Params, *, inner: bool = False, size: int = 0) -> Answer:
         """Run one method as its own call or as a command of a batch; both are billed alike."""
-        if method.scopes and not any(scope in self.scopes for scope in method.scopes):
+        if method.scopes and not any(scope in caller.scopes for scope in method.scopes):
             raise RestError(
                 "insufficient_scope", "The request requires higher privileges than provided by the webhook token", 401
             )
@@ -165,7 +168,7 @@ class Portal:
             if rule.kind == "500":
                 raise RestError("INTERNAL_SERVER_ERROR", "Internal server error", 500)
             if rule.kind == "operating_limit":
-                raise operating_limit()
+                raise operating_limit(rule.retry_after)
             if rule.kind == "error":
                 raise RestError(rule.code, "scripted", rule.status)
             if rule.kind == "slow":

@@ -44,6 +44,8 @@ def test_options_make_the_portal_they_describe() -> None:
             "100",
             "--scopes",
             "user,im",
+            "--scopes-of",
+            "5=user",
             "--timezone",
             "Asia/Tokyo",
             "--bad-users",
@@ -63,6 +65,7 @@ def test_options_make_the_portal_they_describe() -> None:
     assert portal.operating is not None
     assert portal.operating.limit_s == 100
     assert portal.scopes == ("user", "im")
+    assert (portal.caller(1).scopes, portal.caller(5).scopes) == (("user", "im"), ("user",))
     assert len(portal.company.people.bad) == 2
     assert portal.company.moments.name == "Asia/Tokyo"
 

@@ -57,6 +57,12 @@ def test_kinds_of_answers(small: Running) -> None:
     )
 
 
+def test_a_limit_may_say_when_to_come_back(small: Running) -> None:
+    limits = [{"kind": kind, "at": [at], "retry_after": 7} for at, kind in ((1, "query_limit"), (2, "operating_limit"))]
+    script(small, *limits, {"kind": "query_limit", "at": [3]})
+    assert [call(small, "server.time").json.get("retry_after") for _ in range(3)] == [7, 7, None]
+
+
 def test_a_reset_connection(small: Running) -> None:
     script(small, {"method": "server.time", "kind": "reset", "at": [1]})
     with pytest.raises((ConnectionError, urllib.error.URLError, http.client.RemoteDisconnected)):

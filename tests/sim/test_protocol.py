@@ -69,6 +69,18 @@ def test_a_missing_scope(small: Running) -> None:
     assert call(small, "im.recent.list").status == 200
 
 
+def test_webhooks_of_one_portal_may_have_different_scopes() -> None:
+    with serve(Portal(Company(Plan(seed=5)), webhooks=(1, 2), scopes_of={2: ("user", "disk")})) as running:
+        assert "im" in result(running, "scope", user=1)
+        assert result(running, "scope", user=2) == ["user", "disk"]
+        assert call(running, "im.recent.list", user=1).status == 200
+        assert call(running, "im.recent.list", user=2).json["error"] == "insufficient_scope"
+        assert result(running, "method.get", {"name": "im.recent.list"}, user=2) == {
+            "isExisting": True,
+            "isAvailable": False,
+        }
+
+
 def test_tags_and_quotes_are_hexed_and_text_is_ascii(cloud: Running) -> None:
     body = call(cloud, "user.get", {"FILTER": {"ID": 7}}).body
     assert body.isascii()

@@ -32,15 +32,14 @@ def admin(context: Context, _params: Params) -> Result:
 
 
 def scope(context: Context, params: Params) -> Result:
-    return Result(list(ALL_SCOPES) if truthy(params.get("FULL")) else list(context.portal.scopes))
+    return Result(list(ALL_SCOPES) if truthy(params.get("FULL")) else list(context.caller.scopes))
 
 
 def methods(context: Context, params: Params) -> Result:
-    portal = context.portal
     wanted = params.get("SCOPE")
     shown = []
-    for method in portal.methods.public():
-        granted = not method.scopes or any(name in portal.scopes for name in method.scopes)
+    for method in context.portal.methods.public():
+        granted = not method.scopes or any(name in context.caller.scopes for name in method.scopes)
         if (wanted and wanted in method.scopes) or (not wanted and (granted or truthy(params.get("FULL")))):
             shown.append(method.name.lower())
     return Result(shown)
@@ -52,15 +51,14 @@ def method_get(context: Context, params: Params) -> Result:
     name = str(params.get("NAME", ""))
     method = portal.methods.find(name) or portal.methods.by_lower_name(name)
     exists = method is not None and name == name.lower()
-    granted = (
-        exists and method is not None and (not method.scopes or any(scope in portal.scopes for scope in method.scopes))
-    )
+    mine = context.caller.scopes
+    granted = exists and method is not None and (not method.scopes or any(scope in mine for scope in method.scopes))
     return Result({"isExisting": exists, "isAvailable": granted})
 
 
 def app_info(context: Context, _params: Params) -> Result:
     return Result(
-        {"SCOPE": list(context.portal.scopes), "LICENSE": "ru_selfhosted" if context.portal.is_box else "ru_ent250"}
+        {"SCOPE": list(context.caller.scopes), "LICENSE": "ru_selfhosted" if context.portal.is_box else "ru_ent250"}
     )
 
 

@@ -127,7 +127,7 @@ def _sorted(context: Context, ids: Sequence[int], params: Params) -> Sequence[in
 def _encoder(context: Context, params: Params) -> Any:
     users = context.portal.company.users
     select, resize = params.get("SELECT"), SIZES.get(str(params.get("IMAGE_RESIZE", "")))
-    if "user" in context.portal.scopes and not isinstance(select, list) and not resize:
+    if "user" in context.caller.scopes and not isinstance(select, list) and not resize:
         return users.encoded
 
     def reduced(number: int) -> bytes:
@@ -142,7 +142,7 @@ def _encoder(context: Context, params: Params) -> Any:
 
 
 def _visible_fields(context: Context, row: Row) -> Row:
-    scopes = context.portal.scopes
+    scopes = context.caller.scopes
     if "user" in scopes:
         return row
     names = BRIEF + (CONTACTS if "user_basic" in scopes else ())
