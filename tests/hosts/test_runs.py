@@ -127,7 +127,8 @@ def test_failed_records_are_explained_and_can_be_tried_again(scene: Scene) -> No
 def test_the_user_map_is_written_edited_and_loaded(company: Scene) -> None:
     assert company.run("users", "export", "map.csv").code == 3
     company.run("get", "users")
-    assert company.run("users", "export", "map.csv").code == 0
+    told = company.run("users", "export", "map.csv", "--json")
+    assert (told.code, told.json) == (0, {"users": 12, "file": "map.csv"})
     lines = Path("map.csv").read_text("utf-8-sig").splitlines()
     assert lines[0] == "source_id,email,name,target_id"
     assert len(lines) == 13
@@ -138,6 +139,7 @@ def test_the_user_map_is_written_edited_and_loaded(company: Scene) -> None:
     assert company.run("run", "--entity", "users").code == 0
     assert company.run("users", "export", "map.csv").code == 0
     assert Path("map.csv").read_text("utf-8-sig").splitlines()[1].endswith(",1")
+    assert company.run("users", "load", "map.csv", "--json").json == {"linked": 0}
 
 
 @pytest.mark.parametrize(
@@ -166,6 +168,15 @@ def test_metrics_have_the_promised_names_and_survive_a_restart(company: Scene) -
     assert 'duration_ms{entity="groups",phase="get"}' in text
     assert company.run("metrics", "--out", "metrics.prom").code == 0
     assert 'records_import_ok_total{entity="groups"} 4.0' in Path("metrics.prom").read_text()
+
+
+def test_metrics_are_told_in_json_too(company: Scene) -> None:
+    company.run("run")
+    told = company.run("metrics", "--json").json["metrics"]
+    assert {one["name"] for one in told} <= KINDS.keys()
+    assert {"name": "records_import_ok_total", "labels": {"entity": "groups"}, "value": 4} in told
+    assert company.run("metrics", "--json", "--out", "metrics.json").out == ""
+    assert {one["name"] for one in json.loads(Path("metrics.json").read_text())["metrics"]} <= KINDS.keys()
 
 
 def test_metrics_are_served_meanwhile(company: Scene) -> None:

@@ -70,6 +70,31 @@ def test_a_missing_scope_blocks_that_entity_only(tmp_path: Path) -> None:
         assert states(made, "chats")["get"] == "blocked"
 
 
+def test_a_further_webhook_without_the_scope_blocks_before_anything_is_read(tmp_path: Path) -> None:
+    lesser = [scope for scope in ALL_SCOPES if scope != "im"]
+    with world(tmp_path, webhooks=(1, 2), scopes_of={2: lesser}) as made:
+        with made.app() as app:
+            (failed,) = app.runner.examine(app.catalog.entities).failed
+        assert (failed.gate, failed.entity, failed.exit_code) == ("auth.cloud.chats", "chats", 3)
+        assert "user 2" in failed.message
+        assert "`im`" in failed.message
+        ended = made.run()
+        assert ended.exit_code == 3
+        assert "auth.cloud.chats" in ended.message
+        assert states(made, "chats")["get"] == "blocked"
+        asked = {*made.cloud.portal.stats.methods, *made.cloud.portal.stats.inner}
+        assert not [name for name in asked if name.startswith("im.")]
+        assert made.entity("users").verified
+        assert made.entity("groups").verified
+        made.cloud.portal.scopes_of = {}
+        assert made.run().exit_code == 0
+
+
+def test_a_further_webhook_needs_no_other_scope(tmp_path: Path) -> None:
+    with world(tmp_path, webhooks=(1, 2), scopes_of={2: ("im",)}) as made:
+        assert made.run().exit_code == 0
+
+
 def test_a_missing_scope_for_custom_fields_skips_them_and_says_so(tmp_path: Path) -> None:
     with world(tmp_path, scopes=[scope for scope in ALL_SCOPES if scope != "user.userfield"]) as made:
         assert made.run().exit_code == 0

@@ -61,6 +61,25 @@ def test_each_chat_gives_one_page_of_messages(few: World) -> None:
     assert len(few.records("Chats")) <= 3 + len(pulled(few, "Chats"))
 
 
+@pytest.mark.parametrize("listing", [False, True])
+def test_the_first_chats_of_all_webhooks_together_are_read(tmp_path: Path, listing: bool) -> None:
+    """Each webhook sees some that the other does not; the lowest ids count, whoever sees them."""
+    plan = small(users=30, chats=20, messages=200, foreign_chats=0.4)
+    with world(tmp_path, plan, webhooks=(1, 2), listing_chats=listing) as made:
+        company = made.cloud.portal.company
+        for chat in company.chats.values():
+            others = [user for user in chat.members if user not in (1, 2)] or [5]
+            members = [*others, 1 if chat.place % 2 else 2] if chat.kind != "P" else chat.members
+            made.change("chats", id=chat.id, fields={"users": members})
+        made.settings = dict(FEW)
+        assert made.run().exit_code == 0
+        seen = [chat for chat in company.chats.values() if any(company.readable(chat, user) for user in (1, 2))]
+        mine = seen if listing else [chat for chat in seen if {1, 2} & set(chat.members)]
+        lowest = sorted(chat.id for chat in mine)[:3]
+        assert made.records("Chats").keys() - pulled(made, "Chats") == {str(number) for number in lowest}
+        assert {1 in company.chats[number].members for number in lowest} == {True, False}
+
+
 def test_a_full_run_after_a_limited_one_completes_it(few: World) -> None:
     few.run()
     before = few.effects()

@@ -217,6 +217,27 @@ def test_custom_fields_that_name_a_user_are_written_in_a_second_pass(small: Worl
     assert set(named) == {small.imported("users")["source:users:1"]["id"]}
 
 
+def test_what_the_second_pass_drops_is_counted_once(lenient: World) -> None:
+    """Also when the record is sent a third time, for another reason: its photo has come."""
+    company = lenient.cloud.portal.company
+    shown = next(user for user in company.users.ids if "PERSONAL_PHOTO" in company.users.row(user))
+    rename(lenient, 9, EMAIL="")
+    lenient.change("departments", id=company.departments.ids[-1], fields={"UF_HEAD": "9"})
+    rename(lenient, shown, UF_USR_1724228142171="9", UF_DEPARTMENT=[1, 99])  # a department that nobody has
+
+    def dropped() -> dict[str, float]:
+        return dict(lenient.sql("SELECT Name, Value FROM Counters WHERE Name LIKE 'references_dropped:%'"))
+
+    counted = {"references_dropped:departments": 1, "references_dropped:users": 2}
+    lenient.strike_cloud({"method": "download", "kind": "html200"})
+    assert lenient.run("users").exit_code == 5
+    assert dropped() == counted
+    lenient.strike_cloud()
+    lenient.retry("users")
+    assert lenient.imported("users")[f"source:users:{shown}"]["fields"]["PERSONAL_PHOTO"]
+    assert dropped() == counted
+
+
 def test_a_late_reference_that_is_refused_for_the_moment_is_sent_again(small: World) -> None:
     """Twice on the way: the creation passes, the second pass is refused."""
     company = small.cloud.portal.company

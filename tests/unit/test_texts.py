@@ -10,6 +10,7 @@ from b24migrate.phases.texts import TextRewriter
 KNOWN = {
     "users": {"12": "2012"},
     "chats": {"5": "3005"},
+    "chat_messages": {"5:1003": "61003", "6:1003": "62003"},
     "groups": {"7": "4007"},
     "files": {"disk:9": "5009"},
 }
@@ -35,6 +36,8 @@ def rewriter() -> TextRewriter:
         ("https://old.bitrix24.ru/workgroups/group/7/", "https://box.example/workgroups/group/4007/"),
         ("https://old.bitrix24.ru/company/personal/user/12/", "https://box.example/company/personal/user/2012/"),
         ("https://other.example/workgroups/group/7/", "https://other.example/workgroups/group/7/"),
+        ("[user=12]Ann[/user] in [chat=5]", "[user=2012]Ann[/user] in [chat=3005]"),
+        ("[CONTEXT=chat5/1003]quote[/CONTEXT]", "[CONTEXT=chat3005/61003]quote[/CONTEXT]"),
     ],
 )
 def test_what_the_target_has_is_named_by_its_id_there(rewriter: TextRewriter, text: str, wanted: str) -> None:
@@ -43,10 +46,53 @@ def test_what_the_target_has_is_named_by_its_id_there(rewriter: TextRewriter, te
 
 @pytest.mark.parametrize(
     "text",
-    ["[USER=99]Gone[/USER]", "[CHAT=99]", "[DISK=1]", "https://old.bitrix24.ru/workgroups/group/99/tasks/"],
+    [
+        "[USER=99]Gone[/USER]",
+        "[CHAT=99]",
+        "[DISK=1]",
+        "https://old.bitrix24.ru/workgroups/group/99/tasks/",
+        "https://old.bitrix24.ru/online/?IM_DIALOG=99",
+        "[DISK FILE ID=9]",  # an attachment; the Drive object of that number is another file
+        "[CONTEXT=chat5/1]",
+        "[CONTEXT=chat6/1003]",  # the message without its chat
+    ],
 )
 def test_what_the_target_does_not_have_stays_as_it_was_and_is_counted(rewriter: TextRewriter, text: str) -> None:
     assert rewriter.rewrite(text, target_ids) == (text, 1)
+
+
+OLD, NEW = "https://old.bitrix24.ru", "https://box.example"
+
+
+@pytest.mark.parametrize(
+    ("page", "wanted"),
+    [
+        ("/company/personal/user/12", "/company/personal/user/2012"),
+        ("/workgroups/group/7", "/workgroups/group/4007"),
+        ("/workgroups/group/7/tasks/", "/workgroups/group/4007/tasks/"),
+        ("/online/?IM_DIALOG=12", "/online/?IM_DIALOG=2012"),
+        ("/online/?IM_DIALOG=chat5", "/online/?IM_DIALOG=chat3005"),
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "see {}, please", "[URL={}]it[/URL]", "({})", "{}\n{}"])
+def test_a_page_is_found_however_the_text_goes_on(rewriter: TextRewriter, page: str, wanted: str, around: str) -> None:
+    text = around.format(OLD + page, OLD + page)
+    assert rewriter.rewrite(text, target_ids) == (around.format(NEW + wanted, NEW + wanted), 0)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "/company/personal/user/12/tasks/task/view/5/",
+        "/company/personal/user/12/blog/7/",
+        "/workgroups/group/7/tasks/task/view/5/",
+        "/online/?IM_DIALOG=12&IM_MESSAGE=1003",
+        "/online/?IM_DIALOG=chat5&IM_MESSAGE=1003",
+    ],
+)
+def test_a_page_with_another_id_in_its_address_stays_as_it_was(rewriter: TextRewriter, page: str) -> None:
+    """Half of its ids rewritten, it would lead to a stranger's page."""
+    assert rewriter.rewrite(f"{OLD}{page} …", target_ids).text == f"{OLD}{page} …"
 
 
 def test_an_id_is_never_mistaken_for_the_beginning_of_a_longer_one(rewriter: TextRewriter) -> None:

@@ -155,7 +155,8 @@ def participants(source: Source, chat: Found, answer: Answer) -> list[int] | Non
     if answer.error is not None:
         raise answer.error
     people = msgspec.json.decode(answer.result or b"[]")
-    return [int(one) for one in (people.values() if isinstance(people, dict) else people or [])]
+    told = [int(one) for one in (people.values() if isinstance(people, dict) else people or [])]
+    return told or present(source, chat)  # to who may not look the portal shows nobody, without a word
 
 
 def present(source: Source, chat: Found) -> list[int] | None:
@@ -192,6 +193,7 @@ def listing(source: Source, cursor: Args, limit: int) -> Page:
         next=[{"via": via, "start": answer.next, "n": number + 1}] if more else [],
         reported=answer.total if len(source.owners) == 1 else None,
         log=[log],
+        alarms=untold(rows),
     )
 
 
@@ -207,8 +209,8 @@ def lowest(source: Source, pages: Sequence[Args], limit: int) -> Page:
         log += page.log
         reported = page.reported
         waiting += page.next
-    chosen = sorted(found, key=int)[:limit]
-    return Page(rows=[found[source_id] for source_id in chosen], reported=reported, log=log)
+    rows = [found[source_id] for source_id in sorted(found, key=int)[:limit]]
+    return Page(rows=rows, reported=reported, log=log, alarms=untold(rows))
 
 
 def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> list[Row]:
@@ -231,9 +233,9 @@ def refetch_chats(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str
         for one in wanted
     ]
     found = {row.source_id: row for row in details(source, chats, 0, datetime.now(UTC)).rows}
-    # The participants of a private dialog that a listing portal told are not asked again.
+    # Participants are as they were told, or not told, when the chat was read: there is more than one way of asking.
     return {
-        one.id: found[one.id]._replace(extras=one.extras) if one.extras.get("users") else found[one.id]
+        one.id: found[one.id]._replace(extras=one.extras) if one.extras else found[one.id]
         for one in wanted
         if one.id in found
     }

@@ -107,12 +107,13 @@ class Composer:
 
     def _branch(self, spec: Field, one: Seen, name: str, value: Json, done: Composed) -> Json:
         stream = spec.inside.get(name)
-        if stream is None or not isinstance(value, list):
+        if stream is None or not isinstance(value, list | dict):  # PHP sends a list with gaps as a map
             return self._tree(spec, one, value, done)
-        ids = values.references(value)
+        ids = dict.fromkeys(values.references(value))
         found = self._work.links.target_ids(stream, ids)
         done.lose("references_dropped", len(ids) - len(found))
-        return [int(found[one_id]) if found[one_id].isdecimal() else found[one_id] for one_id in ids if one_id in found]
+        there = dict.fromkeys(found[source_id] for source_id in ids if source_id in found)
+        return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
 
     # ------------------------------------------------------------ references
 

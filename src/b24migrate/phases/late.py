@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from b24migrate.errors import Permanent, Transient
 from b24migrate.phases import lanes
-from b24migrate.phases.compose import Composer
+from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.work import ATTEMPTS, Follow, Work
 from b24migrate.records import Item, Job, Link, Outcome, Status
+from b24migrate.streams import Stream
+
+
+class Changed(NamedTuple):
+    """A record whose late references change what was sent, and what they lost."""
+
+    row_key: str
+    item: Item
+    lost: Mapping[str, int]
 
 
 def complete(work: Work, job: Job) -> Follow:
@@ -18,28 +31,36 @@ def complete(work: Work, job: Job) -> Follow:
         return []
     imported = [record for record in records if record.status is Status.IMPORT_OK]
     links = work.store.links(stream.name, [record.row_key for record in imported])
-    composer = Composer(work, stream, late=True)
-    changed: list[tuple[str, Item]] = []
+    first, second = Composer(work, stream), Composer(work, stream, late=True)
+    changed: list[Changed] = []
     for record in imported:
         link = links.get(record.row_key)
         if link is None or link.origin != "import":
             continue
-        composed = composer.compose(record)
+        composed = second.compose(record)
         item = composed.item(stream)
         if composed.problem is None and item.digest != link.digest:
-            changed.append((record.row_key, item))
+            lost = _lost(first.compose(record), composed, stream, link) if composed.losses else {}
+            changed.append(Changed(record.row_key, item, lost))
     while changed:
-        count = max(1, work.target.fits([item for _, item in changed]))
+        count = max(1, work.target.fits([one.item for one in changed]))
         _update(work, job, stream.name, changed[:count])
         changed = changed[count:]
     return lanes.further(job, records[-1], moved=False)
 
 
-def _update(work: Work, job: Job, stream: str, changed: list[tuple[str, Item]]) -> None:
+def _lost(first: Composed, second: Composed, stream: Stream, link: Link) -> Mapping[str, int]:
+    """What the late references lost. Counted once: while the target still has what the first pass sent."""
+    if first.item(stream).digest != link.digest:
+        return {}
+    return {name: count - first.losses.get(name, 0) for name, count in second.losses.items()}
+
+
+def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
     entity = work.owner[stream]
     last = job.attempts + 1 >= ATTEMPTS
     try:
-        outcomes = work.target.send(entity.wire, stream, [item for _, item in changed], run=work.run)
+        outcomes = work.target.send(entity.wire, stream, [one.item for one in changed], run=work.run)
     except (Transient, Permanent) as error:
         if isinstance(error, Transient) and not (error.own and last):
             raise
@@ -47,12 +68,13 @@ def _update(work: Work, job: Job, stream: str, changed: list[tuple[str, Item]]) 
             for one in changed:
                 _update(work, job, stream, [one])
         else:
-            work.note(entity.name, f"{stream} {changed[0][0]}: a late reference was refused ({error})")
+            work.note(entity.name, f"{stream} {changed[0].row_key}: a late reference was refused ({error})")
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
     links = []
+    losses = Counter[str]()
     again: Outcome | None = None
-    for row_key, item in changed:
+    for row_key, item, lost in changed:
         outcome = by_key[item.key]
         if outcome.target_id is None and outcome.retry and not last:
             again = outcome
@@ -60,6 +82,8 @@ def _update(work: Work, job: Job, stream: str, changed: list[tuple[str, Item]]) 
             work.note(entity.name, f"{stream} {row_key}: a late reference was refused ({outcome.error_code})")
         else:
             links.append(Link(row_key, outcome.target_id, item.digest))
+            losses.update({f"{name}:{stream}": count for name, count in lost.items() if count > 0})
     work.store.link(stream, links, now=work.clock.now())
+    work.store.add(losses)
     if again is not None:
         raise Transient(f"{again.key}: {again.error}", code=again.error_code, own=True)

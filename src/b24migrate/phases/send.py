@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from b24migrate.errors import Permanent, Transient
@@ -70,15 +70,19 @@ class Sender:
             elif not composed.waits_for:
                 ready.append(composed)
         self._settle(settled)
-        moved = bool(settled)
+        return bool([*settled, *self._in_turn(self._calls(ready))])
+
+    def _in_turn(self, calls: Iterable[Sequence[Composed]]) -> list[Settled]:
+        """One call after the other, without those whose elder has to be tried again."""
+        settled: list[Settled] = []
         held: set[str] = set()
-        for call in self._calls(ready):
+        for call in calls:
             going = [one for one in call if parent_of(one.record.row_key) not in held]
             if going:
                 outcomes = self._call(going)
-                moved = True
+                settled += outcomes
                 held |= {parent_of(one.row_key) for one in outcomes if self._holds(one)}
-        return moved
+        return settled
 
     def _holds(self, one: Settled) -> bool:
         return self._stream.ordered and one.status is Status.ERROR_RETRY
@@ -139,7 +143,7 @@ class Sender:
             settled = [self._failed(one.record, error.code, error.message, retry=True) for one in going]
         except Permanent as error:
             if len(going) > 1:  # the call is refused as a whole: which record is to blame shows when each goes alone
-                return [settled for one in going for settled in self._call([one])]
+                return self._in_turn([one] for one in going)
             settled = [self._failed(going[0].record, error.code, error.message, retry=False)]
         else:
             by_key = {outcome.key: outcome for outcome in outcomes}

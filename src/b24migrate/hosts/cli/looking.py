@@ -57,6 +57,7 @@ def errors(context: typer.Context, as_json: AsJson = False) -> None:
 def metrics(
     context: typer.Context,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON: name, labels and value of each.")] = False,
 ) -> None:
     """Print the metrics in the text format of Prometheus.
 
@@ -69,7 +70,11 @@ def metrics(
 
     session: Session = context.obj
     with looking(session) as app:
-        written = text(lambda: figures(app.work))
+        found = figures(app.work)
+    written = text(lambda: found)
+    if as_json:
+        told = [{"name": name, "labels": labels, "value": value} for name, labels, value in found]
+        written = f"{json.dumps({'metrics': told}, ensure_ascii=False)}\n"
     if out is None:
         typer.echo(written, nl=False)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from b24migrate.pipeline.runner import Ended
     from b24migrate.wiring import App
 
+AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
 users = typer.Typer(no_args_is_help=True, help="The map of users: write it out, edit it, load it again.")
 
 
@@ -25,7 +27,7 @@ def retry(
         list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.")
     ] = None,
     code: Annotated[str, typer.Option("--code", help="Only what failed with this code (see errors).")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Try again what failed: records, files and dead letters.
 
@@ -52,7 +54,9 @@ def retry(
 
 
 @users.command("export")
-def export(context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+def export(
+    context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")], as_json: AsJson = False
+) -> None:
     """Write every user that was read, and the target user it became, as CSV.
 
     Columns: source_id, email, name, target_id. Fill in target_id to link a user to one that the box already has.
@@ -69,18 +73,22 @@ def export(context: typer.Context, file: Annotated[Path, typer.Argument(metavar=
             writer.writerows([harmless(cell) for cell in row] for row in rows)
     except OSError as error:
         raise Halted(f"{file} cannot be written: {error.strerror}.", hint="Choose another place.") from None
-    typer.echo(f"Written: {len(rows)} users to {file}.")
+    told = json.dumps({"users": len(rows), "file": str(file)}, ensure_ascii=False)
+    typer.echo(told if as_json else f"Written: {len(rows)} users to {file}.")
 
 
 @users.command("load")
-def load(context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+def load(
+    context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")], as_json: AsJson = False
+) -> None:
     """Load an edited CSV: users with a target_id are linked to that user of the box and not sent."""
     from b24migrate.hosts.cli.opening import looking
     from b24migrate.pipeline import user_map
 
     with looking(context.obj) as app:
         linked = user_map.load(app.work, lines_of(file))
-    typer.echo(f"Linked: {linked} users. `b24migrate run` takes it from here.")
+    told = json.dumps({"linked": linked})
+    typer.echo(told if as_json else f"Linked: {linked} users. `b24migrate run` takes it from here.")
 
 
 def harmless(cell: str) -> str:

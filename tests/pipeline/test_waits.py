@@ -1,0 +1,43 @@
+"""How long limits made us wait, by method."""
+
+from __future__ import annotations
+
+import pytest
+from tests.pipeline.world import World
+
+from b24migrate.pipeline.status import figures
+
+
+def waited(made: World) -> dict[str, float]:
+    with made.app() as app:
+        found = figures(app.work)
+    return {labels["method"]: value for name, labels, value in found if name == "limit_wait_seconds_total"}
+
+
+def test_a_limit_of_the_target_is_counted_with_the_seconds_it_asked_for(small: World) -> None:
+    small.strike_box({"method": "import.groups.batch", "kind": "query_limit", "retry_after": 7, "count": 1})
+    assert small.run().exit_code == 0
+    assert waited(small) == {"import.groups.batch": pytest.approx(7, abs=1)}
+
+
+def test_a_method_that_is_spent_on_the_source_is_counted_with_its_rest(small: World) -> None:
+    """Without a stated time it rests for a minute, and a little more."""
+    small.strike_cloud({"method": "department.get", "kind": "operating_limit", "count": 1})
+    assert small.run().exit_code == 0
+    assert waited(small).keys() == {"department.get"}
+    assert 59 <= waited(small)["department.get"] <= 76
+
+
+def test_the_seconds_of_several_waits_add_up_and_survive_a_restart(small: World) -> None:
+    small.strike_box({"method": "import.groups.batch", "kind": "query_limit", "retry_after": 7, "count": 2})
+    small.run()
+    assert waited(small) == {"import.groups.batch": pytest.approx(14, abs=2)}
+
+
+def test_an_outage_is_no_limit(small: World) -> None:
+    small.strike_box(
+        {"method": "import.groups.*", "kind": "502html", "count": 3},
+        {"method": "import.info", "kind": "502html", "at": range(2, 5)},
+    )
+    assert small.run().exit_code == 0
+    assert waited(small) == {}
