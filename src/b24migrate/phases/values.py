@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
@@ -81,8 +81,13 @@ def stamp(value: Json, timezone: ZoneInfo) -> Stamp:
 
 @lru_cache(maxsize=4096)  # days repeat, and so do the times of a batch that is read, sent and compared
 def _stamp(value: str, timezone: ZoneInfo) -> Stamp:
-    when = moment(value, timezone)
-    return NO_TIME if when is None else (when.original, utc_text(when.utc), when.offset_min)
+    parsed = _parse(value)
+    if parsed is None:
+        return NO_TIME
+    offset = parsed.utcoffset() if parsed.tzinfo else parsed.replace(tzinfo=timezone).utcoffset()
+    offset = offset or timedelta()
+    utc = parsed.replace(tzinfo=None) - offset
+    return value, f"{utc.isoformat()}Z", offset.days * 1440 + offset.seconds // 60
 
 
 def _parse(value: str) -> datetime | None:

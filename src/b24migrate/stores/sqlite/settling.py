@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from b24migrate.ports import ID_MAP
 from b24migrate.records import Link, Settled, Status, Table, order_key
+from b24migrate.stores.sqlite import bulk
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.registers import add_counters
 from b24migrate.stores.sqlite.tallies import Tally
 from b24migrate.stores.sqlite.words import beginning, chunks, marks, same_form, sql, text
 
 _LINK = """
-INSERT INTO IdMap (PartitionKey, RowKey, TargetId, Digest, ImportedAtUtc, Origin) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO IdMap (PartitionKey, RowKey, TargetId, Digest, ImportedAtUtc, Origin) VALUES {rows}
 ON CONFLICT (PartitionKey, RowKey) DO UPDATE SET TargetId = excluded.TargetId, Digest = excluded.Digest,
     ImportedAtUtc = excluded.ImportedAtUtc, Origin = excluded.Origin, Version = Version + 1, Kinds = NULL
 """
@@ -27,9 +28,10 @@ WHERE PartitionKey = ? AND RowKey > ? AND RowKey <= ? ORDER BY RowKey LIMIT 2000
 """
 _BEFORE = 'SELECT Ord, Status, Attempts, PulledThrough FROM "{table}" WHERE Ord IN ({marks})'
 _SETTLE = """
-UPDATE "{table}" SET Status = ?, Attempts = ?, LastErrorCode = ?, LastError = ?, LastErrorAtUtc = ?, RetryAfterUtc = ?,
-    TargetId = coalesce(?, TargetId), ImportedAtUtc = coalesce(?, ImportedAtUtc)
-WHERE Ord = ?
+UPDATE "{table}" SET Status = column2, Attempts = column3, LastErrorCode = column4, LastError = column5,
+    LastErrorAtUtc = column6, RetryAfterUtc = column7, TargetId = coalesce(column8, TargetId),
+    ImportedAtUtc = coalesce(column9, ImportedAtUtc)
+FROM (VALUES {rows}) WHERE Ord = column1
 """
 _FAILED_NEXT = """
 SELECT Ord, Status, Attempts, PulledThrough FROM "{table}" INDEXED BY "{table}Failed"
@@ -60,17 +62,14 @@ class SettlingRoom:
             return
         at = text(now)
         keys = [order_key(outcome.row_key) for outcome in outcomes]
-        tally, counters = Tally(table.name), Counter[str]()
+        rows = [_settled(key, outcome, at) for key, outcome in zip(keys, outcomes, strict=True)]
+        # One that is there twice ends as the last says.
+        sizes = bulk.SIZES if len(set(keys)) == len(keys) else bulk.ONE_BY_ONE
         with self.database.writing() as connection:
             _write_links(connection, stream, [one.link for one in outcomes if one.link], at)
             before = _before(connection, table, keys)
-            for key, outcome in zip(keys, outcomes, strict=True):
-                if old := before.get(key):
-                    tally.move(old.status, bool(old.pulled), outcome.status, bool(old.pulled))
-                    counters.update(_counted(stream, old, outcome))
-                    before[key] = old._replace(status=outcome.status, attempts=outcome.attempts)
-            rows = [_settled(key, outcome, at) for key, outcome in zip(keys, outcomes, strict=True)]
-            connection.executemany(sql(_SETTLE, table), rows)
+            bulk.execute(connection, sql(_SETTLE, table, rows="{rows}"), rows, sizes=sizes)
+            tally, counters = _counted(stream, table, before, zip(keys, outcomes, strict=True))
             tally.write(connection)
             add_counters(connection, counters)
 
@@ -127,7 +126,7 @@ def _write_links(connection: sqlite3.Connection, stream: str, links: Sequence[Li
     rows = [
         (ID_MAP.partition, f"{stream}:{link.source_id}", link.target_id, link.digest, at, link.origin) for link in links
     ]
-    connection.executemany(_LINK, rows)
+    bulk.execute(connection, _LINK, rows)
 
 
 def _link(stream: str, key: str, target_id: str, digest: str, origin: str) -> Link:
@@ -145,6 +144,7 @@ def _before(connection: sqlite3.Connection, table: Table, keys: Sequence[str]) -
 def _settled(key: str, outcome: Settled, at: str) -> tuple[str | int | None, ...]:
     failed = bool(outcome.error_code or outcome.error)
     return (
+        key,
         outcome.status.value,
         outcome.attempts,
         (outcome.error_code or "") if failed else None,
@@ -153,13 +153,24 @@ def _settled(key: str, outcome: Settled, at: str) -> tuple[str | int | None, ...
         same_form(outcome.retry_after_utc),
         outcome.link.target_id if outcome.link else None,
         at if outcome.status is Status.IMPORT_OK else None,
-        key,
     )
 
 
-def _counted(stream: str, old: _Before, outcome: Settled) -> Counter[str]:
-    counted = Counter[str]()
-    counted[f"retries:{stream}"] = max(0, outcome.attempts - max(1, old.attempts))
-    if old.status != Status.IMPORT_OK:
-        counted.update({f"{loss}:{stream}": count for loss, count in outcome.losses.items()})
-    return counted
+def _counted(
+    stream: str, table: Table, before: dict[str, _Before], outcomes: Iterable[tuple[str, Settled]]
+) -> tuple[Tally, Counter[str]]:
+    moves, counters = Counter[tuple[str, int, str]](), Counter[str]()
+    for key, outcome in outcomes:
+        old = before.get(key)
+        if old is None:
+            continue
+        moves[old.status, old.pulled, outcome.status] += 1
+        counters[f"retries:{stream}"] += max(0, outcome.attempts - max(1, old.attempts))
+        if outcome.losses and old.status != Status.IMPORT_OK:
+            counters.update({f"{loss}:{stream}": count for loss, count in outcome.losses.items()})
+        before[key] = _Before(key, outcome.status, outcome.attempts, old.pulled)
+    tally = Tally(table.name)
+    for (status, pulled, to), count in moves.items():
+        tally.add(status, -count, -count * pulled)
+        tally.add(to, count, count * pulled)
+    return tally, counters

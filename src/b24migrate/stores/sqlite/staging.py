@@ -10,14 +10,14 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from b24migrate.records import Staged, Staging, Status, Table, order_key
+from b24migrate.stores.sqlite.bulk import SIZES
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.registers import add_counters
 from b24migrate.stores.sqlite.tallies import Tally
 from b24migrate.stores.sqlite.words import chunks, marks, sql
 
 _LAST = 'SELECT coalesce(max(rowid), 0) FROM "{table}"'
-# Many rows in a statement: each step lets go of the interpreter, and a crowd of threads would fight for it. What all
-# rows share is bound once; a column that none of them fills is left out, since every null has a price.
+# What all rows share is bound once; a column that none of them fills is left out, since every null has a price.
 _INSERT = """
 INSERT INTO "{table}" (RunId, Pass, {columns}) VALUES {rows} ON CONFLICT (Ord) DO NOTHING
 """
@@ -36,7 +36,6 @@ _COLUMNS = (
 # These may be bound as bytes, and are cast then: decoding them to a str and back costs more than writing them.
 _BYTES = frozenset({"Payload", "Extras"})
 _ROW_KEY = itemgetter(0)
-_AT_ONCE = (90, 10, 1)  # rows in a statement; the largest stays below 999 variables, the limit of older libraries
 _KNOWN = """
 SELECT Ord, Status, PayloadHash, PulledThrough, Pass,
     CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Payload AS BLOB) END,
@@ -122,7 +121,7 @@ def _insert(visit: _Visit, page: _Page) -> int:
     """Returns how many were not there yet."""
     rows = zip(*page.columns, strict=True)
     left, added = len(page.keys), 0
-    for size in _AT_ONCE:
+    for size in SIZES:
         while left >= size:
             values = [visit.run, visit.pass_no, *chain.from_iterable(islice(rows, size))]
             added += visit.connection.execute(_insertion(visit.table, page.filled, size), values).rowcount
