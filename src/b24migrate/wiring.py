@@ -127,6 +127,7 @@ def options(settings: Settings, known: Catalog, verify_all: bool) -> Options:
         },
         source_url=settings.source.webhooks[0].origin,
         target_url=settings.target.origin,
+        workers=settings.run.workers,
     )
 
 

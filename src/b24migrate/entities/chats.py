@@ -35,7 +35,8 @@ from b24migrate.streams import (
 # Only a portal with a gateway of its own has this name as a listing method; its sibling `im.chat.get` then lists too.
 LISTS_MESSAGES = "im.chat.message.list"
 RECENT_LIMIT = 200
-DETAILS_AT_ONCE = 25  # two commands each, fifty in a batch
+RECENT_LISTS: Mapping[str, Args] = {"chats": {}, "channels": {"ONLY_CHANNEL": "Y"}}
+COMMANDS_AT_ONCE = 50  # in a batch
 ENUMERATIONS = 5
 PRIVATE = "private chats that only these people can read stay behind; add their webhooks to source.more_webhooks"
 TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
@@ -59,41 +60,64 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
         return details(source, [Found(*one) for one in cursor["chats"]], int(cursor["n"]), started)
     found = sorted(enumerate_chats(source).values())
     chosen = found[:limit] if limit else found
-    steps = range(0, len(chosen), DETAILS_AT_ONCE)
-    return Page(next=[{"n": n, "chats": chosen[at : at + DETAILS_AT_ONCE]} for n, at in enumerate(steps)])
+    return Page(next=[{"n": n, "chats": some} for n, some in enumerate(in_batches(chosen))])
+
+
+def in_batches(chats: Sequence[Found]) -> Iterator[list[Found]]:
+    """As many chats at a time as fill a request, which one webhook makes."""
+    some: list[Found] = []
+    commands = 0
+    for chat in sorted(chats, key=lambda chat: chat.via):
+        needed = len(about(chat))
+        if some and (commands + needed > COMMANDS_AT_ONCE or chat.via != some[-1].via):
+            yield some
+            some, commands = [], 0
+        some.append(chat)
+        commands += needed
+    if some:
+        yield some
 
 
 def enumerate_chats(source: Source) -> dict[int, Found]:
-    """The list is sorted by activity and shifts while it is read, so it is read until nothing new turns up."""
+    """A list is sorted by activity and shifts while it is read, so it is read until nothing new turns up."""
     found: dict[int, Found] = {}
     for via in range(len(source.owners)):
-        for only in ({}, {"ONLY_CHANNEL": "Y"}):
-            for _ in range(ENUMERATIONS):
-                before, pages = len(found), 0
-                for page in recent_pages(source, via, only):
-                    pages += 1
-                    for item in page:
-                        chat_id = int(item.get("chat_id") or 0)
-                        if chat_id:
-                            found.setdefault(chat_id, Found(chat_id, str(item["id"]), via))
-                if pages <= 1 or len(found) == before:
-                    break
+        pages = dict.fromkeys(RECENT_LISTS, 1)
+        for _ in range(ENUMERATIONS):
+            before = len(found)
+            for item in recent_items(source, via, pages):
+                chat_id = int(item.get("chat_id") or 0)
+                if chat_id:
+                    found.setdefault(chat_id, Found(chat_id, str(item["id"]), via))
+            if len(found) == before or max(pages.values()) == 1:
+                break
     return found
 
 
-def recent_pages(source: Source, via: int, only: Args) -> Iterator[list[Args]]:
-    """Advance OFFSET by LIMIT, not by what came, and loop on `hasMore`: `total` is -1 and `next` is misleading."""
-    offset, ahead = 0, 1
+def recent_items(source: Source, via: int, pages: dict[str, int]) -> Iterator[Args]:
+    """Every item of every list. `pages`: how many each list had last time, and has now.
+
+    Advance OFFSET by LIMIT, not by what came, and loop on `hasMore`: `total` is -1 and `next` is misleading."""
+    read = dict.fromkeys(pages, 0)
+    ahead = dict(pages)
     while ahead:
-        wanted = [{**only, "OFFSET": offset + k * RECENT_LIMIT, "LIMIT": RECENT_LIMIT} for k in range(ahead)]
-        answers = source.batch([Command("im.recent.list", params) for params in wanted], via=via)
-        for answer in answers:
+        wanted = [(name, read[name] + k) for name, count in ahead.items() for k in range(count)]
+        answers = source.batch([recent_page(name, page) for name, page in wanted], via=via)
+        for (name, page), answer in zip(wanted, answers, strict=True):
+            if name not in ahead:
+                continue  # it has ended on an earlier page
             said = decoded(answer)
-            yield [item for item in said.get("items") or [] if isinstance(item, dict)]
+            yield from (item for item in said.get("items") or [] if isinstance(item, dict))
+            read[name] = page + 1
             if not (said.get("hasMore") or said.get("hasMorePages")):
-                return
-        offset += ahead * RECENT_LIMIT
-        ahead = min(ahead * 2, 20)
+                del ahead[name]
+        ahead = {name: min(9 * read[name], COMMANDS_AT_ONCE) for name in ahead}
+    pages.update(read)
+
+
+def recent_page(name: str, page: int) -> Command:
+    offset = {"OFFSET": page * RECENT_LIMIT, "LIMIT": RECENT_LIMIT}
+    return Command("im.recent.list", {**RECENT_LISTS[name], **offset})
 
 
 def decoded(answer: Answer) -> Mapping[str, Json]:
@@ -108,9 +132,9 @@ def details(source: Source, chats: Sequence[Found], number: int, started: dateti
     aside: list[SetAside] = []
     for via in sorted({chat.via for chat in chats}):
         mine = [chat for chat in chats if chat.via == via]
-        commands = [command for chat in mine for command in about(chat)]
-        answers = source.batch(commands, via=via)
-        for chat, dialog, people in zip(mine, answers[::2], answers[1::2], strict=True):
+        answers = iter(source.batch([command for chat in mine for command in about(chat)], via=via))
+        for chat in mine:
+            dialog, *people = [next(answers) for _ in about(chat)]
             if isinstance(dialog.error, Permanent):
                 reason = (
                     f"the chat is in the list of user {source.owners[via]} but cannot be read ({dialog.error.code})"
@@ -119,7 +143,7 @@ def details(source: Source, chats: Sequence[Found], number: int, started: dateti
             elif dialog.error is not None:
                 raise dialog.error
             else:
-                rows.append(chat_row(chat, dialog, participants(source, chat, people)))
+                rows.append(chat_row(chat, dialog, participants(source, chat, *people)))
     log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
     return Page(rows=rows, aside=aside, log=[log], alarms=untold(rows))
 
@@ -130,11 +154,11 @@ def untold(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def about(chat: Found) -> tuple[Command, Command]:
-    return (
-        Command("im.dialog.get", {"DIALOG_ID": chat.dialog}),
-        Command("im.chat.user.list", {"CHAT_ID": chat.chat_id}),
-    )
+def about(chat: Found) -> list[Command]:
+    """What has to be asked. Who is in a private dialog is known."""
+    said = Command("im.dialog.get", {"DIALOG_ID": chat.dialog})
+    people = Command("im.chat.user.list", {"CHAT_ID": chat.chat_id})
+    return [said, people] if chat.dialog.startswith("chat") else [said]
 
 
 def chat_row(chat: Found, dialog: Answer, users: list[int] | None) -> Row:
@@ -146,9 +170,9 @@ def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
     return {"via": via, "dialog": dialog} | ({} if users is None else {"users": users})
 
 
-def participants(source: Source, chat: Found, answer: Answer) -> list[int] | None:
+def participants(source: Source, chat: Found, answer: Answer | None = None) -> list[int] | None:
     """A private dialog has its two people; of another chat the portal tells. None where it refuses to."""
-    if not chat.dialog.startswith("chat"):
+    if answer is None:
         return sorted({int(source.owners[chat.via]), int(chat.dialog)})
     if isinstance(answer.error, Permanent):
         return present(source, chat)

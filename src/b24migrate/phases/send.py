@@ -33,7 +33,7 @@ def send(work: Work, job: Job) -> Follow:
         return lanes.at_the_end(work, job, lambda lane: pending(lane, 1, waiting))
     sender = Sender(work, stream, job.scope, final=bool(job.args.get("final")))
     moved = sender.send(records)
-    return lanes.further(job, records[-1], moved)
+    return [part for lane in lanes.further(job, records[-1], moved) for part in lanes.shared(work, lane)]
 
 
 def held(work: Work, stream: Stream, span: Span | None, now: datetime) -> set[str]:
