@@ -191,6 +191,10 @@ class Store(Protocol):
         """How many rows begin with `prefix`; none of them is read."""
         ...
 
+    def total(self, register: Register, prefix: str, column: str) -> float | None:
+        """The sum of a column over the rows that begin with `prefix`; None when there are none."""
+        ...
+
     def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
         """Upserts whole rows whatever their version. Columns that are not given become null."""
         ...

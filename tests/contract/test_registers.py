@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from b24migrate.ports import (
+    CHECKPOINTS,
     CUSTOM_FIELDS,
     ENTITIES_STATE,
     PAGE_LOG,
@@ -82,6 +83,13 @@ def test_rows_come_in_order_of_key_by_prefix(store: Store) -> None:
     assert store.count(PAGE_LOG, "chats:") == 2
     assert store.count(PAGE_LOG, "nothing:") == 0
     assert [row.key for row in store.rows(PAGE_LOG)] == ["chat", "chats:1", "chats:2", "chats_x:1", "users:1"]
+
+
+def test_a_column_is_summed_over_a_prefix(store: Store) -> None:
+    rows = [RegisterRow(f"chats:{n}", {"Pass": 1, "Reported": n, "Retrieved": 0}) for n in (1, 2, 3)]
+    store.write(CHECKPOINTS, [*rows, RegisterRow("users", {"Pass": 1, "Reported": 40, "Retrieved": 0})])
+    assert store.total(CHECKPOINTS, "chats:", "Reported") == 6
+    assert store.total(CHECKPOINTS, "nothing:", "Reported") is None
 
 
 def test_partitions_keep_rows_with_one_key_apart(store: Store) -> None:

@@ -73,9 +73,8 @@ def reported(work: Work, stream: Stream, pass_no: int) -> int | None:
     if not isinstance(work.reading(stream), PerParent):
         row = work.store.read(CHECKPOINTS, stream.name)
         return None if row is None or row.values["Pass"] != pass_no else int(row.values["Reported"])
-    rows = work.store.rows(CHECKPOINTS, prefix=f"{stream.name}:")
-    told = [int(row.values["Reported"]) for row in rows if row.values["Pass"] == pass_no]
-    return sum(told) if told else None
+    told = work.store.total(CHECKPOINTS, f"{stream.name}:", "Reported")  # a pass begins without any
+    return None if told is None else int(told)
 
 
 def retrieved(work: Work, stream: Stream, pass_no: int) -> int:

@@ -20,6 +20,7 @@ PACK_PAGES = 400  # pages of children that one lane of parents reads, one reques
 PACK_PARENTS = 400
 PARENTS_AT_ONCE = 2000
 FULL_REQUEST = 50  # pages
+LOOKED_AT_ONCE = 250
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
 
 
@@ -150,6 +151,20 @@ def stage(
     pulled: bool = False,
 ) -> int:
     """Returns how many rows were staged; the others were excluded by a rule."""
+    staged: list[Staged] = []
+    excluded: list[SetAside] = []
+    for start in range(0, len(rows), LOOKED_AT_ONCE):  # decoded, a row is many times as large
+        chosen, left_out = looked_at(work, stream, rows[start : start + LOOKED_AT_ONCE], pulled)
+        staged += chosen
+        excluded += left_out
+    if staged:
+        work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
+    put_aside(work, [*(one._replace(stream=one.stream or stream.name) for one in aside), *excluded])
+    return len(staged)
+
+
+def looked_at(work: Work, stream: Stream, rows: Sequence[Row], pulled: bool) -> tuple[list[Staged], list[SetAside]]:
+    """What is to be staged and what a rule excludes; the files of the former are remembered."""
     look = looker(stream)
     looked = [look(row.payload) for row in rows]
     shown = [
@@ -163,12 +178,8 @@ def stage(
         for row, payload in zip(rows, looked, strict=True)
         if row.source_id not in why
     ]
-    if staged:
-        work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
     find_files(work, stream, [one for one in shown if one.id not in why])
-    excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
-    put_aside(work, [*(one._replace(stream=one.stream or stream.name) for one in aside), *excluded])
-    return len(staged)
+    return staged, [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
 
 
 def stage_row(work: Work, stream: Stream, row: Row, payload: Mapping[str, Json], pulled: bool) -> Staged:

@@ -17,6 +17,7 @@ _SELECT = 'SELECT PartitionKey, RowKey, Version, Kinds, {columns} FROM "{table}"
 _INSERT = 'INSERT INTO "{table}" (PartitionKey, RowKey, Kinds, {columns}) VALUES (?, ?, ?, {marks}) ON CONFLICT '
 _UPDATE = 'UPDATE "{table}" SET Version = Version + 1, Kinds = ?, {settings} WHERE {where}'
 _COUNT = 'SELECT count(*) FROM "{table}" WHERE {where}'
+_TOTAL = 'SELECT sum("{column}") FROM "{table}" WHERE {where}'
 _ERASE = 'DELETE FROM "{table}" WHERE {where}'
 _ADD = """
 INSERT INTO Counters (Name, Value) VALUES (?, ?) ON CONFLICT (Name) DO UPDATE SET Value = Value + excluded.Value
@@ -45,6 +46,13 @@ class RegisterRoom:
         with self.database.reading() as connection:
             found = connection.execute(_COUNT.format(table=register.name, where=where), values).fetchone()
         return int(found[0])
+
+    def total(self, register: Register, prefix: str, column: str) -> float | None:
+        where, values = _range(register, prefix, None)
+        sql = _TOTAL.format(table=register.name, column=column, where=where)
+        with self.database.reading() as connection:
+            found: float | None = connection.execute(sql, values).fetchone()[0]
+        return found
 
     def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
         settings = ", ".join(f'"{column}" = excluded."{column}"' for column in register.columns)
