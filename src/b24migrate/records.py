@@ -164,11 +164,17 @@ class Page:
 
 
 class Item(NamedTuple):
-    """One record on its way to the target."""
+    """One record on its way to the target. `wire` is what is sent: the fields as canonical JSON, as digested."""
 
     key: str
     digest: str
     fields: Mapping[str, Json]
+    wire: bytes
+
+    @classmethod
+    def of(cls, key: str, fields: Mapping[str, Json]) -> Item:
+        wire = canonical(fields)
+        return cls(key, hashlib.sha256(wire).hexdigest(), fields, wire)
 
 
 class Outcome(NamedTuple):

@@ -13,7 +13,7 @@ from tests.bitrix.support import Kit, Said, Scripted
 
 from b24migrate.errors import GateUnmet, Limited, Permanent, Transient
 from b24migrate.ports import Target
-from b24migrate.records import Item, digest
+from b24migrate.records import Item
 from b24migrate.streams import CustomFields
 from b24migrate.target.imports import ImportTarget
 from b24sim.portal import Portal as Simulated
@@ -35,7 +35,7 @@ def target(url: str) -> ImportTarget:
 
 def user(number: int, **more: Any) -> Item:
     fields = {"NAME": f"N{number}", "EMAIL": f"u{number}@example.org", "ACTIVE": True, **more}
-    return Item(f"source:users:{number}", digest(fields), fields)
+    return Item.of(f"source:users:{number}", fields)
 
 
 def said(result: Any) -> Said:

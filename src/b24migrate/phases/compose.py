@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from b24migrate.phases import values
 from b24migrate.phases.custom_values import CustomValues
 from b24migrate.phases.work import Work, seen
-from b24migrate.records import Item, Json, Record, Status, digest
+from b24migrate.records import Item, Json, Record, Status
 from b24migrate.streams import ABSENT, Field, Kind, Policy, Seen, Stream
 
 
@@ -30,7 +30,7 @@ class Composed:
 
     def item(self, stream: Stream) -> Item:
         if self._item is None:
-            self._item = Item(stream.key_of(self.record.row_key), digest(self.fields), self.fields)
+            self._item = Item.of(stream.key_of(self.record.row_key), self.fields)
         return self._item
 
 
@@ -40,9 +40,8 @@ class Composer:
     def __init__(self, work: Work, stream: Stream, *, late: bool = False) -> None:
         self._work = work
         self._stream = stream
-        self._late = late
         self._custom = CustomValues(work, stream, late=late)
-        self._plain: dict[Kind, Callable[[Json], Json]] = {
+        plain: dict[Kind, Callable[[Json], Json]] = {
             Kind.TEXT: values.text,
             Kind.FLAG: values.flag,
             Kind.WHOLE: values.whole,
@@ -51,7 +50,7 @@ class Composer:
             Kind.DAY: lambda value: values.day(value, work.options.timezone),
             Kind.AS_IS: lambda value: value,
         }
-        self._linked: dict[Kind, Callable[[Field, Seen, Json, Composed], Json]] = {
+        linked: dict[Kind, Callable[[Field, Seen, Json, Composed], Json]] = {
             Kind.RICH: self._rich,
             Kind.TREE: self._tree,
             Kind.REF: self._ref,
@@ -60,6 +59,9 @@ class Composer:
             Kind.FILES: self._files,
         }
         self._named = frozenset(one.name for one in stream.fields)
+        wanted = [one for one in stream.fields if late or not one.late]
+        self._specs = [(one, plain.get(one.kind), linked.get(one.kind)) for one in wanted]
+        self._postponed = any(one.late for one in stream.fields) or self._custom.has_late
 
     def compose(self, record: Record) -> Composed:
         return self.compose_seen(record, seen(record))
@@ -69,21 +71,31 @@ class Composer:
         done.problem = self._missing(one) or self._duplicate(record)
         if done.problem:
             return done
-        for spec in self._stream.fields:
-            if spec.late and not self._late:
-                continue
+        for spec, plain, linked in self._specs:
             value = one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
-            if value is not ABSENT:
-                done.fields[spec.name] = self._wire(spec, one, value, done)
+            if value is ABSENT:
+                continue
+            if spec.when is not None and not spec.when(one):
+                value = values.text(value)
+            elif plain is not None:
+                value = plain(value)
+            elif linked is not None:
+                value = linked(spec, one, value, done)
+            done.fields[spec.name] = value
         self._rest(one.payload, done)
         self._custom.put(one, done.fields, done.lose)
         return done
 
-    def _wire(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
-        if spec.when is not None and not spec.when(one):
-            return values.text(value)
-        plain = self._plain.get(spec.kind)
-        return plain(value) if plain else self._linked[spec.kind](spec, one, value, done)
+    def may_be_completed(self, one: Seen) -> bool:
+        """Whether a second pass can say more about the record: cheap, since most records have nothing to add."""
+        if self._postponed or (self._stream.files is not None and any(True for _ in self._stream.files(one))):
+            return True
+        told = (
+            (spec.kind, one.payload.get(spec.name) if spec.take is None else spec.take(one))
+            for spec, _, _ in self._specs
+            if spec.kind in (Kind.RICH, Kind.TREE)
+        )
+        return any(bool(value) if kind is Kind.TREE else self._work.texts.concerns(value) for kind, value in told)
 
     def _time(self, value: Json) -> str | None:
         return values.stamp(value, self._work.options.timezone)[1]

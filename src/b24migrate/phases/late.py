@@ -9,7 +9,7 @@ from typing import NamedTuple
 from b24migrate.errors import Permanent, Transient
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composed, Composer
-from b24migrate.phases.work import ATTEMPTS, Follow, Work
+from b24migrate.phases.work import ATTEMPTS, Follow, Work, seen
 from b24migrate.records import Item, Job, Link, Outcome, Status
 from b24migrate.streams import Stream
 
@@ -29,15 +29,16 @@ def complete(work: Work, job: Job) -> Follow:
     records = work.store.records(stream.table, lanes.ahead_of(job), work.batch_size(stream))
     if not records:
         return []
-    imported = [record for record in records if record.status is Status.IMPORT_OK]
-    links = work.store.links(stream.name, [record.row_key for record in imported])
     first, second = Composer(work, stream), Composer(work, stream, late=True)
+    imported = [(record, seen(record)) for record in records if record.status is Status.IMPORT_OK]
+    imported = [(record, one) for record, one in imported if second.may_be_completed(one)]
+    links = work.store.links(stream.name, [one.id for _, one in imported])
     changed: list[Changed] = []
-    for record in imported:
-        link = links.get(record.row_key)
+    for record, one in imported:
+        link = links.get(one.id)
         if link is None or link.origin != "import":
             continue
-        composed = second.compose(record)
+        composed = second.compose_seen(record, one)
         item = composed.item(stream)
         if composed.problem is None and item.digest != link.digest:
             lost = _lost(first.compose(record), composed, stream, link) if composed.losses else {}

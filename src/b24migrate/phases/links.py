@@ -33,7 +33,8 @@ class Links:
         return found
 
     def target_id(self, stream: str, source_id: str) -> str | None:
-        return self.target_ids(stream, (source_id,)).get(source_id)
+        known = self._known.get(stream, {}).get(source_id)
+        return known or self.target_ids(stream, (source_id,)).get(source_id)
 
     def link(self, stream: str, source_id: str) -> Link | None:
         return self._store.links(stream, (source_id,)).get(source_id)

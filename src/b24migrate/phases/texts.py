@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from b24migrate.records import Json
 from b24migrate.streams import Stream
 
 TargetIds = Callable[[str, set[str]], dict[str, str]]
@@ -55,8 +56,12 @@ class TextRewriter:
         # Most texts hold neither a tag with an id nor a link: one test decides.
         self._worth = re.compile(rf"\[[A-Za-z ]+=|://{host}", re.IGNORECASE)
 
+    def concerns(self, text: Json) -> bool:
+        """Whether there may be something to rewrite in it."""
+        return isinstance(text, str) and ("[" in text or "://" in text) and self._worth.search(text) is not None
+
     def rewrite(self, text: str, target_ids: TargetIds) -> Rewritten:
-        if not self._worth.search(text):
+        if not self.concerns(text):
             return Rewritten(text, 0)
         unresolved = 0
         for pattern in self._patterns:

@@ -20,6 +20,7 @@ _FIELD_STATUSES = frozenset({"created", "exists", "failed"})
 _RESERVED = frozenset({"start", "state", "token", "auth", "method"})  # the box takes these keys for itself
 _AT_ONCE = 500  # most keys, e-mails or listed items in a call
 _FRAME = 1024  # bytes of a body that are not items
+_FRAME_OF_ITEM = 64  # and of an item that are neither key nor digest nor fields
 _MOST_STALLS = 3
 _UNSERVED = frozenset({"ERROR_METHOD_NOT_FOUND", "ACCESS_DENIED"})
 
@@ -45,7 +46,7 @@ class ImportTarget:
         return found
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
-        body = {"stream": stream, "run": run, "dry_run": False, "items": [item._asdict() for item in items]}
+        body = {"stream": stream, "run": run, "dry_run": False, "items": list(map(_sent, items))}
         method = f"import.{wire_entity}.batch"
         outcomes = {outcome.key: outcome for outcome in map(_outcome, _entries(self._call(method, body), method))}
         if outcomes.keys() != {item.key for item in items}:
@@ -54,7 +55,7 @@ class ImportTarget:
 
     def fits(self, items: Sequence[Item]) -> int:
         limits = self._limits
-        sizes = (len(msgspec.json.encode(item._asdict())) + 1 for item in items[: limits.items])
+        sizes = (len(item.key) + len(item.digest) + len(item.wire) + _FRAME_OF_ITEM for item in items[: limits.items])
         whole = itertools.accumulate(sizes, initial=_FRAME)
         return sum(1 for size in whole if size <= limits.body_bytes) - 1
 
@@ -159,6 +160,10 @@ class ImportTarget:
             code=error.code,
             hint="Install the import module on the box, and give its webhook the scope `import`.",
         )
+
+
+def _sent(item: Item) -> Args:
+    return {"key": item.key, "digest": item.digest, "fields": msgspec.Raw(item.wire)}
 
 
 def _decoded(raw: object) -> Any:
