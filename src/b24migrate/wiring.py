@@ -93,6 +93,7 @@ def source_portal(settings: Settings, clock: Clock, observers: tuple[Observer, .
         redactor=settings.redactor,
         name="source",
         probe_method="server.time",
+        at_once=settings.run.workers,
     )
 
 
@@ -108,6 +109,7 @@ def target_portal(settings: Settings, clock: Clock, observers: tuple[Observer, .
         redactor=settings.redactor,
         name="target",
         probe_method="import.info",
+        at_once=settings.run.workers,
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import ssl
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from threading import BoundedSemaphore
 from typing import NamedTuple
 
 import msgspec
@@ -62,7 +64,9 @@ class Portal:
         timeouts: Timeouts = Timeouts(),  # noqa: B008
         tls: ssl.SSLContext | None = None,
         connections: int = 16,
+        at_once: int = 0,
     ) -> None:
+        """`at_once`: how many calls may be under way; 0 = as many as come."""
         self.name = name
         self.clock = clock
         self.governor = governor
@@ -72,6 +76,7 @@ class Portal:
         self.pool = urllib3.PoolManager(num_pools=8, maxsize=connections, retries=False, ssl_context=tls)
         self.hosts = {webhook.host for webhook in webhooks}  # also those it had before it was renamed
         self._webhooks = list(webhooks)
+        self._under_way: AbstractContextManager[object] = BoundedSemaphore(at_once) if at_once else nullcontext()
         self._probe_method = probe_method
         redactor.guard("urllib3.connectionpool")
         breaker.probe = self.alive
@@ -177,15 +182,16 @@ class Portal:
     def _post_once(self, url: str, body: bytes, method: str, read_s: float) -> Reply | Transient:
         failed: HTTPError
         try:
-            answer = self.pool.request(
-                "POST",
-                url,
-                body=body,
-                headers=_HEADERS,
-                timeout=urllib3.Timeout(connect=self.timeouts.connect_s, read=read_s),
-                retries=False,
-                redirect=False,
-            )
+            with self._under_way:
+                answer = self.pool.request(
+                    "POST",
+                    url,
+                    body=body,
+                    headers=_HEADERS,
+                    timeout=urllib3.Timeout(connect=self.timeouts.connect_s, read=read_s),
+                    retries=False,
+                    redirect=False,
+                )
             return Reply(answer.status, answer.data, answer.headers.get("Location", ""))
         except HTTPError as error:
             failed = error

@@ -36,8 +36,8 @@ def length(work: Work, stream: Stream, *, pending: bool) -> int:
 
 
 def shared(work: Work, job: Job) -> list[Job]:
-    """The lane; or the shorter ones that it is divided into when there are fewer lanes than workers."""
-    if work.queue.open(job.scope) >= work.options.workers:
+    """The lane; or the shorter ones that it is divided into when some worker would be left without one."""
+    if work.queue.open(job.scope) > work.options.workers:
         return [job]
     stream = work.streams[job.args["stream"]]
     size = length(work, stream, pending=True)

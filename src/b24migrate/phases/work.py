@@ -39,7 +39,7 @@ class Options:
     source_url: str = ""  # where links in texts point to now
     target_url: str = ""  # and where they should
     file_bytes: int = 100 * 1024 * 1024
-    workers: int = 4  # how many jobs there should be at a time
+    workers: int = 4  # how many calls to a portal are under way at a time
 
 
 class Facts(NamedTuple):
