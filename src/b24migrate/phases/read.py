@@ -16,8 +16,8 @@ from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, order_key
 from b24migrate.streams import Gather, Listing, PerParent, Progress, Seen, Stream, Whole
 
-PACK_PAGES = 400  # pages of children that one lane of parents reads, one request after another
-PACK_PARENTS = 400
+PACK_PAGES = 200  # pages of children that one lane of parents reads, in full requests one after another
+PACK_PARENTS = 200
 PARENTS_AT_ONCE = 2000
 FULL_REQUEST = 50  # pages
 LOOKED_AT_ONCE = 250
