@@ -1,0 +1,115 @@
+"""The portals of the benchmarks: b24sim, with rows prepared so that the portal is never what is measured.
+
+Half a million users would take the simulator a minute to write out. Here a thousand are grown, and every further one
+is a copy of one of them under its own id and e-mail. Nobody has a picture: fetching files is not part of any figure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from b24sim.app import CONTROL, App
+from b24sim.company.chats import Chat
+from b24sim.http import Message, Receive, Scope, Send
+from b24sim.options import parser, portal_from
+from b24sim.portal import Portal
+from b24sim.table import Row, Table
+
+GROWN = 1_000
+
+
+class Copies(Table):
+    """Rows 1 to `count`, of which the first thousand are genuine."""
+
+    def __init__(self, genuine: Table, count: int) -> None:
+        self.ids: range = range(1, count + 1)  # type: ignore[assignment]
+        self.version = 0
+        self._no_order = (-1, [])
+        self._genuine = genuine
+        self._patterns = [_pattern(genuine, number) for number in genuine.ids]
+
+    def row(self, number: int) -> Row:
+        row: Row = json.loads(self.encoded(number))
+        return row
+
+    def encoded(self, number: int) -> bytes:
+        return self._patterns[number % len(self._patterns)] % {b"n": number}
+
+    def forget_encodings(self) -> None:
+        pass
+
+    def __contains__(self, number: int) -> bool:
+        return number in self.ids
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.ids)
+
+
+def _pattern(table: Table, number: int) -> bytes:
+    text = table.encoded(number).replace(b"%", b"%%")
+    text = re.sub(rb'"ID":"\d+"', rb'"ID":"%(n)d"', text, count=1)
+    return re.sub(rb'"EMAIL":"[^"]*"', rb'"EMAIL":"user%(n)d@example.org"', text, count=1)
+
+
+def multiplied(portal: Portal, users: int) -> None:
+    portal.company.users = Copies(portal.company.users, users)
+
+
+def without_pictures(portal: Portal) -> None:
+    Chat.has_avatar = property(lambda _: False)  # type: ignore[assignment, method-assign]
+    for rows, picture in ((portal.company.users, "PERSONAL_PHOTO"), (portal.company.groups, "IMAGE")):
+        rows._make = _without(picture, rows._make)
+
+
+def _without(field: str, make: Callable[[int], Row]) -> Callable[[int], Row]:
+    return lambda number: {name: value for name, value in make(number).items() if name != field}
+
+
+class Punctual(App):
+    """Answers every call so many seconds after it came, whatever there was to do meanwhile."""
+
+    service_s = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        due = time.monotonic() + self.service_s
+
+        async def in_time(message: Message) -> None:
+            if message["type"] == "http.response.start" and not scope["path"].startswith(CONTROL):
+                await asyncio.sleep(due - time.monotonic())
+            await send(message)
+
+        await super().__call__(scope, receive, in_time)
+
+
+def main(arguments: list[str]) -> int:
+    """As `python -m b24sim`; `--users` above a thousand are copies."""
+    options = parser().parse_args(arguments)
+    users = options.users or 0
+    if users > GROWN:
+        options.users = GROWN
+    Punctual.service_s, options.latency = options.latency, 0.0
+    portal = portal_from(options)
+    without_pictures(portal)
+    leave = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: leave.set())
+    serving = importlib.import_module("b24sim.serve")  # the package has a function of that name
+    serving.App = Punctual  # type: ignore[attr-defined]
+    with serving.serve(portal, options.host, options.port, tls=options.tls) as running:
+        if users > GROWN:
+            multiplied(portal, users)
+        print(json.dumps(running.ready()), flush=True)
+        leave.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

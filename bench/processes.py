@@ -1,0 +1,119 @@
+"""Portals and clients, each in a process of its own, all of them ended when the benchmark is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+LONGEST_CLIENT_S = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Portal:
+    webhook: str
+    control: str
+    ca: str
+
+    def stats(self) -> dict[str, Any]:
+        return self._asked("stats")
+
+    def dump(self, stream: str, *, visible_to: int) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._asked(f"dump?stream={stream}&visible_to={visible_to}")["records"]
+        return found
+
+    def _asked(self, page: str) -> dict[str, Any]:
+        trust = ssl.create_default_context(cafile=self.ca) if self.ca else None
+        with urllib.request.urlopen(self.control + page, context=trust) as answer:  # noqa: S310 (loopback)
+            said: dict[str, Any] = json.load(answer)
+        return said
+
+
+@contextmanager
+def portal(**options: object) -> Iterator[Portal]:
+    """A portal of b24sim: `users=500` is `--users 500`, `tls=True` is `--tls`."""
+    arguments = [part for name, value in options.items() for part in _argument(name, value)]
+    command = [sys.executable, "-m", "bench.portal", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        try:
+            line = process.stdout.readline() if process.stdout else ""
+            if not line:
+                raise RuntimeError(f"the portal did not start: {' '.join(arguments)}")
+            said = json.loads(line)
+            yield Portal(said["webhooks"][0]["url"], said["control"], said.get("ca", ""))
+        finally:
+            _end(process)
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """Where one client keeps its store; on the disk that the project is on, not in a memory that poses as one."""
+    home = ROOT / "bench" / "out"
+    home.mkdir(exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=home))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def client(name: str, portal: Portal, **options: object) -> dict[str, Any]:
+    """Runs a client to its end and returns what it said."""
+    told = {"source": portal.webhook, **options}
+    trust = {"SSL_CERT_FILE": portal.ca, "REQUESTS_CA_BUNDLE": portal.ca} if portal.ca else {}
+    command = [sys.executable, "-m", f"bench.clients.{name}", json.dumps(told)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, **trust}
+    ) as process:
+        try:
+            out, complaint = process.communicate(timeout=LONGEST_CLIENT_S)
+        finally:
+            _end(process)
+    if process.returncode:
+        raise RuntimeError(f"{name} ended with {process.returncode}: {complaint[-2000:]}")
+    said: dict[str, Any] = json.loads(out.splitlines()[-1])
+    return said
+
+
+def ours(source: Portal, target: Portal, *steps: tuple[str, str], **options: object) -> list[dict[str, Any]]:
+    """b24migrate with a fresh store; one dict of figures for each step."""
+    with folder() as store:
+        controls = [source.control, target.control]
+        done = client(
+            "ours", source, target=target.webhook, controls=controls, folder=str(store), steps=steps, **options
+        )
+    found: list[dict[str, Any]] = done["steps"]
+    return found
+
+
+@contextmanager
+def box(**options: object) -> Iterator[Portal]:
+    with portal(role="box", **options) as made:
+        yield made
+
+
+def _argument(name: str, value: object) -> list[str]:
+    option = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [option] if value else []
+    return [option, str(value)]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
