@@ -1,0 +1,278 @@
+"""How chats are read: who has which, what is said about each, and again one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import msgspec
+
+from b24migrate.entities.reading import raw_items
+from b24migrate.errors import Permanent
+from b24migrate.ports import Answer, Command, Source
+from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, digest
+from b24migrate.streams import Lookup, Seen
+
+RECENT_LIMIT = 200
+RECENT_LISTS: Mapping[str, Args] = {"chats": {}, "channels": {"ONLY_CHANNEL": "Y"}}
+COMMANDS_AT_ONCE = 50  # in a batch
+ENUMERATIONS = 5
+
+
+class Found(NamedTuple):
+    """A chat met in somebody's recent list: private dialogs are addressed by the other person's id."""
+
+    chat_id: int
+    dialog: str
+    via: int
+
+
+# ---------------------------------------------------------------- reading, as on every real portal
+
+
+def gather(source: Source, cursor: Args, limit: int) -> Page:
+    """First who has which chats, over all webhooks; then the details of a few at a time."""
+    started = datetime.now(UTC)
+    if "chats" in cursor:
+        return details(source, [Found(*one) for one in cursor["chats"]], int(cursor["n"]), started)
+    found = sorted(enumerate_chats(source).values())
+    chosen = found[:limit] if limit else found
+    return Page(next=[{"n": n, "chats": some} for n, some in enumerate(in_batches(chosen))])
+
+
+def in_batches(chats: Sequence[Found]) -> Iterator[list[Found]]:
+    """As many chats at a time as fill a request, which one webhook makes."""
+    some: list[Found] = []
+    commands = 0
+    for chat in sorted(chats, key=lambda chat: chat.via):
+        needed = len(about(chat))
+        if some and (commands + needed > COMMANDS_AT_ONCE or chat.via != some[-1].via):
+            yield some
+            some, commands = [], 0
+        some.append(chat)
+        commands += needed
+    if some:
+        yield some
+
+
+def enumerate_chats(source: Source) -> dict[int, Found]:
+    """A list is sorted by activity and shifts while it is read, so it is read until nothing new turns up."""
+    found: dict[int, Found] = {}
+    for via in range(len(source.owners)):
+        pages = dict.fromkeys(RECENT_LISTS, 1)
+        for _ in range(ENUMERATIONS):
+            before = len(found)
+            for item in recent_items(source, via, pages):
+                chat_id = int(item.get("chat_id") or 0)
+                if chat_id:
+                    found.setdefault(chat_id, Found(chat_id, str(item["id"]), via))
+            if len(found) == before or max(pages.values()) == 1:
+                break
+    return found
+
+
+def recent_items(source: Source, via: int, pages: dict[str, int]) -> Iterator[Args]:
+    """Every item of every list. `pages`: how many each list had last time, and has now.
+
+    Advance OFFSET by LIMIT, not by what came, and loop on `hasMore`: `total` is -1 and `next` is misleading."""
+    read = dict.fromkeys(pages, 0)
+    ahead = dict(pages)
+    while ahead:
+        wanted = [(name, read[name] + k) for name, count in ahead.items() for k in range(count)]
+        answers = source.batch([recent_page(name, page) for name, page in wanted], via=via)
+        for (name, page), answer in zip(wanted, answers, strict=True):
+            if name not in ahead:
+                continue  # it has ended on an earlier page
+            said = decoded(answer)
+            yield from (item for item in said.get("items") or [] if isinstance(item, dict))
+            read[name] = page + 1
+            if not (said.get("hasMore") or said.get("hasMorePages")):
+                del ahead[name]
+        ahead = {name: min(9 * read[name], COMMANDS_AT_ONCE) for name in ahead}
+    pages.update(read)
+
+
+def recent_page(name: str, page: int) -> Command:
+    offset = {"OFFSET": page * RECENT_LIMIT, "LIMIT": RECENT_LIMIT}
+    return Command("im.recent.list", {**RECENT_LISTS[name], **offset})
+
+
+def decoded(answer: Answer) -> Mapping[str, Json]:
+    if answer.error is not None:
+        raise answer.error
+    said = msgspec.json.decode(answer.result or b"{}")
+    return said if isinstance(said, dict) else {}
+
+
+def details(source: Source, chats: Sequence[Found], number: int, started: datetime) -> Page:
+    rows: list[Row] = []
+    aside: list[SetAside] = []
+    for via in sorted({chat.via for chat in chats}):
+        mine = [chat for chat in chats if chat.via == via]
+        answers = iter(source.batch([command for chat in mine for command in about(chat)], via=via))
+        for chat in mine:
+            dialog, *people = [next(answers) for _ in about(chat)]
+            if isinstance(dialog.error, Permanent):
+                reason = (
+                    f"the chat is in the list of user {source.owners[via]} but cannot be read ({dialog.error.code})"
+                )
+                aside.append(SetAside("chats", str(chat.chat_id), "impossible", reason))
+            elif dialog.error is not None:
+                raise dialog.error
+            else:
+                rows.append(chat_row(chat, dialog, participants(source, chat, *people)))
+    log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
+    return Page(rows=rows, aside=aside, log=[log], alarms=untold(rows))
+
+
+def untold(rows: Sequence[Row]) -> list[str]:
+    return [
+        f"the portal does not tell who is in chat {row.source_id}" for row in rows if "users" not in (row.extras or {})
+    ]
+
+
+def about(chat: Found) -> list[Command]:
+    """What has to be asked. Who is in a private dialog is known."""
+    said = Command("im.dialog.get", {"DIALOG_ID": chat.dialog})
+    people = Command("im.chat.user.list", {"CHAT_ID": chat.chat_id})
+    return [said, people] if chat.dialog.startswith("chat") else [said]
+
+
+def chat_row(chat: Found, dialog: Answer, users: list[int] | None) -> Row:
+    return Row(str(chat.chat_id), dialog.result or b"{}", chat_extras(chat.dialog, chat.via, users))
+
+
+def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
+    """Participants that the portal does not tell are left out: unknown is not empty."""
+    return {"via": via, "dialog": dialog} | ({} if users is None else {"users": users})
+
+
+def participants(source: Source, chat: Found, answer: Answer | None = None) -> list[int] | None:
+    """A private dialog has its two people; of another chat the portal tells. None where it refuses to."""
+    if answer is None:
+        return sorted({int(source.owners[chat.via]), int(chat.dialog)})
+    if isinstance(answer.error, Permanent):
+        return present(source, chat)
+    if answer.error is not None:
+        raise answer.error
+    people = msgspec.json.decode(answer.result or b"[]")
+    told = [int(one) for one in (people.values() if isinstance(people, dict) else people or [])]
+    return told or present(source, chat)  # to who may not look the portal shows nobody, without a word
+
+
+def present(source: Source, chat: Found) -> list[int] | None:
+    """The general chat refuses the plain list; this one tells those who are not dismissed."""
+    found: list[int] = []
+    while True:
+        params = {"DIALOG_ID": chat.dialog, "LIMIT": RECENT_LIMIT, "OFFSET": len(found)}
+        try:
+            answer = source.call("im.dialog.users.list", params, via=chat.via)
+        except Permanent:
+            return None
+        people = msgspec.json.decode(answer.result or b"[]")
+        found += [int(one["id"]) for one in (people.values() if isinstance(people, dict) else people or [])]
+        if not people or len(people) < RECENT_LIMIT:
+            return found
+
+
+# ---------------------------------------------------------------- reading, where the portal lists chats
+
+
+def listing(source: Source, cursor: Args, limit: int) -> Page:
+    started = datetime.now(UTC)
+    if not cursor:
+        pages: list[Args] = [{"via": via, "start": 0, "n": via * 1_000_000} for via in range(len(source.owners))]
+        return lowest(source, pages, limit) if limit else Page(next=pages)
+    via, start, number = int(cursor["via"]), int(cursor["start"]), int(cursor["n"])
+    answer = source.call("im.chat.get", {"start": start}, via=via)
+    raws = raw_items(answer.result or b"[]", ())
+    rows = with_participants(source, raws, via)
+    log = PageEntry(number, 50, len(rows), digest({"start": start, "via": via}), started, datetime.now(UTC))
+    more = answer.next is not None and answer.next > start and not (limit and answer.next >= limit)  # by ascending id
+    return Page(
+        rows=rows,
+        next=[{"via": via, "start": answer.next, "n": number + 1}] if more else [],
+        reported=answer.total if len(source.owners) == 1 else None,
+        log=[log],
+        alarms=untold(rows),
+    )
+
+
+def lowest(source: Source, pages: Sequence[Args], limit: int) -> Page:
+    """The first of all webhooks' chats together."""
+    found: dict[str, Row] = {}
+    log: list[PageEntry] = []
+    reported = None
+    waiting = list(pages)
+    while waiting:
+        page = listing(source, waiting.pop(0), limit)
+        found = {row.source_id: row for row in page.rows} | found
+        log += page.log
+        reported = page.reported
+        waiting += page.next
+    rows = [found[source_id] for source_id in sorted(found, key=int)[:limit]]
+    return Page(rows=rows, reported=reported, log=log, alarms=untold(rows))
+
+
+def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> list[Row]:
+    chats = [(raw, msgspec.json.decode(raw)) for raw in raws]
+    asked = source.batch([Command("im.chat.user.list", {"CHAT_ID": chat["id"]}) for _, chat in chats], via=via)
+    rows = []
+    for (raw, chat), people in zip(chats, asked, strict=True):
+        dialog = str(chat.get("dialog_id") or f"chat{chat['id']}")
+        users = participants(source, Found(int(chat["id"]), f"chat{chat['id']}", via), people)
+        rows.append(Row(str(chat["id"]), bytes(raw), chat_extras(dialog, via, users)))
+    return rows
+
+
+# ---------------------------------------------------------------- reading again, one by one
+
+
+def refetch_chats(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+    chats = [
+        Found(int(one.id), str(one.extras.get("dialog") or f"chat{one.id}"), int(one.extras.get("via", 0)))
+        for one in wanted
+    ]
+    found = {row.source_id: row for row in details(source, chats, 0, datetime.now(UTC)).rows}
+    # Participants are as they were told, or not told, when the chat was read: there is more than one way of asking.
+    return {
+        one.id: found[one.id]._replace(extras=one.extras) if one.extras else found[one.id]
+        for one in wanted
+        if one.id in found
+    }
+
+
+def refetch_messages(source: Source, wanted: Sequence[Seen], lookup: Lookup) -> dict[str, Row]:
+    chats = lookup("chats", sorted({one.parent for one in wanted}))
+    found: dict[str, Row] = {}
+    for via in sorted({int(chat.extras.get("via", 0)) for chat in chats.values()}):
+        mine = [one for one in wanted if one.parent in chats and int(chats[one.parent].extras.get("via", 0)) == via]
+        asked = source.batch([just_the(one, chats[one.parent]) for one in mine], via=via)
+        for one, answer in zip(mine, asked, strict=True):
+            if answer.error is not None:
+                raise answer.error
+            for raw in raw_items(answer.result or b"{}", ("messages",)):
+                if str(msgspec.json.decode(raw).get("id")) == one.child:
+                    found[one.id] = Row(one.id, bytes(raw), one.extras)
+    return found
+
+
+def just_the(message: Seen, chat: Seen) -> Command:
+    params = {"DIALOG_ID": dialog_of(chat), "FIRST_ID": int(message.child) - 1, "LIMIT": 1}
+    return Command("im.dialog.messages.get", params)
+
+
+def dialog_of(chat: Seen) -> str:
+    return str(chat.extras.get("dialog") or f"chat{chat.id}")
+
+
+def message_count(chat: Seen) -> int | None:
+    count = chat.payload.get("message_count")
+    return None if count is None else int(count)
+
+
+def recount(source: Source, chat: Seen) -> int | None:
+    answer = source.call("im.dialog.get", {"DIALOG_ID": dialog_of(chat)}, via=int(chat.extras.get("via", 0)))
+    count = msgspec.json.decode(answer.result or b"{}").get("message_count")
+    return None if count is None else int(count)
