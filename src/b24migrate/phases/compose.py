@@ -35,7 +35,8 @@ class Composed:
 
 
 class Composer:
-    """Composes the records of one stream. `late` adds the references that a second pass writes."""
+    """Composes the records of one stream. `late` adds the references that a second pass writes; `postpones` tells
+    whether any record may have such."""
 
     def __init__(self, work: Work, stream: Stream, *, late: bool = False) -> None:
         self._work = work
@@ -61,7 +62,8 @@ class Composer:
         self._named = frozenset(one.name for one in stream.fields)
         wanted = [one for one in stream.fields if late or not one.late]
         self._specs = [(one, plain.get(one.kind), linked.get(one.kind)) for one in wanted]
-        self._postponed = any(one.late for one in stream.fields) or self._custom.has_late
+        own = stream.name
+        self.postpones = self._custom.has_late or any(one.late or own in one.inside.values() for one in stream.fields)
 
     def compose(self, record: Record) -> Composed:
         return self.compose_seen(record, seen(record))
@@ -85,17 +87,6 @@ class Composer:
         self._rest(one.payload, done)
         self._custom.put(one, done.fields, done.lose)
         return done
-
-    def may_be_completed(self, one: Seen) -> bool:
-        """Whether a second pass can say more about the record: cheap, since most records have nothing to add."""
-        if self._postponed or (self._stream.files is not None and any(True for _ in self._stream.files(one))):
-            return True
-        told = (
-            (spec.kind, one.payload.get(spec.name) if spec.take is None else spec.take(one))
-            for spec, _, _ in self._specs
-            if spec.kind in (Kind.RICH, Kind.TREE)
-        )
-        return any(bool(value) if kind is Kind.TREE else self._work.texts.concerns(value) for kind, value in told)
 
     def _time(self, value: Json) -> str | None:
         return values.stamp(value, self._work.options.timezone)[1]

@@ -7,14 +7,14 @@ settled yet (a retry that is not due, a record that waits for its parent) stays 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from b24migrate.phases.work import Follow, Later, Work
 from b24migrate.records import Job, Json, Record, Span, Status, order_key
 from b24migrate.streams import Stream
 
 LANES_PER_WORKER = 2
-LONGEST_BATCHES = 40
+LONGEST = 2_000
 
 
 def seed(
@@ -27,12 +27,15 @@ def seed(
 
 
 def length(work: Work, stream: Stream, *, pending: bool) -> int:
-    """Full batches, so few that there are some lanes for every worker."""
+    """So many records that there are some lanes for every worker, and none is long."""
     counts = work.store.counts(stream.table)
-    records = sum(counts[status] for status in ((Status.NEW, Status.ERROR_RETRY) if pending else Status))
-    batch = work.batch_size(stream)
-    batches = math.ceil(records / batch / (LANES_PER_WORKER * work.options.workers))
-    return batch * max(1, min(batches, LONGEST_BATCHES))
+    records = waiting(counts) if pending else sum(counts.values())
+    return min(LONGEST, part(work, stream, records, LANES_PER_WORKER * work.options.workers))
+
+
+def one_for_each(work: Work, stream: Stream) -> int:
+    """A lane for every worker, whose parts are `shared` when another is done."""
+    return part(work, stream, waiting(work.store.counts(stream.table)), work.options.workers + 1)
 
 
 def shared(work: Work, job: Job) -> list[Job]:
@@ -40,13 +43,23 @@ def shared(work: Work, job: Job) -> list[Job]:
     if work.queue.open(job.scope) > work.options.workers:
         return [job]
     stream = work.streams[job.args["stream"]]
-    size = length(work, stream, pending=True)
+    size = part(work, stream, waiting(work.store.counts(stream.table)), LANES_PER_WORKER * work.options.workers)
     cuts = work.store.cuts(stream.table, ahead_of(job), size, whole_parents=stream.ordered, pending=True)
     if len(cuts) < 2:
         return [job]
     args = {name: value for name, value in job.args.items() if name not in ("at", "moved")}
     others = [Job(job.scope, job.kind, {**args, "lo": cut.lo, "hi": cut.hi}) for cut in cuts[1:]]
     return [Job(job.scope, job.kind, {**job.args, "hi": cuts[0].hi}), *others]
+
+
+def part(work: Work, stream: Stream, records: int, parts: int) -> int:
+    """In full batches."""
+    batch = work.batch_size(stream)
+    return batch * max(1, math.ceil(records / batch / parts))
+
+
+def waiting(counts: Mapping[Status, int]) -> int:
+    return counts[Status.NEW] + counts[Status.ERROR_RETRY]
 
 
 def span_of(job: Job) -> Span:
@@ -74,9 +87,9 @@ def at_the_end(work: Work, job: Job, left: Callable[[Span], Sequence[Record]]) -
     lane = span_of(job)
     args = {name: value for name, value in job.args.items() if name not in ("at", "moved")}
     again = Job(job.scope, job.kind, {**args, "round": int(job.args.get("round", 0)) + 1})
-    waiting = work.store.waiting(stream.table, lane, now=work.clock.now())
-    if waiting:
-        return [Later(again, min(due for _, due in waiting))]
+    retries = work.store.waiting(stream.table, lane, now=work.clock.now())
+    if retries:
+        return [Later(again, min(due for _, due in retries))]
     if job.args.get("moved") and left(lane):
         return [again]
     return []

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from b24migrate.errors import Permanent, Transient
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.work import ATTEMPTS, Follow, Work, seen
-from b24migrate.records import Item, Job, Link, Outcome, Status
+from b24migrate.records import Item, Job, Link, Outcome, Record, Status
 from b24migrate.streams import Stream
+
+LOOKED_AT = 500  # records at a time, few of which have anything to complete
 
 
 class Changed(NamedTuple):
@@ -26,28 +28,40 @@ def complete(work: Work, job: Job) -> Follow:
     """Sends the full fields of those imported records whose late references change what was sent. Safe to repeat:
     what the target has already is recognised by the digest in the id map."""
     stream = work.streams[job.args["stream"]]
-    records = work.store.records(stream.table, lanes.ahead_of(job), work.batch_size(stream))
+    records = work.store.records(stream.table, lanes.ahead_of(job), LOOKED_AT)
     if not records:
         return []
     first, second = Composer(work, stream), Composer(work, stream, late=True)
-    imported = [(record, seen(record)) for record in records if record.status is Status.IMPORT_OK]
-    imported = [(record, one) for record, one in imported if second.may_be_completed(one)]
-    links = work.store.links(stream.name, [one.id for _, one in imported])
+    imported = [record for record in records if record.status is Status.IMPORT_OK]
+    if not second.postpones:
+        imported = _incomplete(work, stream, imported)
+    links = work.store.links(stream.name, [record.row_key for record in imported])
     changed: list[Changed] = []
-    for record, one in imported:
-        link = links.get(one.id)
+    for record in imported:
+        link = links.get(record.row_key)
         if link is None or link.origin != "import":
             continue
-        composed = second.compose_seen(record, one)
+        composed = second.compose(record)
         item = composed.item(stream)
         if composed.problem is None and item.digest != link.digest:
             lost = _lost(first.compose(record), composed, stream, link) if composed.losses else {}
             changed.append(Changed(record.row_key, item, lost))
     while changed:
-        count = max(1, work.target.fits([one.item for one in changed]))
+        count = max(1, work.target.fits([one.item for one in changed[: work.batch_size(stream)]]))
         _update(work, job, stream.name, changed[:count])
         changed = changed[count:]
     return lanes.further(job, records[-1], moved=False)
+
+
+def _incomplete(work: Work, stream: Stream, records: Sequence[Record]) -> list[Record]:
+    """Those with a mention in a text, or with files when any went without: of most there is nothing more to say."""
+    name = f"files_dropped:{stream.name}"
+    files = stream.files if work.store.counters(name).get(name) else None
+    return [
+        record
+        for record in records
+        if work.texts.may_concern(record.payload) or (files is not None and any(True for _ in files(seen(record))))
+    ]
 
 
 def _lost(first: Composed, second: Composed, stream: Stream, link: Link) -> Mapping[str, int]:

@@ -14,6 +14,11 @@ from b24migrate.streams import Stream
 TargetIds = Callable[[str, set[str]], dict[str, str]]
 
 
+_TAG = re.compile(rb"\[[a-z ]+=")
+# ASCII that need not be escaped in JSON; a portal always escapes quotes, ampersands and angle brackets
+_ESCAPED = re.compile(rb"\\u00(?!22|26|27|3c|3e)[2-7]")
+
+
 class Rewritten(NamedTuple):
     text: str
     unresolved: int
@@ -55,10 +60,18 @@ class TextRewriter:
         ]
         # Most texts hold neither a tag with an id nor a link: one test decides.
         self._worth = re.compile(rf"\[[A-Za-z ]+=|://{host}", re.IGNORECASE)
+        self._host = (urlsplit(source_url).netloc or "\0").lower().encode()
 
     def concerns(self, text: Json) -> bool:
         """Whether there may be something to rewrite in it."""
         return isinstance(text, str) and ("[" in text or "://" in text) and self._worth.search(text) is not None
+
+    def may_concern(self, payload: bytes) -> bool:
+        """The same of a whole record as it came: cheaper than opening it."""
+        text = payload.lower()
+        if self._host in text or (b"=" in text and _TAG.search(text)):
+            return True
+        return b"\\u00" in text and _ESCAPED.search(text) is not None  # either may hide behind an escape
 
     def rewrite(self, text: str, target_ids: TargetIds) -> Rewritten:
         if not self.concerns(text):

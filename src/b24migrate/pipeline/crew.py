@@ -61,8 +61,7 @@ class Crew:
         """What the threads need from outside: leases kept, parked jobs woken, a plan that somebody else moved on."""
         clock = self._work.clock
         renewed = stepped = clock.monotonic()
-        while not self._over.is_set():
-            clock.sleep(tick_s)
+        while not self._over.wait(tick_s):
             tick()
             now = clock.monotonic()
             if now - renewed >= RENEW_S:

@@ -114,8 +114,11 @@ def went_without(work: Work, stream: Stream) -> bool:
 def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
     args: dict[str, Json] = {"pulled": True} if pulled else {}
 
+    def lanes_of(work: Work, scope: str, **more: Json) -> list[Job]:
+        return lanes.seed(work, scope, "send", stream, every=lanes.one_for_each(work, stream), **args, **more)
+
     def seed(work: Work, scope: str) -> list[Job]:
-        return lanes.seed(work, scope, "send", stream, **args) if left(work, stream, pulled) else []
+        return lanes_of(work, scope) if left(work, stream, pulled) else []
 
     def again(work: Work, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
         """Records that wait for one another need more than one pass. When a pass settled none, what is left fails."""
@@ -123,8 +126,8 @@ def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
         if not still or memo.get("final"):
             return [], {}
         if still < memo.get("left", still + 1):
-            return lanes.seed(work, scope, "send", stream, **args), {"left": still}
-        return lanes.seed(work, scope, "send", stream, final=True, **args), {"final": True}
+            return lanes_of(work, scope), {"left": still}
+        return lanes_of(work, scope, final=True), {"final": True}
 
     return Stage(f"send {stream.name}", seed, again)
 
