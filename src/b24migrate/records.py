@@ -229,7 +229,9 @@ def digest(value: Json) -> str:
 
 def order_key(row_key: str) -> str:
     """A text that sorts as the id counts: `9` before `10`, `2:30` before `11:4`. No two row keys share one."""
-    return ":".join(map(_part, row_key.split(":"))) if ":" in row_key else _part(row_key)
+    if row_key.isdecimal() and row_key[0] != "0" and len(row_key) <= 25 and row_key.isascii():
+        return _LENGTHS[len(row_key)] + row_key
+    return ":".join(map(_part, row_key.split(":")))
 
 
 _LENGTHS = [chr(64 + length) for length in range(26)]

@@ -10,11 +10,16 @@ import msgspec
 
 from b24migrate.ports import Register, RegisterRow
 from b24migrate.records import Json
+from b24migrate.stores.sqlite import bulk
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.words import beginning, marks
 
 _SELECT = 'SELECT PartitionKey, RowKey, Version, Kinds, {columns} FROM "{table}" WHERE '
 _INSERT = 'INSERT INTO "{table}" (PartitionKey, RowKey, Kinds, {columns}) VALUES (?, ?, ?, {marks}) ON CONFLICT '
+_WRITE = """
+INSERT INTO "{table}" (PartitionKey, RowKey, Kinds, {columns}) VALUES {rows}
+ON CONFLICT (PartitionKey, RowKey) DO UPDATE SET Version = Version + 1, Kinds = excluded.Kinds, {settings}
+"""
 _UPDATE = 'UPDATE "{table}" SET Version = Version + 1, Kinds = ?, {settings} WHERE {where}'
 _COUNT = 'SELECT count(*) FROM "{table}" WHERE {where}'
 _TOTAL = 'SELECT sum("{column}") FROM "{table}" WHERE {where}'
@@ -56,9 +61,10 @@ class RegisterRoom:
 
     def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
         settings = ", ".join(f'"{column}" = excluded."{column}"' for column in register.columns)
-        sql = _insert(register) + f"DO UPDATE SET Version = Version + 1, Kinds = excluded.Kinds, {settings}"
+        sql = _WRITE.format(table=register.name, columns=_columns(register), rows="{rows}", settings=settings)
+        values = [_values(register, row) for row in rows]
         with self.database.writing() as connection:
-            connection.executemany(sql, [_values(register, row) for row in rows])
+            bulk.execute(connection, sql, values)
 
     def swap(self, register: Register, row: RegisterRow) -> bool:
         partition, key, *values = _values(register, row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, count, islice
 from operator import itemgetter
@@ -21,10 +21,8 @@ _LAST = 'SELECT coalesce(max(rowid), 0) FROM "{table}"'
 _INSERT = """
 INSERT INTO "{table}" (RunId, Pass, {columns}) VALUES {rows} ON CONFLICT (Ord) DO NOTHING
 """
-_COLUMNS = (
-    "Ord",
-    "RowKey",
-    "Payload",
+_ALWAYS = ("Ord", "RowKey", "Payload")
+_SOMETIMES = (
     "PayloadHash",
     "SourceOriginal",
     "SourceUtc",
@@ -75,20 +73,25 @@ class _Visit(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """Records by column, as they are bound; without the columns that none of them fills."""
+    """Records by column; without the columns that none of them fills."""
 
     records: Sequence[Staged]
     keys: list[str]
+    names: tuple[str, ...]
     columns: list[Sequence[Any]]
-    filled: tuple[str, ...]
 
     @classmethod
     def of(cls, records: Sequence[Staged]) -> _Page:
-        keys = [order_key(record[0]) for record in records]
-        named = dict(zip(_COLUMNS, (keys, *zip(*records, strict=True)), strict=True))
-        named["Payload"] = list(map(_quickly, named["Payload"]))
-        filled = tuple(name for name, values in named.items() if not _nothing(values))
-        return cls(records, keys, [named[name] for name in filled], filled)
+        row_keys, payloads, *others = zip(*records, strict=True)
+        filled = {name: values for name, values in zip(_SOMETIMES, others, strict=True) if not _nothing(values)}
+        keys = list(map(order_key, row_keys))
+        return cls(records, keys, (*_ALWAYS, *filled), [keys, row_keys, payloads, *filled.values()])
+
+    @property
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """As they are bound, made one by one."""
+        keys, row_keys, payloads, *others = self.columns
+        return zip(keys, row_keys, map(_quickly, payloads), *others, strict=True)
 
 
 class StagingRoom:
@@ -119,12 +122,12 @@ class StagingRoom:
 
 def _insert(visit: _Visit, page: _Page) -> int:
     """Returns how many were not there yet."""
-    rows = zip(*page.columns, strict=True)
+    rows = page.rows
     left, added = len(page.keys), 0
     for size in SIZES:
         while left >= size:
             values = [visit.run, visit.pass_no, *chain.from_iterable(islice(rows, size))]
-            added += visit.connection.execute(_insertion(visit.table, page.filled, size), values).rowcount
+            added += visit.connection.execute(_insertion(visit.table, page.names, size), values).rowcount
             left -= size
     return added
 
