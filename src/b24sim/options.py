@@ -54,9 +54,15 @@ def _where(group: argparse._ArgumentGroup) -> None:
 
 def _company(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--seed", type=int, default=1, help="the same seed grows the same company")
-    group.add_argument("--records", type=int, help="size of the company in all, 10 to 1000000, sensibly divided")
+    group.add_argument(
+        "--records", type=int, help="size of the company without its CRM, 10 to 1000000, sensibly divided"
+    )
     for name in ("users", "departments", "groups", "chats", "messages", "files"):
         group.add_argument(f"--{name}", type=int, help=f"exactly so many {name}")
+    for name in ("companies", "contacts", "deals"):
+        group.add_argument(f"--{name}", type=int, help=f"exactly so many {name} (default: by the number of users)")
+    group.add_argument("--smart-types", type=int, help="smart processes (default 2)")
+    group.add_argument("--smart-items", type=int, help="items of each smart process (default: as many as users)")
     group.add_argument(
         "--bad-users", type=int, help="users that cannot be imported (default: 1.5 %%, none below 70 users)"
     )
@@ -132,6 +138,11 @@ def _plan(options: argparse.Namespace) -> Plan:
         "chats",
         "messages",
         "files",
+        "companies",
+        "contacts",
+        "deals",
+        "smart_types",
+        "smart_items",
         "bad_users",
         "bots",
         "foreign_chats",

@@ -2,6 +2,7 @@
 
 from b24sim.company import people as staff
 from b24sim.company.chats import PRIVATE, Chat, grow_chats
+from b24sim.company.crm_ids import crm_ids
 from b24sim.company.files import File, file_of
 from b24sim.company.groups import Group, extranet_members, group_row, grow_groups
 from b24sim.company.messages import FILE_BASE, correspondence
@@ -30,6 +31,7 @@ class Company:
         last = self.people.ids[-1]
         self.bots = tuple(range(last + 10, last + 10 + self.plan.bots))
         self.correspondence = correspondence(self.plan, self.moments, grown, self.bots)
+        self.crm = crm_ids(self.plan)
         self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
 

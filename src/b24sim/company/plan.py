@@ -25,6 +25,12 @@ class Plan:
     bad_users: int | None = None
     bots: int = 0
     foreign_chats: float = 0.1  # share of the chats that the administrator is not in
+    # The CRM; a number that is not given follows from the number of users, and comes on top of `sized`.
+    companies: int | None = None
+    contacts: int | None = None
+    deals: int | None = None
+    smart_types: int | None = None
+    smart_items: int | None = None  # of each smart process
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
 
     @property
