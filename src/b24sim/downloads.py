@@ -4,7 +4,7 @@ from urllib.parse import parse_qs
 
 from b24sim.company.files import picture
 from b24sim.http import HTML, LOGIN_PAGE, NOT_FOUND, Scope, Send, header, respond
-from b24sim.methods.disk import signature
+from b24sim.methods.disk import UF, signature
 from b24sim.portal import Portal
 from b24sim.request import Address
 
@@ -18,15 +18,14 @@ async def download(portal: Portal, address: Address | None, scope: Scope, send: 
     if not header(scope, b"user-agent"):
         await respond(send, 404, NOT_FOUND, HTML)
         return
-    if address is None:
+    if address is None and scope["path"] != UF:
         await _picture(portal, scope, send)
         return
-    number = _granted(portal, address, scope)
-    found = portal.company.file(number) if number else None
-    if found is None:
+    number = _granted(portal, address, scope) if address else _attached(portal, scope)
+    file = portal.company.drive_file(number) if number else None
+    if file is None:
         await respond(send, 200, LOGIN_PAGE, HTML)
         return
-    file = found[0]
     disposition = f'attachment; filename="file.{file.extension}"'.encode()
     await respond(send, 200, file.content(), BINARY, ((b"content-disposition", disposition),))
 
@@ -44,6 +43,18 @@ def _granted(portal: Portal, address: Address, scope: Scope) -> int:
         if kind == "disk" and number.isdigit() and known and signed == signature(address.secret, int(number))
         else 0
     )
+
+
+def _attached(portal: Portal, scope: Scope) -> int:
+    """The file behind /bitrix/tools/disk/uf.php, for links that carry a webhook's owner and secret."""
+    asked = {key: values[0] for key, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
+    user, number = asked.get("auth[aplogin]", ""), asked.get("attachedId", "")
+    if not (user.isdigit() and number.isdigit() and portal.webhooks.get(int(user)) == asked.get("auth[ap]", "")):
+        return 0
+    attachments = portal.company.attachments
+    found = attachments.find(int(number))
+    readable = found is not None and attachments.readable(found, int(user), int(user) in portal.admins)
+    return found.object_id if found and readable else 0
 
 
 async def _picture(portal: Portal, scope: Scope, send: Send) -> None:

@@ -1,6 +1,7 @@
 """A company as a portal holds it: tables of records, all grown from one plan."""
 
 from b24sim.company import people as staff
+from b24sim.company.attachments import Attachments
 from b24sim.company.chats import PRIVATE, Chat, grow_chats
 from b24sim.company.crm_ids import crm_ids
 from b24sim.company.files import File, file_of
@@ -32,6 +33,7 @@ class Company:
         self.bots = tuple(range(last + 10, last + 10 + self.plan.bots))
         self.correspondence = correspondence(self.plan, self.moments, grown, self.bots)
         self.crm = crm_ids(self.plan)
+        self.attachments = Attachments(self.plan.seed)
         self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
 
@@ -108,6 +110,11 @@ class Company:
         sequence = number - FILE_BASE
         ordinal = sequence * self.correspondence.files // self.correspondence.messages
         return file_of(self.plan.seed, number, ordinal), *found
+
+    def drive_file(self, number: int) -> File | None:
+        """A file by its id on the Drive, wherever it was put."""
+        found = self.file(number)
+        return found[0] if found else self.attachments.file(number)
 
     def _user(self, number: int) -> Row:
         return staff.user_row(self.people, number, self.portal_url)
