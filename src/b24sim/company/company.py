@@ -3,7 +3,7 @@
 from b24sim.company import people as staff
 from b24sim.company.attachments import Attachments
 from b24sim.company.chats import PRIVATE, Chat, grow_chats
-from b24sim.company.crm_ids import crm_ids
+from b24sim.company.crm import Crm
 from b24sim.company.files import File, file_of
 from b24sim.company.groups import Group, extranet_members, group_row, grow_groups
 from b24sim.company.messages import FILE_BASE, correspondence
@@ -32,7 +32,7 @@ class Company:
         last = self.people.ids[-1]
         self.bots = tuple(range(last + 10, last + 10 + self.plan.bots))
         self.correspondence = correspondence(self.plan, self.moments, grown, self.bots)
-        self.crm = crm_ids(self.plan)
+        self.crm = Crm(self.people)
         self.attachments = Attachments(self.plan.seed)
         self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
@@ -51,6 +51,7 @@ class Company:
         self.portal_url = portal_url
         self.users.forget_encodings()
         self.groups.forget_encodings()
+        self.crm.settle(portal_url)
 
     def warm(self, most: int = 50_000) -> None:
         """Make rows beforehand that a benchmark would otherwise wait for."""

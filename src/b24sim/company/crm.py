@@ -1,0 +1,177 @@
+"""The CRM of a company: its records by type, made when they are looked at, and what they are built of."""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from b24sim.company import crm_structure as structure
+from b24sim.company.crm_clients import company, company_variants, contact, contact_variants
+from b24sim.company.crm_deals import deal, deal_variants
+from b24sim.company.crm_fields import Field, fields_of
+from b24sim.company.crm_files import crm_file, owner_of
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, CrmIds, SmartType, crm_ids
+from b24sim.company.crm_products import product_rows
+from b24sim.company.crm_smart import smart_item, smart_variants
+from b24sim.company.crm_values import Shared
+from b24sim.company.crm_world import FileId, Made, Times, World, place_of, world_of
+from b24sim.company.files import File
+from b24sim.company.people import People
+from b24sim.phpjson import decode
+from b24sim.table import Row, Table
+
+Make = Callable[[int], Made]
+
+
+class Items(Table):
+    """Records of one type. None is kept: half a million of them would fill the memory, and they are made fast."""
+
+    def __init__(self, entity_type_id: int, ids: Sequence[int], fields: list[Field], times: Times):
+        super().__init__(ids, self._whole, keep=0)
+        self.entity_type_id = entity_type_id
+        self.fields = fields
+        self.times = times
+        self._shared: Shared | None = None
+        self._make_one: Make = lambda _number: Made(b"{}", 0)
+        self._variants: Callable[[], list[Row]] = list
+        self._order: dict[str, tuple[int, array[float], list[int]]] = {}
+
+    def made_by(self, make: Make, variants: Callable[[], list[Row]]) -> "Items":
+        self._make_one, self._variants = make, variants
+        return self
+
+    @property
+    def shared(self) -> Shared:
+        if self._shared is None:
+            self._shared = Shared(self._variants())
+        return self._shared
+
+    def settle(self) -> None:
+        """Comments hold links to the portal, so the variants are written again at a new address."""
+        self._shared = None
+        self.forget_encodings()
+
+    def plain(self, number: int) -> bytes | None:
+        """The record as JSON under the fields' own names; None where it takes more than joining two pieces."""
+        if number in self._own:
+            return None
+        made = self._make_one(number)
+        if made.special:
+            return None
+        return b"".join((made.own[:-1], b",", self.shared.encoded[made.variant], b"}"))
+
+    def since(self, name: str, bound: float) -> list[int]:
+        """Ids of the records whose `createdTime` or `updatedTime` is not before the bound, in ascending order."""
+        version, moments, ids = self._order.get(name, (-1, array("d"), []))
+        if version != self.version:
+            pairs = sorted((self._moment(number, name), number) for number in self.ids)
+            moments, ids = array("d", (moment for moment, _ in pairs)), [number for _, number in pairs]
+            self._order[name] = (self.version, moments, ids)
+        return sorted(ids[bisect_left(moments, bound) :])
+
+    def _moment(self, number: int, name: str) -> float:
+        own = self._own.get(number)
+        if own is not None:
+            return datetime.fromisoformat(str(own[name])).timestamp() if own.get(name) else 0.0
+        place = place_of(number)
+        luck = self.times.luck(place)
+        return (self.times.updated if name == "updatedTime" else self.times.created)(place, luck)
+
+    def _whole(self, number: int) -> Row:
+        made = self._make_one(number)
+        return {**decode(made.own), **self.shared.rows[made.variant], **(made.special or {})}
+
+
+class Crm:
+    """Everything a portal's CRM holds. The ids are those it began with."""
+
+    def __init__(self, people: People):
+        self.ids: CrmIds = crm_ids(people.plan)
+        self.company_ids, self.contact_ids, self.deal_ids = (
+            self.ids.company_ids,
+            self.ids.contact_ids,
+            self.ids.deal_ids,
+        )
+        self.smart_types, self.smart_item_ids = self.ids.smart_types, self.ids.smart_item_ids
+        self.world: World = world_of(people, self.ids)
+        on = not people.plan.box
+        self.categories = structure.categories(self.smart_types) if on else []
+        self.types = Table(
+            [smart.id for smart in self.smart_types],
+            lambda number: structure.type_row(self._smart(number), people.moments),
+        )
+        self.statuses = structure.statuses(self.categories)
+        self.items: dict[int, Items] = {DEAL: self._deals(), CONTACT: self._contacts(), COMPANY: self._companies()}
+        self.items |= {smart.entity_type_id: self._smart_items(smart) for smart in self.smart_types}
+
+    def item_ids(self, entity_type_id: int) -> Sequence[int]:
+        return self.ids.item_ids(entity_type_id)
+
+    def settle(self, portal_url: str) -> None:
+        self.world.portal_url = portal_url
+        for items in self.items.values():
+            items.settle()
+
+    def smart(self, entity_type_id: int) -> SmartType | None:
+        return next((smart for smart in self.smart_types if smart.entity_type_id == entity_type_id), None)
+
+    def product_rows(self, entity_type_id: int, owner: int) -> list[Row]:
+        items = self.items.get(entity_type_id)
+        smart = self.smart(entity_type_id)
+        if items is None or owner not in items or entity_type_id in {CONTACT, COMPANY}:
+            return []
+        own = items.row(owner).get("_productRows")
+        if own is not None:
+            return list(own)
+        if smart is not None and not structure.has(smart, "isLinkWithProductsEnabled"):
+            return []
+        place = place_of(owner)
+        return product_rows(entity_type_id, owner, place, items.times.luck(place))
+
+    def file(self, number: int) -> File | None:
+        """A file that some record still has."""
+        entity_type_id, owner = owner_of(number, self.smart_types)
+        items = self.items.get(entity_type_id)
+        if items is None or owner not in items or number not in _files_in(items.row(owner)):
+            return None
+        return crm_file(self.world.seed, number)
+
+    def _deals(self) -> Items:
+        items = self._table(DEAL, self.deal_ids)
+        return items.made_by(
+            lambda number: deal(self.world, items.times, items.fields, number),
+            lambda: deal_variants(self.world, items.fields),
+        )
+
+    def _contacts(self) -> Items:
+        items = self._table(CONTACT, self.contact_ids)
+        return items.made_by(
+            lambda number: contact(self.world, items.times, items.fields, number),
+            lambda: contact_variants(self.world, items.fields),
+        )
+
+    def _companies(self) -> Items:
+        items = self._table(COMPANY, self.company_ids)
+        return items.made_by(
+            lambda number: company(self.world, items.times, items.fields, number),
+            lambda: company_variants(self.world, items.fields),
+        )
+
+    def _smart_items(self, smart: SmartType) -> Items:
+        items = self._table(smart.entity_type_id, self.smart_item_ids, smart)
+        return items.made_by(
+            lambda number: smart_item(self.world, items.times, items.fields, smart, number),
+            lambda: smart_variants(self.world, items.fields, smart),
+        )
+
+    def _table(self, entity_type_id: int, ids: Sequence[int], smart: SmartType | None = None) -> Items:
+        times = Times(self.world.seed, f"crm{entity_type_id}", len(ids))
+        return Items(entity_type_id, ids, fields_of(entity_type_id, smart), times)
+
+    def _smart(self, number: int) -> SmartType:
+        return next(smart for smart in self.smart_types if smart.id == number)
+
+
+def _files_in(row: Row) -> list[int]:
+    values = [item for value in row.values() for item in (value if isinstance(value, list) else [value])]
+    return [value for value in values if isinstance(value, FileId)]

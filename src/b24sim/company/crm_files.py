@@ -1,0 +1,41 @@
+"""Files of CRM fields: their numbers tell whose they are; they have nothing to do with Drive."""
+
+from b24sim.company import crm_fields as uf
+from b24sim.company.crm_fields import Field
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, SmartType
+from b24sim.company.crm_world import FileId
+from b24sim.company.files import File, file_of, noise, picture
+from b24sim.table import Row
+
+MOST_ITEMS, SLOTS = 1_000_000, 4
+PICTURE, SINGLE, FIRST, SECOND = range(SLOTS)
+_ORDER = (DEAL, CONTACT, COMPANY)
+
+
+def files_of(entity_type_id: int, smart: SmartType | None, number: int, fields: list[Field]) -> Row:
+    """A single file and two more in the fields meant for them."""
+    single, first, second = (file_id(entity_type_id, smart, number, slot) for slot in (SINGLE, FIRST, SECOND))
+    return {fields[uf.FILE].code: single, fields[uf.FILES].code: [first, second]}
+
+
+def file_id(entity_type_id: int, smart: SmartType | None, number: int, slot: int) -> FileId:
+    order = _ORDER.index(entity_type_id) if smart is None else len(_ORDER) + smart.place
+    return FileId((order * MOST_ITEMS + number) * SLOTS + slot)
+
+
+def owner_of(file: int, smart_types: tuple[SmartType, ...]) -> tuple[int, int]:
+    """Type and id of the record a file belongs to; 0 for a type that is not there."""
+    order, number = divmod(file // SLOTS, MOST_ITEMS)
+    kinds = (*_ORDER, *(smart.entity_type_id for smart in smart_types))
+    return (kinds[order] if order < len(kinds) else 0), number
+
+
+def crm_file(seed: int, file: int) -> File:
+    if file % SLOTS == PICTURE:
+        return File(file, "photo.png", len(content(File(file, "photo.png", 0))))
+    return file_of(seed, file, file // SLOTS + file % SLOTS)
+
+
+def content(file: File) -> bytes:
+    """The same bytes every time, and never those of a Drive file."""
+    return picture(f"crm:{file.id}") if file.id % SLOTS == PICTURE else noise(f"crm:{file.id}", file.size)
