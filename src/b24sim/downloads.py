@@ -60,7 +60,7 @@ def _attached(portal: Portal, scope: Scope) -> int:
 async def _picture(portal: Portal, scope: Scope, send: Send) -> None:
     """Pictures are public: /upload/main/<user>/, /upload/sonet/<group>/, /upload/im/<chat>/."""
     path = str(scope["path"])
-    if path.startswith("/bitrix/"):
+    if path.startswith(("/bitrix/", "/disk/")):
         # Links meant for a browser session: without its cookies there is only the login page.
         await respond(send, 200, LOGIN_PAGE, HTML)
         return

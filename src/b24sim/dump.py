@@ -3,13 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
+from b24sim import dump_feed
 from b24sim.context import Context
 from b24sim.errors import RestError
 from b24sim.methods.dialogs import avatar, dialog_shape, file_shape
 from b24sim.portal import Portal
 from b24sim.table import Row, Table, shown
 
-STREAMS = ("users", "departments", "groups", "group_members", "chats", "chat_messages", "files", "user_fields")
+STREAMS = (
+    *("users", "departments", "groups", "group_members", "chats", "chat_messages", "files", "user_fields"),
+    *("feed_posts", "feed_comments"),
+)
 
 
 def dump(portal: Portal, stream: str, user: int | None = None) -> list[dict[str, Any]]:
@@ -36,6 +40,8 @@ def counts(portal: Portal) -> dict[str, int]:
         "chats": len(company.chats),
         "chat_messages": sum(len(chat) for chat in company.chats.values()),
         "files": company.correspondence.files,
+        "feed_posts": len(company.feed.posts),
+        "feed_comments": len(company.feed_rows.comments),
     }
 
 
@@ -89,4 +95,6 @@ _MAKERS = {
     "chat_messages": _messages,
     "files": _files,
     "user_fields": _user_fields,
+    "feed_posts": dump_feed.posts,
+    "feed_comments": dump_feed.comments,
 }

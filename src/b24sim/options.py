@@ -10,6 +10,7 @@ from b24sim.company.company import Company
 from b24sim.company.plan import Plan, changed, sized
 from b24sim.faults import Faults
 from b24sim.limits import LeakyBucket, Operating
+from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
 from b24sim.portal import SMALL_COST_S, Costs, Portal
 
@@ -55,7 +56,9 @@ def _where(group: argparse._ArgumentGroup) -> None:
 def _company(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--seed", type=int, default=1, help="the same seed grows the same company")
     group.add_argument(
-        "--records", type=int, help="size of the company without its CRM, 10 to 1000000, sensibly divided"
+        "--records",
+        type=int,
+        help="size of the company without CRM, feed and workflows, 10 to 1000000, sensibly divided",
     )
     for name in ("users", "departments", "groups", "chats", "messages", "files"):
         group.add_argument(f"--{name}", type=int, help=f"exactly so many {name}")
@@ -63,6 +66,9 @@ def _company(group: argparse._ArgumentGroup) -> None:
         group.add_argument(f"--{name}", type=int, help=f"exactly so many {name} (default: by the number of users)")
     group.add_argument("--smart-types", type=int, help="smart processes (default 2)")
     group.add_argument("--smart-items", type=int, help="items of each smart process (default: as many as users)")
+    group.add_argument("--posts", type=int, help="posts of the feed (default: twice as many as users)")
+    group.add_argument("--comments-per-post", type=int, help="comments of a post on the average (default 3)")
+    group.add_argument("--templates", type=int, help="workflow templates (default: by the number of users)")
     group.add_argument(
         "--bad-users", type=int, help="users that cannot be imported (default: 1.5 %%, none below 70 users)"
     )
@@ -104,6 +110,15 @@ def _access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--listing-chats", action="store_true", help="im.chat.get lists chats, and im.chat.message.list exists"
     )
+    group.add_argument(
+        "--old-feed", action="store_true", help="log.blogpost.get ignores LOG_DATE_*, FIRST_ID, LAST_ID and LIMIT"
+    )
+    group.add_argument(
+        "--feed-cursor", choices=("post", "entry"), default="post", help="what FIRST_ID of log.blogpost.get counts"
+    )
+    group.add_argument(
+        "--comments-name", choices=("post", "entry"), default="post", help="feed comments have post_id or log_id"
+    )
     group.add_argument("--faults", metavar="FILE|JSON", help="a list of fault rules")
 
 
@@ -126,6 +141,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
         costs=Costs(_costs(options.cost), options.default_cost, options.cost_takes_time),
         faults=Faults(_script(options.faults), options.seed),
         listing_chats=options.listing_chats,
+        feed_habits=FeedHabits(options.old_feed, options.feed_cursor == "entry", options.comments_name == "entry"),
         latency_s=options.latency,
     )
 
@@ -143,6 +159,9 @@ def _plan(options: argparse.Namespace) -> Plan:
         "deals",
         "smart_types",
         "smart_items",
+        "posts",
+        "comments_per_post",
+        "templates",
         "bad_users",
         "bots",
         "foreign_chats",

@@ -20,6 +20,7 @@ from b24sim.imports import Imports
 from b24sim.imports.catalog import ENTITIES
 from b24sim.limits import LeakyBucket, Operating, operating_limit
 from b24sim.methods import all_methods
+from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
 from b24sim.phpjson import Parts
 from b24sim.registry import Registry
@@ -70,6 +71,7 @@ class Portal:
         costs: Costs | None = None,
         faults: Faults | None = None,
         listing_chats: bool = False,
+        feed_habits: FeedHabits | None = None,
         latency_s: float = 0.0,
     ):
         self.is_box = role == "box"
@@ -83,6 +85,7 @@ class Portal:
         self.costs = costs or Costs()
         self.faults = faults or Faults()
         self.listing_chats = listing_chats
+        self.feed_habits = feed_habits or FeedHabits()
         self.latency_s = latency_s
         self.stats = Stats()
         self.recent: dict[int, tuple[int, list[Chat]]] = {}

@@ -5,6 +5,7 @@ from typing import Any
 
 from b24sim.company.chats import CLOSED, Chat
 from b24sim.company.company import Company
+from b24sim.company.feed_changes import FEED_CHANGES
 from b24sim.company.groups import MEMBER, OWNER, Group
 from b24sim.errors import RestError
 from b24sim.table import Row
@@ -164,8 +165,17 @@ CHANGES: dict[tuple[str, str], Change] = {
     ("chat_messages", "add"): add_message,
     ("chat_messages", "update"): update_message,
     ("chat_messages", "delete"): delete_message,
+    **FEED_CHANGES,
 }
-STREAM_OF = {"user.": "users", "department.": "departments", "sonet_group.": "groups", "socialnetwork.": "groups"}
+STREAM_OF = {
+    "user.": "users",
+    "department.": "departments",
+    "sonet_group.": "groups",
+    "socialnetwork.": "groups",
+    "log.blogpost.": "feed_posts",
+    "log.blogcomment.": "feed_comments",
+    "bizproc.": "workflow_templates",
+}
 
 
 def change(company: Company, now: float, wish: dict[str, Any]) -> list[int]:

@@ -1,9 +1,14 @@
 """A company as a portal holds it: tables of records, all grown from one plan."""
 
+from functools import cached_property
+
 from b24sim.company import people as staff
-from b24sim.company.attachments import Attachments
+from b24sim.company.attachments import Attachment, Attachments, Family
 from b24sim.company.chats import PRIVATE, Chat, grow_chats
 from b24sim.company.crm import Crm
+from b24sim.company.feed import ALL, Feed, circles
+from b24sim.company.feed_files import FeedFiles
+from b24sim.company.feed_rows import FeedRows
 from b24sim.company.files import File, file_of
 from b24sim.company.groups import Group, extranet_members, group_row, grow_groups
 from b24sim.company.messages import FILE_BASE, correspondence
@@ -34,6 +39,10 @@ class Company:
         self.correspondence = correspondence(self.plan, self.moments, grown, self.bots)
         self.crm = Crm(self.people)
         self.attachments = Attachments(self.plan.seed)
+        self.feed = Feed(self.plan, self.people, circles(self.groups_by_id.values()))
+        self.feed_files = FeedFiles(self.feed, self.attachments, self.correspondence)
+        self.attachments.family(Family.POST, self.feed_files.of_post_at, self._sees_post)
+        self.attachments.family(Family.POST_COMMENT, self.feed_files.of_comment_at, self._sees_post)
         self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
 
@@ -51,6 +60,8 @@ class Company:
         self.portal_url = portal_url
         self.users.forget_encodings()
         self.groups.forget_encodings()
+        if "feed_rows" in vars(self):
+            self.feed_rows.forget_encodings()
         self.crm.settle(portal_url)
 
     def warm(self, most: int = 50_000) -> None:
@@ -59,6 +70,10 @@ class Company:
             self.users.encoded(number)
         for number in self.groups.ids[:most]:
             self.groups.encoded(number)
+
+    @cached_property
+    def feed_rows(self) -> FeedRows:
+        return FeedRows(self.feed, self.feed_files, self.moments, lambda: self.portal_url)
 
     @property
     def tree_order(self) -> list[int]:
@@ -86,6 +101,19 @@ class Company:
 
     def groups_of(self, user: int) -> list[Group]:
         return [group for group in self.groups_by_id.values() if user in group.roles]
+
+    def access_codes(self, user: int) -> frozenset[str]:
+        """Whom posts for this user are addressed to: himself, his groups, his departments up to the root, all."""
+        departments: list[int] = list(self.users.row(user)["UF_DEPARTMENT"]) if user in self.users else []
+        for number in departments:
+            parent = self.departments.row(number).get("PARENT") if number in self.departments else None
+            departments += [int(parent)] if parent and int(parent) not in departments else []
+        codes = [f"U{user}", *(f"SG{group.id}" for group in self.groups_of(user)), *(f"DR{n}" for n in departments)]
+        return frozenset(codes if self.is_extranet(user) else [ALL, *codes])
+
+    def _sees_post(self, attachment: Attachment, user: int, _admin: bool) -> bool:
+        post = self.feed.posts.get(attachment.entity_id)
+        return post is not None and bool(post.rights & self.access_codes(user))
 
     def is_active(self, user: int) -> bool:
         return user in self.users and bool(self.users.row(user)["ACTIVE"])

@@ -151,12 +151,12 @@ class Correspondence:
         if kind == CHAT_LINK:
             return author, texts.CHAT_LINK % self.chats[luck % len(self.chats)].id, _NONE
         if kind == DISK_LINK and self.files:
-            return author, texts.DISK_LINK % self._some_file(luck), _NONE
+            return author, texts.DISK_LINK % self.some_file(luck), _NONE
         if kind == SYSTEM and chat.kind != PRIVATE:
             return 0, texts.LEFT_CHAT % author, b'{"CODE":["CHAT_LEAVE"],"NOTIFY":"N"}'
         return author, text, _NONE
 
-    def _some_file(self, luck: int) -> int:
+    def some_file(self, luck: int) -> int:
         return FILE_BASE + self._number_of_file(luck % self.files)
 
     def _number_of_file(self, ordinal: int) -> int:

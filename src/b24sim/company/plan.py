@@ -31,6 +31,10 @@ class Plan:
     deals: int | None = None
     smart_types: int | None = None
     smart_items: int | None = None  # of each smart process
+    # The feed and the workflow templates, likewise on top.
+    posts: int | None = None
+    comments_per_post: int | None = None  # on the average
+    templates: int | None = None
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
 
     @property
