@@ -51,6 +51,11 @@ def attachment_id(family: Family, ordinal: int) -> int:
     return FIRST_ID + STEP * ordinal + family
 
 
+def place_in_family(number: int) -> tuple[int, int]:
+    """The ordinal and the family of an attachment."""
+    return divmod(number - FIRST_ID, STEP)
+
+
 def own_object(attachment: int) -> int:
     """The id of the file that belongs to that attachment alone."""
     return OBJECT_BASE + attachment
@@ -84,13 +89,13 @@ class Attachments:
     def find(self, number: int) -> Attachment | None:
         if number in self._single:
             return self._single[number]
-        ordinal, family = divmod(number - FIRST_ID, STEP)
+        ordinal, family = place_in_family(number)
         if ordinal < 0 or family not in self._families:
             return None
         return self._families[Family(family)][0](ordinal, number)
 
     def readable(self, attachment: Attachment, user: int, admin: bool) -> bool:
-        _, may_read = self._families.get(Family((attachment.id - FIRST_ID) % STEP), (None, _everybody))
+        _, may_read = self._families.get(Family(place_in_family(attachment.id)[1]), (None, _everybody))
         return may_read(attachment, user, admin)
 
     def of_object(self, number: int) -> Attachment | None:

@@ -1,6 +1,6 @@
 """Chats: who is in them, and how long each has become."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -47,6 +47,8 @@ class Chat:
     added: list[Row] = field(default_factory=list)
     edits: dict[int, Row] = field(default_factory=dict)
     extra: Row = field(default_factory=dict)
+    # Writes the messages of chats that do not follow from chance alone.
+    script: "Callable[[Chat, int], Row] | None" = None
 
     def __len__(self) -> int:
         return self.count + len(self.added)

@@ -4,7 +4,7 @@ from functools import cached_property
 
 from b24sim.company import people as staff
 from b24sim.company.attachments import Attachment, Attachments, Family
-from b24sim.company.chats import PRIVATE, Chat, grow_chats
+from b24sim.company.chats import PRIVATE, TASK, Chat, grow_chats
 from b24sim.company.crm import Crm
 from b24sim.company.feed import ALL, Feed, circles
 from b24sim.company.feed_files import FeedFiles
@@ -13,6 +13,7 @@ from b24sim.company.files import File, file_of
 from b24sim.company.groups import Group, extranet_members, group_row, grow_groups
 from b24sim.company.messages import FILE_BASE, correspondence
 from b24sim.company.plan import Plan, sized
+from b24sim.company.tasks import Tasks
 from b24sim.moments import Moments
 from b24sim.table import Row, Table
 
@@ -39,10 +40,15 @@ class Company:
         self.correspondence = correspondence(self.plan, self.moments, grown, self.bots)
         self.crm = Crm(self.people)
         self.attachments = Attachments(self.plan.seed)
+        self.tasks = Tasks(self)
+        self.chats |= self.tasks.grow_chats()
+        # Users who read the chats of all tasks; a portal that lets administrators do so names them here.
+        self.task_chat_readers: frozenset[int] = frozenset()
         self.feed = Feed(self.plan, self.people, circles(self.groups_by_id.values()))
         self.feed_files = FeedFiles(self.feed, self.attachments, self.correspondence)
         self.attachments.family(Family.POST, self.feed_files.of_post_at, self._sees_post)
         self.attachments.family(Family.POST_COMMENT, self.feed_files.of_comment_at, self._sees_post)
+        self._zones = {"": self.moments}
         self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
 
@@ -60,9 +66,10 @@ class Company:
         self.portal_url = portal_url
         self.users.forget_encodings()
         self.groups.forget_encodings()
+        self.tasks.forget()
+        self.crm.settle(portal_url)
         if "feed_rows" in vars(self):
             self.feed_rows.forget_encodings()
-        self.crm.settle(portal_url)
 
     def warm(self, most: int = 50_000) -> None:
         """Make rows beforehand that a benchmark would otherwise wait for."""
@@ -115,6 +122,13 @@ class Company:
         post = self.feed.posts.get(attachment.entity_id)
         return post is not None and bool(post.rights & self.access_codes(user))
 
+    def moments_of(self, user: int) -> Moments:
+        """Times in the user's own zone, where he has set one."""
+        zone = str(self.users.row(user).get("TIME_ZONE") or "") if user in self.users else ""
+        if zone not in self._zones:
+            self._zones[zone] = Moments(zone)
+        return self._zones[zone]
+
     def is_active(self, user: int) -> bool:
         return user in self.users and bool(self.users.row(user)["ACTIVE"])
 
@@ -128,14 +142,16 @@ class Company:
         return " ".join(str(row[part]) for part in ("NAME", "LAST_NAME") if row.get(part))
 
     def readable(self, chat: Chat, user: int) -> bool:
-        """Closed chats are for their members; open ones for every employee. Nobody is above this."""
+        """Closed chats are for their members; open ones for every employee. Nobody is above this, but for tasks."""
+        if chat.kind == TASK and user in self.task_chat_readers:
+            return True
         return user in chat.members or (chat.readable_by(user) and not self.is_extranet(user))
 
     def file(self, number: int) -> tuple[File, Chat, int] | None:
         """A file with the chat and the place of the message it was sent in."""
         found = self.correspondence.place_of_file(number)
         if found is None:
-            return None
+            return self.tasks.file_in_chat(number)
         sequence = number - FILE_BASE
         ordinal = sequence * self.correspondence.files // self.correspondence.messages
         return file_of(self.plan.seed, number, ordinal), *found

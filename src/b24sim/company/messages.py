@@ -64,6 +64,8 @@ class Correspondence:
             return encode(chat.added[place - chat.count])
         if chat.edits and place in chat.edits:
             return encode(chat.edits[place])
+        if chat.script:
+            return encode(chat.script(chat, place))
         number = chat.first_number + place
         luck = mix(self.seed * 7_919 + number)
         authors = chat.members
@@ -108,7 +110,7 @@ class Correspondence:
     def _special_places(self, chat: Chat, places: range) -> Container[int]:
         """Where the plain way of writing will not do: the first message, the long one, files, later changes."""
         low, high = min(places, default=0), max(places, default=0)
-        if self.bots or high >= chat.count:
+        if self.bots or chat.script or high >= chat.count:
             return places
         start, end = chat.first_number + low, chat.first_number + high + 1
         ordinals = range(start * self.files // self.messages, end * self.files // self.messages)

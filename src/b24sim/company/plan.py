@@ -8,6 +8,8 @@ DAY = 86_400
 LARGEST_GROUP = 150
 UNIMPORTABLE_SHARE = 0.015
 SMALLEST_WITH_UNIMPORTABLE = 70
+BY_USERS = -1
+TASKS_PER_USER = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,13 @@ class Plan:
     posts: int | None = None
     comments_per_post: int | None = None  # on the average
     templates: int | None = None
+    # Tasks come only where they are asked for, since their chats show among the others; BY_USERS: three for everybody.
+    tasks: int = 0
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
+
+    @property
+    def task_count(self) -> int:
+        return TASKS_PER_USER * self.users if self.tasks == BY_USERS else self.tasks
 
     @property
     def unimportable(self) -> int:

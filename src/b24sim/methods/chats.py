@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from b24sim.company.chats import CHANNEL, OPEN_CHANNEL, PRIVATE, Chat
+from b24sim.company.tasks import ENTITY
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.dialogs import (
@@ -86,6 +87,9 @@ def chat_get(context: Context, params: Params) -> Result:
     if context.portal.listing_chats and not params.get("ENTITY_TYPE"):
         return _listing(context, whole(params.get("START", 0)))
     kind, number = str(params.get("ENTITY_TYPE") or ""), str(params.get("ENTITY_ID") or "")
+    chat_of_task = context.portal.company.tasks.chat_of(whole(number)) if kind == ENTITY else None
+    if chat_of_task:
+        return Result({"ID": chat_of_task.id})
     for chat in context.portal.company.chats.values():
         if kind and chat.entity_type == kind and chat.entity_id == number:
             return Result({"ID": chat.id})

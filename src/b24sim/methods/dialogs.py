@@ -2,6 +2,7 @@
 
 from b24sim.company import names
 from b24sim.company.chats import PRIVATE, Chat
+from b24sim.company.files import File
 from b24sim.context import Context
 from b24sim.errors import RestError
 from b24sim.paging import whole
@@ -168,22 +169,28 @@ def _last_message(context: Context, chat: Chat) -> Row:
     }  # fmt: skip
 
 
-def file_shape(context: Context, number: int) -> Row | None:
-    """A file as messages carry it: camel case beside snake-case messages."""
+def file_shape(context: Context, number: int, chat_id: int = 0) -> Row | None:
+    """A file as messages carry it: camel case beside snake-case messages. One that hangs on something else as well
+    is shown with the chat it is asked for."""
     company = context.portal.company
-    found = company.file(number)
-    if found is None:
+    found, attachment = company.file(number), company.attachments.of_object(number)
+    if found is not None:
+        file, chat, place = found
+        row = company.correspondence.row(chat, place)
+        chat_id, author, at = chat_id or chat.id, row["author_id"], row["date"]
+    elif attachment is not None:
+        file = company.attachments.file(number) or File(number, "", 0)
+        author, at = attachment.created_by, company.moments.iso(attachment.created_at)
+    else:
         return None
-    file, chat, place = found
-    row = company.correspondence.row(chat, place)
     ajax = f"{company.portal_url}/bitrix/services/main/ajax.php?action=disk.api.file.download&fileId={number}"
     return {
-        "id": number, "chatId": chat.id, "date": row["date"], "type": "image" if file.is_image else "file",
+        "id": number, "chatId": chat_id, "date": at, "type": "image" if file.is_image else "file",
         "name": file.name,
         "extension": file.extension, "size": file.size, "image": {"height": 61,
         "width": 72} if file.is_image else False,
-        "status": "done", "progress": 100, "authorId": row["author_id"],
-        "authorName": company.name_of(row["author_id"]),
+        "status": "done", "progress": 100, "authorId": author,
+        "authorName": company.name_of(author),
         "urlPreview": f"{ajax}&preview=1" if file.is_image else "", "urlShow": ajax, "urlDownload": ajax,
         "viewerAttrs": {},
         "isTranscribable": False, "isVideoNote": False, "isVoiceNote": False,

@@ -78,8 +78,9 @@ def _authors(context: Context, rows: Rows) -> Rows:
 
 
 def _files(context: Context, rows: Rows) -> Rows:
-    numbers = [number for row in rows if b'"FILE_ID":[' in row for number in decode(row)["params"]["FILE_ID"]]
-    return encode_all(shape for number in numbers if (shape := file_shape(context, number)))
+    carrying = [decode(row) for row in rows if b'"FILE_ID":[' in row]
+    numbers = [(number, row["chat_id"]) for row in carrying for number in row["params"]["FILE_ID"]]
+    return encode_all(shape for number, chat in numbers if (shape := file_shape(context, number, chat)))
 
 
 def message_list(context: Context, params: Params) -> Result:

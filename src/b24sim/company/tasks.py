@@ -1,0 +1,211 @@
+"""The tasks of a company: their rows, checklists and comments, the chats they have, and the files on them."""
+
+from typing import TYPE_CHECKING
+
+from b24sim.company import tasks_checklists as checklists
+from b24sim.company import tasks_comments as talks
+from b24sim.company import tasks_rows as rows
+from b24sim.company import tasks_texts as texts
+from b24sim.company.attachments import Attachment, Family, own_object, place_in_family
+from b24sim.company.chats import STRIDE, TASK, Chat
+from b24sim.company.crm_ids import crm_ids
+from b24sim.company.files import File
+from b24sim.company.tasks_comments import Comment, Where
+from b24sim.company.tasks_crew import acquainted, created_at, crew_of, luck_of, place_of, task_id
+from b24sim.company.tasks_fields import user_fields
+from b24sim.table import Row, Table
+
+if TYPE_CHECKING:
+    from b24sim.company.company import Company
+
+ENTITY = "TASKS_TASK"
+# Above every other chat and message, so that a company with tasks has the same ones besides.
+FIRST_CHAT_ID = 500_000
+FIRST_MESSAGE_ID = 10_000_001
+MOST_TALKS = 20_000
+SLOTS = {Family.TASK: rows.MOST_FILES, Family.CHECKLIST: checklists.MOST, Family.TASK_COMMENT: talks.MOST}
+
+
+class Tasks:
+    """All tasks. Rows hold times as numbers; what people change later lies over what the seed gives."""
+
+    def __init__(self, company: "Company"):
+        self._company = company
+        self._groups = tuple(company.groups_by_id)
+        self._crm = crm_ids(company.plan)
+        count = company.plan.task_count
+        self.table = Table((task_id(company, place) for place in range(count)), self._row)
+        self.user_fields = user_fields() if count else []
+        self._talks: dict[int, list[Comment]] = {}
+        self.own_checklists: dict[int, list[Row]] = {}
+        self.own_comments: dict[int, list[Row]] = {}
+        for family, make in (
+            (Family.TASK, self._on_task),
+            (Family.CHECKLIST, self._on_checklist),
+            (Family.TASK_COMMENT, self._on_comment),
+        ):
+            company.attachments.family(family, make, self._may_open)
+
+    def grow_chats(self) -> dict[int, Chat]:
+        """The chats of those tasks that have one."""
+        company, chats, number = self._company, {}, FIRST_MESSAGE_ID
+        for place in range(company.plan.task_count):
+            talk = talks.talk_of(company, place)
+            if talk.has_chat:
+                members = acquainted(company, crew_of(company, place))
+                chat = Chat(self.chat_id(place), 0, TASK, self._title(place), members[0], members)
+                chat.entity_type, chat.entity_id = ENTITY, str(task_id(company, place))
+                chat.count, chat.first_id, chat.started = talk.messages, number, created_at(company, place)
+                chat.script = self._message
+                chats[chat.id] = chat
+                number += STRIDE * talk.messages
+        return chats
+
+    def forget(self) -> None:
+        """Texts hold the portal's address."""
+        self.table.forget_encodings()
+        self._talks.clear()
+
+    def chat_id(self, place: int) -> int:
+        return FIRST_CHAT_ID + 2 * place
+
+    def chat_of(self, number: int) -> Chat | None:
+        """The task's chat, if it has one."""
+        place = place_of(self._company, number)
+        chat = self._company.chats.get(self.chat_id(place)) if place is not None else None
+        return chat if number in self.table else None
+
+    def visible_to(self, number: int, user: int) -> bool:
+        """For everybody but administrators: one's own tasks."""
+        row = self.table.row(number)
+        people = (row["CREATED_BY"], row["RESPONSIBLE_ID"], *row["ACCOMPLICES"], *row["AUDITORS"])
+        return str(user) in people
+
+    def checklist(self, number: int) -> list[Row]:
+        """Items in order of id."""
+        if number in self.own_checklists:
+            return self.own_checklists[number]
+        place = place_of(self._company, number)
+        return checklists.items_of(self._company, place) if place is not None else []
+
+    def forum(self, number: int) -> list[Row]:
+        """What `task.commentitem.getlist` knows, with times as numbers and attachments as ids."""
+        if number in self.own_comments:
+            return self.own_comments[number]
+        place = place_of(self._company, number)
+        if place is None:
+            return []
+        old = self._talk(place)[: talks.talk_of(self._company, place).old]
+        return [self._forum_row(place, comment) for comment in old]
+
+    def message_of(self, number: int, comment: int) -> int | None:
+        """The id under which the chat shows a forum comment of the task too."""
+        place, chat = place_of(self._company, number), self.chat_of(number)
+        if place is None or chat is None or talks.talk_of(self._company, place).where is not Where.COPIED:
+            return None
+        at = comment - talks.forum_id(place, 0)
+        return chat.id_at(at + 1) if 0 <= at < talks.talk_of(self._company, place).old else None
+
+    def file_in_chat(self, number: int) -> tuple[File, Chat, int] | None:
+        """A file that was sent to a task's chat, with the place of its message."""
+        found = self._company.attachments.of_object(number)
+        if found is None or found.entity_type != "forum_message":
+            return None
+        place, said = divmod(found.entity_id - talks.FIRST_FORUM_ID, talks.MOST)
+        talk, chat = talks.talk_of(self._company, place), self.chat_of(task_id(self._company, place))
+        at = 1 + said - talk.first_in_chat
+        file = self._company.attachments.file(number)
+        return (file, chat, at) if file and chat and 0 < at < talk.messages else None
+
+    def _row(self, number: int) -> Row:
+        company, place = self._company, place_of(self._company, number)
+        if place is None:
+            raise KeyError(number)
+        row = rows.task_row(company, self._groups, self._crm, place)
+        chat = self.chat_of(number)
+        service = sum(comment.system for comment in self._talk(place))
+        return rows.derived(row | {"CHAT_ID": chat.id if chat else None, "SERVICE_COMMENTS_COUNT": str(service)})
+
+    def _title(self, place: int) -> str:
+        return f"{texts.TITLES[luck_of(self._company, 'task', place) % len(texts.TITLES)]} {place}"
+
+    def _talk(self, place: int) -> list[Comment]:
+        said = self._talks.get(place)
+        if said is None:
+            said = talks.comments_of(self._company, place)
+            if len(self._talks) < MOST_TALKS:
+                self._talks[place] = said
+        return said
+
+    def _forum_row(self, place: int, comment: Comment) -> Row:
+        return {
+            "ID": talks.forum_id(place, comment.number), "AUTHOR_ID": comment.author, "POST_DATE": comment.at,
+            "POST_MESSAGE": comment.text,
+            "ATTACHED": [talks.attachment_of(place, comment.number)] if comment.has_file else [],
+        }  # fmt: skip
+
+    def _message(self, chat: Chat, at: int) -> Row:
+        """A message of a task's chat; the first tells that the chat was made."""
+        company = self._company
+        place = (chat.id - FIRST_CHAT_ID) // 2
+        row = {"id": chat.id_at(at), "chat_id": chat.id}
+        if at == 0:
+            text = texts.CHAT_MADE.format(user=crew_of(company, place).creator)
+            said = Comment(0, 0, chat.started, text, system=True)
+        else:
+            said = self._talk(place)[talks.talk_of(company, place).first_in_chat + at - 1]
+        author = 0 if said.system and talks.talk_of(company, place).where is Where.CHAT else said.author
+        return row | {
+            "author_id": author, "date": company.moments.iso(said.at + said.chat_delay_s), "text": said.text,
+            "unread": False, "uuid": f"{chat.id:08x}-{at:04x}-4000-8000-{chat.id:012x}" if author else None,
+            "replaces": [], "params": self._params(place, said) or [], "disappearing_date": None,
+        }  # fmt: skip
+
+    def _params(self, place: int, said: Comment) -> Row:
+        if said.deleted:
+            return {"IS_DELETED": "Y"}
+        params: Row = {}
+        if said.has_file:
+            params["FILE_ID"] = [talks.object_of(place, said.number)]
+        elif said.number == 1 and rows.files_of(self._company, place):
+            # The file of the task is shown round once more in its chat.
+            params["FILE_ID"] = [rows.object_of(self._company, place, 0)]
+        if said.liked_by:
+            params["LIKE"] = [said.liked_by]
+        return params
+
+    def _on_task(self, ordinal: int, number: int) -> Attachment | None:
+        place, slot = divmod(ordinal, rows.MOST_FILES)
+        if slot >= (rows.files_of(self._company, place) if self._exists(place) else 0):
+            return None
+        crew, task = crew_of(self._company, place), task_id(self._company, place)
+        thing = rows.object_of(self._company, place, slot)
+        guarded = place % 5 == 4 and thing == own_object(number)
+        made = created_at(self._company, place)
+        return Attachment(number, thing, "tasks", "tasks_task", task, crew.creator, made, guarded)
+
+    def _on_checklist(self, ordinal: int, number: int) -> Attachment | None:
+        place, slot = divmod(ordinal, checklists.MOST)
+        if not self._exists(place) or not checklists.has_file(self._company, place, slot):
+            return None
+        item, made = checklists.item_id(place, slot), created_at(self._company, place)
+        by = crew_of(self._company, place).creator
+        return Attachment(number, own_object(number), "tasks", "task_checklist", item, by, made)
+
+    def _on_comment(self, ordinal: int, number: int) -> Attachment | None:
+        place, said = divmod(ordinal, talks.MOST)
+        comment = (
+            self._talk(place)[said] if self._exists(place) and talks.has_file(self._company, place, said) else None
+        )
+        if comment is None or not comment.has_file:
+            return None
+        thing, entity = own_object(number), talks.forum_id(place, said)
+        guarded = place % 5 == 1
+        return Attachment(number, thing, "forum", "forum_message", entity, comment.author, comment.at, guarded)
+
+    def _exists(self, place: int) -> bool:
+        return place < self._company.plan.task_count and task_id(self._company, place) in self.table
+
+    def _may_open(self, attachment: Attachment, user: int, admin: bool) -> bool:
+        ordinal, family = place_in_family(attachment.id)
+        return admin or self.visible_to(task_id(self._company, ordinal // SLOTS[Family(family)]), user)

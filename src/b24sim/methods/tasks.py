@@ -1,0 +1,110 @@
+"""tasks.task.*: fields are asked for in upper case and answered in camel case."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from b24sim.company import tasks_fields as fields
+from b24sim.context import Context, Method
+from b24sim.errors import RestError
+from b24sim.filters import matching, split
+from b24sim.methods.tasks_checklists import item_shape, tree
+from b24sim.methods.tasks_shape import EVERYTHING, TIMES, camel_shape, selected
+from b24sim.paging import page_by_offset, whole
+from b24sim.phpjson import Parts, encode
+from b24sim.request import Params
+from b24sim.result import Result
+from b24sim.table import Row
+
+FILTERABLE = {
+    "ID", "PARENT_ID", "GROUP_ID", "STAGE_ID", "STATUS", "REAL_STATUS", "TITLE", "TAG", "CREATED_BY", "RESPONSIBLE_ID",
+    "ACCOMPLICE", "AUDITOR", "PRIORITY", "MARK", "XML_ID", "GUID", "CREATED_DATE", "CHANGED_DATE", "CLOSED_DATE",
+    "DEADLINE", "DATE_START", "START_DATE_PLAN", "END_DATE_PLAN", "STATUS_CHANGED_DATE", "FORUM_TOPIC_ID",
+    "UF_CRM_TASK", "CHANGED_BY", "CLOSED_BY",
+}  # fmt: skip
+NUMBERS = {"PRIORITY", "GROUP_ID", "CREATED_BY", "RESPONSIBLE_ID", "STATUS", "REAL_STATUS", "TIME_ESTIMATE"}
+KINDS = {"DESCRIPTION": "string", "TITLE": "string", "GUID": "string", "XML_ID": "string"}
+
+
+def task_list(context: Context, params: Params) -> Result:
+    """Names of fields in lower case are no names: such a condition is not there at all."""
+    tasks = context.portal.company.tasks
+    ids = ordered(context, found(context, params.get("filter")), params.get("order"))
+    names = selected(context, params.get("select"))
+    page = page_by_offset(
+        ids,
+        whole(params.get("start", 0)),
+        lambda number: encode(camel_shape(context, tasks.table.row(number), names)),
+    )
+    return Result(Parts({"tasks": page.value}), page.total, page.next)
+
+
+def task_get(context: Context, params: Params) -> Result:
+    """What is not there, or not for the caller, is an empty answer and no error."""
+    if "taskId" not in params:
+        raise RestError(100, "Could not find value for parameter {taskId}")
+    tasks, number = context.portal.company.tasks, whole(params["taskId"])
+    if number not in tasks.table or not may_see(context, number):
+        return Result([])
+    select = params.get("select")
+    shape = camel_shape(context, tasks.table.row(number), selected(context, select))
+    if not isinstance(select, list) or not select or EVERYTHING in select:
+        items = [item_shape(context, item) for item in tasks.checklist(number)]
+        shape |= {"checklist": {item["ID"]: _camel_item(item) for item in items} or [], "checkListTree": tree(items)}
+    return Result({"task": shape})
+
+
+def get_fields(context: Context, _params: Params) -> Result:
+    known: Row = {name: {"title": name, "type": _kind(name)} for name in fields.PLAIN}
+    known |= {"TAGS": {"title": "Теги", "type": "array"}}
+    for row in context.portal.company.tasks.user_fields:
+        known[row["FIELD_NAME"]] = {"title": row["_LABELS"]["ru"], "type": row["USER_TYPE_ID"]}
+    return Result({"fields": known})
+
+
+def may_see(context: Context, number: int) -> bool:
+    return context.caller.admin or context.portal.company.tasks.visible_to(number, context.caller.user)
+
+
+def found(context: Context, conditions: Any) -> Sequence[int]:
+    """The tasks that the caller sees and that pass; what the portal does not know it does not test."""
+    company = context.portal.company
+    table = company.tasks.table
+    asked = conditions if isinstance(conditions, dict) else {}
+    known = {key: value for key, value in asked.items() if split(key)[1] in FILTERABLE}
+    ids = matching(table, table.ids, known, company.moments_of(context.caller.user))
+    return ids if context.caller.admin else [number for number in ids if may_see(context, number)]
+
+
+def ordered(context: Context, ids: Sequence[int], order: Any) -> Sequence[int]:
+    table = context.portal.company.tasks.table
+    wish = order if isinstance(order, dict) and order else {"ID": "desc"}
+    if any(name not in fields.PLAIN for name in wish):
+        raise RestError("0", "Неверное поле сортировки")
+    for name, direction in reversed(wish.items()):
+        descending = str(direction).lower().startswith("desc")
+        if name == "ID":
+            ids = ids[::-1] if descending and len(wish) == 1 else sorted(ids, reverse=descending)
+        else:
+            ids = sorted(ids, key=lambda number: _key(table.row(number)[name], name), reverse=descending)
+    return ids
+
+
+def _key(value: Any, name: str) -> tuple[bool, Any]:
+    if value is None:
+        return False, ""
+    return True, value if name in TIMES else whole(value) if name in NUMBERS else str(value)
+
+
+def _kind(name: str) -> str:
+    return "datetime" if name in TIMES else KINDS.get(name, "integer" if name.endswith(("ID", "BY")) else "enum")
+
+
+def _camel_item(item: Row) -> Row:
+    return {fields.camel(name): value for name, value in item.items()}
+
+
+METHODS = [
+    Method("tasks.task.list", ("task",), task_list),
+    Method("tasks.task.get", ("task",), task_get),
+    Method("tasks.task.getFields", ("task",), get_fields),
+]
