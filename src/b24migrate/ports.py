@@ -65,6 +65,7 @@ PAGE_LOG = Register(
 ENTITIES_STATE = Register("EntitiesState", "state", ("Phases", "Gates", "Counts", "Notes", "VERIFIED_FLAG"))
 SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
 FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
+UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "What"))
 CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
 ANALYSIS = Register("Analysis", "analysis", ("Data",))
 RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"))
@@ -77,6 +78,7 @@ REGISTERS = (
     ENTITIES_STATE,
     SET_ASIDE,
     FINDINGS,
+    UNRESOLVED,
     CHECKPOINTS,
     ANALYSIS,
     RUNS,
@@ -396,10 +398,12 @@ class Target(Protocol):
         """How many of the first items go into one call by `limits`; 0 when the first alone is too large."""
         ...
 
-    def fields(self, wire_entity: str, stream: str, fields: Sequence[Args]) -> list[FieldOutcome]: ...
+    def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
+        """Creates what is missing, completes the options of what is there; `type_id`: of this type of the target."""
+        ...
 
-    def existing_fields(self, custom: CustomFields) -> set[str] | None:
-        """The codes of custom fields the target has; None when it cannot tell."""
+    def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
+        """The custom fields the target has, code -> type; None when it cannot tell."""
         ...
 
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:

@@ -247,3 +247,9 @@ def children_span(parent_id: str) -> Span:
     """Every `<parent>:<child>` row of one parent (`;` is the character after `:`)."""
     prefix = order_key(parent_id)
     return Span(prefix + ":", prefix + ";")
+
+
+def marked_span(parent_id: str, mark: str) -> Span:
+    """Of these the ones whose own id begins with a mark, a letter before a number."""
+    prefix = f"{order_key(parent_id)}:~{mark}"
+    return Span(prefix, f"{prefix}:")

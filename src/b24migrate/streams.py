@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from b24migrate.records import Args, Json, Page, Row, SetAside, Table
 
@@ -27,6 +27,31 @@ class Seen(NamedTuple):
     @property
     def child(self) -> str:
         return self.id.rpartition(":")[2]
+
+
+class Unresolved(Exception):  # noqa: N818 (it is told, not raised at people)
+    """A record that the target does not have, as far as the links know."""
+
+    def __init__(self, stream: str, source_id: str) -> None:
+        super().__init__(f"{stream} {source_id}")
+        self.stream = stream
+        self.source_id = source_id
+
+
+class Resolve(Protocol):
+    """Which id or code the source's became on the target."""
+
+    def __call__(self, stream: str, source_id: str) -> str:
+        """Raises Unresolved."""
+        ...
+
+    def field(self, code: str) -> str | None:
+        """The target's code of a custom field, whichever entity has it."""
+        ...
+
+    def missed(self, what: str) -> None:
+        """Says of something inside a tree that it stays as it was."""
+        ...
 
 
 # staged records by stream and id: what a stream's function may look up
@@ -73,7 +98,7 @@ class Slices:
     """Pages of a parent's children by offset; the answer gives `total`."""
 
     offset: str = "OFFSET"
-    limit: str = "LIMIT"
+    limit: str = "LIMIT"  # empty: the method has no such parameter
     size: int = 50
 
     def pages(self, count: int) -> int:
@@ -93,8 +118,22 @@ class Listing:
     items: tuple[str, ...] = ()
     id: str = "ID"
     needs: str = ""  # a method that must exist on the portal for this reading to be chosen
+    without: str = ""  # a method that the portal must lack for it to be chosen
     enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None
     enrich_scope: str = ""
+    select: str = ""  # the parameter in which custom fields must be named, or they do not come
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A listing for each staged record of another stream. Ids are `<prefix>:<id>`."""
+
+    of: str
+    method: str  # for the inventory
+    listing: Callable[[Seen], Listing]
+    prefix: Callable[[Seen], str]
+    needs: str = ""
+    without: str = ""
 
 
 class Progress(NamedTuple):
@@ -103,6 +142,7 @@ class Progress(NamedTuple):
     parent: Seen
     after: int = 0  # the last id seen, or the offset reached
     got: int = 0
+    via: int = -1  # the webhook that is asked, where it is not the one that the reading says
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +155,23 @@ class PerParent:
     paging: Whole | Upward | Slices
     items: tuple[str, ...] = ()
     id: str = "id"
-    via: Callable[[Seen], int] = lambda parent: int(parent.extras.get("via", 0))
+    # which webhook is asked, of those with these owners
+    via: Callable[[Seen, Sequence[str]], int] = lambda parent, _: int(parent.extras.get("via", 0))
+    others: bool = False  # where one webhook is refused, the next is asked
+    only: Callable[[Seen], bool] = lambda _: True  # the parents that have any
     expected: Callable[[Seen], int | None] = lambda _: None  # how many the parent says it has
     recount: Callable[[Source, Seen], int | None] | None = None  # asks again, when what came differs
     side: str = ""  # a list beside the items whose members belong to them, joined by `join`
     join: Side | None = None
     needs: str = ""
+    without: str = ""
     empty_is_alarm: bool = False
+    mark: str = ""  # before the child's own id, where a stream has children of two kinds
+    row_key: Callable[[Seen, Args], str] | None = None  # where the parent is not what the child's id begins with
+    conceals: Callable[[Seen, Args, Sequence[str]], str | None] = lambda *_: None  # why a row is not what it should be
+    bare: bool = False  # that it is there is all one wants to know
+    twins: str = ""  # the mark of children, read before, that may be the same
+    same: Callable[[Seen, Seen], bool] = lambda *_: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +181,10 @@ class Gather:
     method: str  # for the inventory
     read: Callable[[Source, Args, int], Page]  # source, cursor, limit (0 = none)
     needs: str = ""
+    without: str = ""
 
 
-Reading: TypeAlias = Listing | PerParent | Gather
+Reading: TypeAlias = Listing | Each | PerParent | Gather
 
 
 # ---------------------------------------------------------------- how a record is sent
@@ -150,7 +201,9 @@ class Kind(StrEnum):
     AS_IS = "as is"
     REF = "ref"
     REFS = "refs"
-    TREE = "tree"  # anything: its texts are rich, and the keys in `inside` hold ids
+    CODED = "coded"  # ids inside a code such as `D_12`; of a list each part
+    FAMILY = "family"  # several fields of the wire, with ids in their names too
+    TREE = "tree"  # anything: its texts are rich, or coded, and the keys in `inside` hold ids
     FILE = "file"
     FILES = "files"
 
@@ -161,9 +214,11 @@ class Policy(StrEnum):
     REQUIRE = "require"
     PLACEHOLDER = "placeholder"  # the configured user; where none is configured, require
     DROP = "drop"
+    EXISTING = "existing"  # require where the source has the record, drop where it has it no longer
 
 
 Take: TypeAlias = Callable[[Seen], Json]
+Code: TypeAlias = Callable[[Seen, Json, Resolve], Json]
 ABSENT: Json = object()
 
 
@@ -180,6 +235,14 @@ class Field:
     late: bool = False  # the referred record may come later: sent in a second pass
     inside: Mapping[str, str] = field(default_factory=dict)  # of a tree: key -> the stream that its ids belong to
     keep: frozenset[str] = frozenset()  # ids that mean themselves, such as "0" for the system
+    waits: bool = False  # a record of the same stream that is sent first, unless they wait for one another in a circle
+    code: Code | None = None
+    names: tuple[str, ...] = ()  # the streams that a code may name
+    beside: str = ""  # its value: the ids of the record's children in this stream
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        return (self.to, *self.names) if self.to else self.names
 
 
 def texts(*names: str) -> tuple[Field, ...]:
@@ -228,11 +291,13 @@ class Rest:
 @dataclass(frozen=True, slots=True)
 class Mention:
     """How texts refer to a record of the stream: a pattern whose one group is the id. `link`: inside a portal URL;
-    `prefix`: what the stream's own ids have before the number."""
+    `prefix`: what the stream's own ids have before the number; `ids`: of which stream each group is, when there are
+    several and they are not a parent and its child."""
 
     pattern: str
     link: bool = False
     prefix: str = ""
+    ids: tuple[str, ...] = ()
 
 
 # ---------------------------------------------------------------- a stream and its entity
@@ -247,8 +312,9 @@ Fetch: TypeAlias = Callable[["Source", Sequence[Seen], Lookup], dict[str, Row]]
 class Stream:
     name: str
     table: Table
-    read: tuple[Reading, ...]
+    read: tuple[Reading, ...]  # the first that suits the portal
     fields: tuple[Field, ...]
+    more: tuple[Reading, ...] = ()  # and, when that is done, each of these that does
     key: str = ""  # idempotency key; {id} is the row key, {child} its last part
     rest: Rest | None = None
     batch: int = 50
@@ -256,8 +322,13 @@ class Stream:
     stamp: str = ""  # the payload's field with the record's time
     hashed: bool = False  # a changed payload is imported again
     volatile: frozenset[str] = frozenset()  # payload fields that do not count as a change
+    lasting: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload without what else does not
+    view: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload under the names of `fields`
+    at_last: Callable[[Seen, dict[str, Json], bool], None] | None = None  # a last look; whether all was resolved
     natural: str = ""  # the payload's field that must be unique, case ignored
     natural_code: str = ""  # the error of the later one of two records that share it
+    by_natural: bool = False  # others refer to it by its natural key, not by its id
+    code: str = ""  # the field by which others name it; the target may have another one, so it is read back
     required: tuple[str, ...] = ()
     ordered: bool = False  # children of one parent arrive in order
     files: Files | None = None
@@ -267,8 +338,8 @@ class Stream:
     fetch: Fetch | None = None
     mentions: tuple[Mention, ...] = ()
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
-    custom_prefix: str = ""  # custom fields in the payload begin with it
-    late_custom: bool = False  # custom fields may refer to records of this very stream
+    custom_prefix: tuple[str, ...] = ()  # custom fields in the payload begin with one of them; `fields` are none
+    late_custom: frozenset[str] = frozenset()  # types of custom fields that may refer to records which come later
 
     def key_of(self, row_key: str) -> str:
         template = self.key or f"source:{self.name}:{{id}}"
@@ -276,26 +347,37 @@ class Stream:
 
     @property
     def parent(self) -> str:
-        return next((reading.of for reading in self.read if isinstance(reading, PerParent)), "")
+        return next((reading.of for reading in self.read if isinstance(reading, PerParent | Each)), "")
 
     @property
     def refs(self) -> tuple[Field, ...]:
-        return tuple(one for one in self.fields if one.kind in (Kind.REF, Kind.REFS))
+        return tuple(one for one in self.fields if one.streams)
 
     @property
     def late(self) -> bool:
-        return self.late_custom or any(one.late for one in self.fields)
+        return bool(self.late_custom) or any(one.late for one in self.fields)
+
+
+# staged records of a stream, all of them
+StagedRecords: TypeAlias = Callable[[str], Iterable[Seen]]
 
 
 @dataclass(frozen=True, slots=True)
 class CustomFields:
-    """Where the source tells its custom fields, and under which wire stream they are created."""
+    """Where the source tells its custom fields, and under which wire stream they are created.
+
+    `read` gives them in one form, whatever the method: the upper-case names of `user.userfield.list` (FIELD_NAME,
+    USER_TYPE_ID, MULTIPLE, MANDATORY, SORT, SETTINGS, LIST), and besides LABELS (language -> text), OF (the record of
+    the stream `types` that the field belongs to) and ONLY (what stands before the ids in codes of CRM records, where
+    the field allows records of one kind only and its values are their bare ids)."""
 
     stream: str
-    method: str
     scope: str
-    params: Args = field(default_factory=dict)
-    languages: tuple[str, ...] = ()  # labels come only when a language is asked for
+    read: Callable[[Source, StagedRecords], list[Args]]
+    files: str = ""  # the kind of file that values of the type `file` are; empty: such files cannot be read
+    # how a code of a CRM record is rewritten, by a function from stream and id to the target id; None: they stay behind
+    codes: Callable[[str, Callable[[str, str], str]], str] | None = None
+    types: str = ""  # each field belongs to one record of this stream, whose link is the type on the target
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +392,7 @@ class Entity:
     custom_fields: CustomFields | None = None
     every_webhook: bool = False  # it is read through all of them, so each needs the scopes
     needs_admin: bool = False  # what it lists is complete only for an administrator
+    aids: tuple[Stream, ...] = ()  # read before the streams and never sent: what their fields look up
     matches_users: bool = False  # records that the target has already are linked by their natural key
     # what is known to exist but cannot be read: source, staged records of a stream, the chosen readings
     unreadable: Callable[[Source, Callable[[str], Iterable[Seen]], Sequence[Reading]], Iterable[SetAside]] | None = None
@@ -317,7 +400,7 @@ class Entity:
     @property
     def refers_to(self) -> frozenset[str]:
         """The streams its records refer to."""
-        return frozenset(one.to for stream in self.streams for one in stream.refs)
+        return frozenset(name for stream in self.streams for one in stream.refs for name in one.streams)
 
     def task(self, phase: str) -> str:
         return f"{self.name.replace('_', '-')}-{phase}"

@@ -13,7 +13,7 @@ from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.paging import Found, Span, entry, id_reader, items_of, side_by_id
 from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
 from b24migrate.ports import Command
-from b24migrate.records import Page, Row, SetAside
+from b24migrate.records import Args, Page, Row, SetAside
 from b24migrate.streams import PerParent, Progress, Seen, Slices, Upward, Whole
 
 Recount = Callable[[Seen], int | None]
@@ -27,21 +27,24 @@ class _Chain:
     parent: Seen
     after: int
     got: int
+    via: int
     commands: list[Command]
     total: int | None = None
     answered: int = 0
     ended: bool = False
     rows: list[Row] = field(default_factory=list)
+    aside: list[SetAside] = field(default_factory=list)
     error: MigrationError | None = None
 
     @property
     def progress(self) -> Progress:
-        return Progress(self.parent, self.after, self.got)
+        return Progress(self.parent, self.after, self.got, self.via)
 
 
 class ChildrenReader:
-    def __init__(self, batcher: Batcher, reading: PerParent, recount: Recount | None) -> None:
+    def __init__(self, batcher: Batcher, reading: PerParent, owners: Sequence[str], recount: Recount | None) -> None:
         self._batcher = batcher
+        self._owners = owners
         self._clock = batcher.portal.clock
         self._reading = reading
         self._paging = reading.paging
@@ -59,8 +62,15 @@ class ChildrenReader:
             raise _worst(chain.error for chain in failed)  # nothing at all was read
         # What failed goes last: a parent that spoils every request it is in ends up alone.
         for one in (*going_on, *waiting, *(chain.progress for chain in failed)):
-            page.next.append({"id": one.parent.id, "after": one.after, "got": one.got})
+            page.next.append(self._reached(one))
         return page
+
+    def _reached(self, one: Progress) -> Args:
+        reached = {"id": one.parent.id, "after": one.after, "got": one.got}
+        return reached if self._via(one) == self._reading.via(one.parent, self._owners) else {**reached, "via": one.via}
+
+    def _via(self, one: Progress) -> int:
+        return one.via if one.via >= 0 else self._reading.via(one.parent, self._owners)
 
     # ------------------------------------------------------------ asking
 
@@ -69,7 +79,7 @@ class ChildrenReader:
     ) -> tuple[list[_Chain], list[Progress]]:
         groups: dict[int, list[Progress]] = {}
         for one in progress:
-            groups.setdefault(self._reading.via(one.parent), []).append(one)
+            groups.setdefault(self._via(one), []).append(one)
         chains: list[_Chain] = []
         waiting: list[Progress] = []
         for via, group in groups.items():
@@ -86,7 +96,7 @@ class ChildrenReader:
             chain = self._chain(one, 0, 1)
             chains.append(chain)
             started_at = self._clock.now()
-            answer = self._alone(chain.commands[0], self._reading.via(one.parent))
+            answer = self._alone(chain.commands[0], chain.via)
             self._take(chain, [answer], Span(started_at, self._clock.now()), page)
             if isinstance(chain.error, Limited) or (isinstance(chain.error, Transient) and not chain.error.own):
                 break
@@ -133,7 +143,8 @@ class ChildrenReader:
         return 1 if isinstance(self._paging, Whole) else self._paging.pages(max(0, expected - one.got))
 
     def _chain(self, one: Progress, first: int, pages: int) -> _Chain:
-        return _Chain(one.parent, one.after, one.got, [self._command(one, first, place) for place in range(pages)])
+        commands = [self._command(one, first, place) for place in range(pages)]
+        return _Chain(one.parent, one.after, one.got, self._via(one), commands)
 
     def _command(self, one: Progress, first: int, place: int) -> Command:
         params = dict(self._reading.params(one.parent))
@@ -141,7 +152,8 @@ class ChildrenReader:
             last = Ref(first + place - 1, (*self._reading.items, self._size - 1, self._reading.id))
             params |= {self._paging.first: last if place else one.after, self._paging.limit: self._size}
         elif isinstance(self._paging, Slices):
-            params |= {self._paging.offset: one.after + place * self._size, self._paging.limit: self._size}
+            params |= {self._paging.offset: one.after + place * self._size}
+            params |= {self._paging.limit: self._size} if self._paging.limit else {}
         return Command(self._reading.method, params)
 
     # ------------------------------------------------------------ understanding
@@ -152,14 +164,15 @@ class ChildrenReader:
             if isinstance(answer.error, MigrationError):
                 chain.error = answer.error
                 return
-            rows = self._rows(items_of(answer.result, self._reading.items, self._reading.side), chain.parent)
+            found = items_of(answer.result, self._reading.items, self._reading.side)
+            rows = self._rows(found, chain.parent)
             if isinstance(self._paging, Upward) and rows and rows[0][0] <= chain.after:
                 chain.error = None if chain.answered else self._unordered(chain)
                 return
             chain.answered += 1
             chain.got += len(rows)
             chain.total = chain.total if answer.total is None else answer.total
-            chain.rows += [row for _, row in rows]
+            self._keep(chain, [row for _, row in rows])
             page.log.append(entry(len(page.log), self._size or len(rows), len(rows), command, span))
             self._advance(chain, rows)
             if chain.ended or len(rows) < self._size:
@@ -175,11 +188,28 @@ class ChildrenReader:
             for raw in found.items:
                 child = self._id(raw)
                 extras = join(msgspec.json.decode(raw), beside) if beside and join else None
-                rows.append((int(child) if upward else 0, Row(f"{parent.id}:{child}", bytes(raw), extras)))
+                key = f"{parent.id}:{self._reading.mark}{child}"
+                rows.append((int(child) if upward else 0, Row(key, bytes(raw), extras)))
         except (msgspec.DecodeError, ValueError) as error:
             text = f"{self._reading.method} of {parent.id}: a record has no {self._reading.id}."
             raise Permanent(text, code="STRANGE_RESULT", hint=str(error)) from None
         return sorted(rows, key=lambda pair: pair[0]) if upward else rows
+
+    def _keep(self, chain: _Chain, rows: Sequence[Row]) -> None:
+        """Under their own keys; those that are not what they should be are set aside."""
+        reading = self._reading
+        if reading.row_key is None:
+            chain.rows += rows
+            return
+        for row in rows:
+            payload = msgspec.json.decode(row.payload)
+            key = reading.row_key(chain.parent, payload)
+            hidden = reading.conceals(chain.parent, payload, self._owners)
+            if hidden:
+                chain.aside.append(SetAside("", key, "impossible", hidden, person(chain.parent)))
+            else:
+                extras = {**(row.extras or {}), "of": chain.parent.id}
+                chain.rows.append(Row(key, b"{}" if reading.bare else row.payload, extras))
 
     def _unordered(self, chain: _Chain) -> Permanent:
         text = f"{self._reading.method} does not keep to its lower end {chain.after}."
@@ -199,9 +229,13 @@ class ChildrenReader:
 
     def _concluded(self, chain: _Chain, one_page: bool, page: Page) -> bool:
         page.rows.extend(chain.rows)
+        page.aside.extend(chain.aside)
         if isinstance(chain.error, Stop):
             raise chain.error
         if isinstance(chain.error, Permanent) and not chain.answered:
+            if self._reading.others and chain.via + 1 < len(self._owners):
+                chain.via, chain.error = chain.via + 1, None
+                return False
             self._set_aside(chain, page)
         elif chain.ended or (one_page and chain.answered):
             page.parents[chain.parent.id] = (self._reported(chain, one_page), chain.got)
@@ -222,6 +256,12 @@ class ChildrenReader:
         if said != chain.got and self._recount is not None and not one_page:
             return self._recount(chain.parent)
         return said
+
+
+def person(parent: Seen) -> str:
+    """Who is meant, for people to read."""
+    name = f"{parent.payload.get('NAME') or ''} {parent.payload.get('LAST_NAME') or ''}".strip()
+    return name or f"user {parent.id}"
 
 
 def _worst(errors: Iterable[MigrationError | None]) -> MigrationError:

@@ -42,7 +42,7 @@ class BitrixSource:
         def recount(parent: Seen) -> int | None:
             return ask_again(self, parent) if ask_again else None
 
-        reader = ChildrenReader(self._batcher, reading, recount if ask_again else None)
+        reader = ChildrenReader(self._batcher, reading, self.owners, recount if ask_again else None)
         return reader.read(progress, one_page=one_page, gently=gently)
 
     def count(self, reading: Listing) -> int | None:

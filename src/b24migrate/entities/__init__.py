@@ -41,11 +41,16 @@ class Catalog:
 
     @cached_property
     def owner(self) -> dict[str, Entity]:
-        return {stream.name: entity for entity in self.entities for stream in entity.streams}
+        return {stream.name: entity for entity in self.entities for stream in (*entity.streams, *entity.aids)}
+
+    @cached_property
+    def aids(self) -> dict[str, Stream]:
+        """Streams that are read and never sent."""
+        return {stream.name: stream for entity in self.entities for stream in entity.aids}
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        return (*(stream.table for stream in self.streams.values()), FILES.table)
+        return (*(stream.table for stream in (*self.streams.values(), *self.aids.values())), FILES.table)
 
     def entity(self, name: str) -> Entity:
         """By name, with `_` or `-`. KeyError when there is none."""
@@ -88,4 +93,4 @@ def by_need(entities: Iterable[Entity]) -> list[Entity]:
 
 def firm_references(entity: Entity) -> set[str]:
     """Late references are written in a second pass and force no order."""
-    return {one.to for stream in entity.streams for one in stream.refs if not one.late}
+    return {name for stream in entity.streams for one in stream.refs if not one.late for name in one.streams}

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from b24migrate.phases import values
 from b24migrate.phases.custom_values import CustomValues
-from b24migrate.phases.work import Work, seen
-from b24migrate.records import Item, Json, Record, Status
+from b24migrate.phases.references import References
+from b24migrate.phases.trees import Trees
+from b24migrate.phases.work import Work, children_of, seen
+from b24migrate.records import Item, Json, Record
 from b24migrate.streams import ABSENT, Field, Kind, Policy, Seen, Stream
 
 
@@ -22,6 +24,8 @@ class Composed:
     problem: tuple[str, str] | None = None  # error code, sentence
     waits_for: str = ""
     unresolved: list[tuple[str, str]] = field(default_factory=list)  # field, source id
+    places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
+    brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now
     _item: Item | None = None
 
     def lose(self, what: str, count: int = 1) -> None:
@@ -36,11 +40,12 @@ class Composed:
 
 class Composer:
     """Composes the records of one stream. `late` adds the references that a second pass writes; `postpones` tells
-    whether any record may have such."""
+    whether any record may have such. `final`: what waits for another record goes without it."""
 
-    def __init__(self, work: Work, stream: Stream, *, late: bool = False) -> None:
+    def __init__(self, work: Work, stream: Stream, *, late: bool = False, final: bool = False) -> None:
         self._work = work
         self._stream = stream
+        references = References(work, stream, late=late, final=final)
         self._custom = CustomValues(work, stream, late=late)
         plain: dict[Kind, Callable[[Json], Json]] = {
             Kind.TEXT: values.text,
@@ -53,9 +58,11 @@ class Composer:
         }
         linked: dict[Kind, Callable[[Field, Seen, Json, Composed], Json]] = {
             Kind.RICH: self._rich,
-            Kind.TREE: self._tree,
-            Kind.REF: self._ref,
-            Kind.REFS: self._refs,
+            Kind.TREE: Trees(work, self._rich).rewritten,
+            Kind.REF: references.one,
+            Kind.REFS: references.several,
+            Kind.CODED: references.coded,
+            Kind.FAMILY: references.family,
             Kind.FILE: self._file,
             Kind.FILES: self._files,
         }
@@ -63,10 +70,12 @@ class Composer:
         wanted = [one for one in stream.fields if late or not one.late]
         self._specs = [(one, plain.get(one.kind), linked.get(one.kind)) for one in wanted]
         own = stream.name
-        self.postpones = self._custom.has_late or any(one.late or own in one.inside.values() for one in stream.fields)
+        self.postpones = self._custom.has_late or any(
+            one.late or one.waits or own in one.inside.values() for one in stream.fields
+        )
 
     def compose(self, record: Record) -> Composed:
-        return self.compose_seen(record, seen(record))
+        return self.compose_seen(record, seen(record, self._stream))
 
     def compose_seen(self, record: Record, one: Seen) -> Composed:
         done = Composed(record)
@@ -74,8 +83,11 @@ class Composer:
         if done.problem:
             return done
         for spec, plain, linked in self._specs:
-            value = one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
+            value = self._value(spec, one)
             if value is ABSENT:
+                continue
+            if spec.kind is Kind.FAMILY and linked is not None:
+                done.fields |= linked(spec, one, value, done)
                 continue
             if spec.when is not None and not spec.when(one):
                 value = values.text(value)
@@ -86,86 +98,47 @@ class Composer:
             done.fields[spec.name] = value
         self._rest(one.payload, done)
         self._custom.put(one, done.fields, done.lose)
+        if self._stream.at_last is not None:
+            self._stream.at_last(one, done.fields, not done.places)
         return done
+
+    def _value(self, spec: Field, one: Seen) -> Json:
+        if spec.beside:
+            return children_of(self._work, self._work.streams[spec.beside], one.id)
+        return one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
 
     def _time(self, value: Json) -> str | None:
         return values.stamp(value, self._work.options.timezone)[1]
 
-    def _rich(self, _spec: Field, _one: Seen, value: Json, done: Composed) -> str | None:
+    def _rich(self, _spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
         text = values.text(value)
-        if not text:
+        if not text or not self._work.texts.concerns(text):
             return text
-        rewritten = self._work.texts.rewrite(text, self._work.links.target_ids)
+        own = one.extras.get("attached") or {}  # a text names an attachment, the links know the file behind it
+
+        def target_ids(stream: str, source_ids: set[str]) -> dict[str, str]:
+            if stream != "files" or not own:
+                return self._work.links.target_ids(stream, source_ids)
+            names = {one: str(own.get(one.partition(":")[2], {}).get("key") or one) for one in source_ids}
+            found = self._work.links.target_ids(stream, set(names.values()))
+            return {one: found[name] for one, name in names.items() if name in found}
+
+        rewritten = self._work.texts.rewrite(text, target_ids)
         done.lose("texts_unresolved", rewritten.unresolved)
         return rewritten.text
-
-    def _tree(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
-        if isinstance(value, str):
-            return self._rich(spec, one, value, done)
-        if isinstance(value, list):
-            return [self._tree(spec, one, part, done) for part in value]
-        if isinstance(value, dict):
-            return {name: self._branch(spec, one, name, part, done) for name, part in value.items()}
-        return value
-
-    def _branch(self, spec: Field, one: Seen, name: str, value: Json, done: Composed) -> Json:
-        stream = spec.inside.get(name)
-        if stream is None or not isinstance(value, list | dict):  # PHP sends a list with gaps as a map
-            return self._tree(spec, one, value, done)
-        ids = dict.fromkeys(values.references(value))
-        found = self._work.links.target_ids(stream, ids)
-        done.lose("references_dropped", len(ids) - len(found))
-        there = dict.fromkeys(found[source_id] for source_id in ids if source_id in found)
-        return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
-
-    # ------------------------------------------------------------ references
-
-    def _ref(self, spec: Field, _one: Seen, value: Json, done: Composed) -> str | None:
-        if str(value) in spec.keep:
-            return str(value)
-        source_id = values.reference(value)
-        return None if source_id is None else self._resolve(spec, source_id, done)
-
-    def _refs(self, spec: Field, _one: Seen, value: Json, done: Composed) -> list[str]:
-        resolved = (self._resolve(spec, source_id, done) for source_id in values.references(value))
-        # Two source users may have become one: a list names each once.
-        return list(dict.fromkeys(target_id for target_id in resolved if target_id is not None))
-
-    def _resolve(self, spec: Field, source_id: str, done: Composed) -> str | None:
-        target_id = self._work.links.target_id(spec.to, source_id)
-        if target_id is not None:
-            return target_id
-        done.unresolved.append((spec.name, source_id))
-        policy = self._work.policy(self._stream, spec.name, spec.policy)
-        if policy is Policy.DROP:
-            done.lose("references_dropped")
-            return None
-        placeholder = self._work.options.placeholder_user
-        if policy is Policy.PLACEHOLDER and placeholder and spec.to == self._work.people:
-            done.lose("placeholders")
-            return placeholder
-        if spec.to == self._stream.name and self._may_come(source_id):
-            done.waits_for = done.waits_for or f"{spec.name} {source_id}"
-        else:
-            done.problem = done.problem or (
-                "REFERENCE_MISSING",
-                f"{spec.name} refers to {spec.to} {source_id}, which is not on the target",
-            )
-        return None
-
-    def _may_come(self, source_id: str) -> bool:
-        record = self._work.store.get(self._stream.table, (source_id,)).get(source_id)
-        return record is not None and record.status in (Status.NEW, Status.ERROR_RETRY)
 
     # ------------------------------------------------------------ files
 
     def _file(self, spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
         return next(iter(self._files(spec, one, value, done)), None)
 
-    def _files(self, _spec: Field, _one: Seen, value: Json, done: Composed) -> list[str]:
-        keys = list(value)
+    def _files(self, spec: Field, _one: Seen, value: Json, done: Composed) -> list[str]:
+        keys = list(dict.fromkeys(value))
         found = self._work.links.target_ids("files", keys) if keys else {}
-        done.lose("files_dropped", len(keys) - len(found))
+        missing = [key for key in keys if key not in found]
+        if missing and self._work.policy(self._stream, spec.name, Policy.DROP) is Policy.REQUIRE:
+            done.problem = done.problem or ("FILE_MISSING", f"{spec.name}: file {missing[0]} could not be had")
+        done.lose("files_dropped", len(missing))
         return [found[key] for key in keys if key in found]
 
     # ------------------------------------------------------------ what is left, and what must not be

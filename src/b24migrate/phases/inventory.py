@@ -10,7 +10,7 @@ from b24migrate.phases.read import put_aside
 from b24migrate.phases.work import Follow, Work, seen
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, SetAside, Span, order_key
-from b24migrate.streams import Entity, Listing, PerParent, Seen, Stream
+from b24migrate.streams import Each, Entity, Listing, PerParent, Seen, Stream
 
 AT_ONCE = 500
 
@@ -70,7 +70,7 @@ def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None
 
 def reported(work: Work, stream: Stream, pass_no: int) -> int | None:
     """Of a listing what its first page said; of children the sum of what their parents said."""
-    if not isinstance(work.reading(stream), PerParent):
+    if not isinstance(work.reading(stream), PerParent | Each):
         row = work.store.read(CHECKPOINTS, stream.name)
         return None if row is None or row.values["Pass"] != pass_no else int(row.values["Reported"])
     told = work.store.total(CHECKPOINTS, f"{stream.name}:", "Reported")  # a pass begins without any
@@ -99,7 +99,7 @@ def staged(work: Work, stream: str) -> Iterator[Seen]:
     after = ""
     while True:
         records = work.store.records(work.streams[stream].table, Span(after), AT_ONCE)
-        yield from map(seen, records)
+        yield from (seen(record, work.streams[stream]) for record in records)
         if len(records) < AT_ONCE:
             return
         after = order_key(records[-1].row_key)

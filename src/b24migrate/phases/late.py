@@ -9,6 +9,7 @@ from typing import NamedTuple
 from b24migrate.errors import Permanent, Transient
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composed, Composer
+from b24migrate.phases.places import remember
 from b24migrate.phases.work import ATTEMPTS, Follow, Work, seen
 from b24migrate.records import Item, Job, Link, Outcome, Record, Status
 from b24migrate.streams import Stream
@@ -19,9 +20,13 @@ LOOKED_AT = 500  # records at a time, few of which have anything to complete
 class Changed(NamedTuple):
     """A record whose late references change what was sent, and what they lost."""
 
-    row_key: str
+    composed: Composed
     item: Item
     lost: Mapping[str, int]
+
+    @property
+    def row_key(self) -> str:
+        return self.composed.record.row_key
 
 
 def complete(work: Work, job: Job) -> Follow:
@@ -45,7 +50,7 @@ def complete(work: Work, job: Job) -> Follow:
         item = composed.item(stream)
         if composed.problem is None and item.digest != link.digest:
             lost = _lost(first.compose(record), composed, stream, link) if composed.losses else {}
-            changed.append(Changed(record.row_key, item, lost))
+            changed.append(Changed(composed, item, lost))
     while changed:
         count = max(1, work.target.fits([one.item for one in changed[: work.batch_size(stream)]]))
         _update(work, job, stream.name, changed[:count])
@@ -60,7 +65,8 @@ def _incomplete(work: Work, stream: Stream, records: Sequence[Record]) -> list[R
     return [
         record
         for record in records
-        if work.texts.may_concern(record.payload) or (files is not None and any(True for _ in files(seen(record))))
+        if work.texts.may_concern(record.payload)
+        or (files is not None and any(True for _ in files(seen(record, stream))))
     ]
 
 
@@ -89,13 +95,15 @@ def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
     links = []
     losses = Counter[str]()
     again: Outcome | None = None
-    for row_key, item, lost in changed:
+    for one in changed:
+        row_key, item, lost = one.row_key, one.item, one.lost
         outcome = by_key[item.key]
         if outcome.target_id is None and outcome.retry and not last:
             again = outcome
         elif outcome.target_id is None:
             work.note(entity.name, f"{stream} {row_key}: a late reference was refused ({outcome.error_code})")
         else:
+            remember(work, work.streams[stream], one.composed)
             links.append(Link(row_key, outcome.target_id, item.digest))
             losses.update({f"{name}:{stream}": count for name, count in lost.items() if count > 0})
     work.store.link(stream, links, now=work.clock.now())

@@ -6,8 +6,8 @@ from b24migrate.phases import values
 from b24migrate.phases.read import stage
 from b24migrate.phases.work import Follow, Work, seen
 from b24migrate.ports import ENTITIES_STATE
-from b24migrate.records import Job, Record, Span, order_key
-from b24migrate.streams import Seen, Stream
+from b24migrate.records import Job, Json, Record, Span, Status, order_key
+from b24migrate.streams import Field, Kind, Seen, Stream
 
 LOOKED_AT = 200
 
@@ -31,20 +31,55 @@ def _walk(job: Job, stream: str) -> Job:
 def _wanted(work: Work, stream: Stream, records: list[Record]) -> dict[str, set[str]]:
     wanted: dict[str, set[str]] = {}
     for record in records:
-        one = seen(record)
+        one = seen(record, stream)
         for field in stream.refs:
             if field.when is not None and not field.when(one):
                 continue
-            value = field.take(one) if field.take else one.payload.get(field.name)
-            ids = {source_id for source_id in values.references(value) if source_id not in field.keep}
-            wanted.setdefault(field.to, set()).update(ids)
-    return {
-        name: missing
-        for name, ids in wanted.items()
-        if name in work.streams
-        and work.streams[name].fetch is not None
-        and (missing := ids - work.store.known(work.streams[name].table, sorted(ids)))
-    }
+            for name, source_id in named(field, one):
+                wanted.setdefault(name, set()).add(source_id)
+    return {name: missing for name, ids in wanted.items() if (missing := _missing(work, name, ids))}
+
+
+def _missing(work: Work, name: str, ids: set[str]) -> set[str]:
+    stream = work.streams.get(name)
+    if stream is None or stream.fetch is None:
+        return set()
+    if stream.by_natural:
+        return {one for one in ids if work.store.holder(stream.table, one) is None}
+    return ids - work.store.known(stream.table, sorted(ids))
+
+
+class Overheard:
+    """Resolves every id to itself and remembers which were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def __call__(self, stream: str, source_id: str) -> str:
+        self.asked.append((stream.partition(".")[0], source_id))
+        return source_id
+
+    def field(self, code: str) -> str | None:
+        return code
+
+    def missed(self, what: str) -> None:
+        pass
+
+
+def named(field: Field, one: Seen) -> list[tuple[str, str]]:
+    """The records that a field names: stream and id."""
+    value = field.take(one) if field.take else one.payload.get(field.name)
+    if field.to:
+        return [(field.to, source_id) for source_id in values.references(value) if source_id not in field.keep]
+    heard = Overheard()
+    parts = value.items() if isinstance(value, dict) and field.kind is Kind.FAMILY else listed(value)
+    for part in parts if field.code is not None else ():
+        field.code(one, part, heard)  # type: ignore[misc]
+    return heard.asked
+
+
+def listed(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else [value]
 
 
 def _fetch(work: Work, stream: Stream, ids: set[str]) -> int:
@@ -53,6 +88,14 @@ def _fetch(work: Work, stream: Stream, ids: set[str]) -> int:
         return 0
     rows = stream.fetch(work.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], work.lookup)
     return stage(work, stream, list(rows.values()), pass_no=pass_of(work, stream), pulled=True)
+
+
+def bring(work: Work, stream: Stream, ids: set[str]) -> list[Record]:
+    """Fetches and stages records that were not there when their stream was read; returns those that wait to be sent."""
+    _fetch(work, stream, ids)
+    found = work.store.get(stream.table, sorted(ids))
+    work.gone.add(stream.name, ids - found.keys())
+    return [record for record in found.values() if record.status in (Status.NEW, Status.ERROR_RETRY)]
 
 
 def pass_of(work: Work, stream: Stream) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -12,14 +13,17 @@ from b24migrate.errors import Permanent
 from b24migrate.events import Extracted
 from b24migrate.phases import values
 from b24migrate.phases.peek import looker
-from b24migrate.phases.work import Follow, Work, children_reading, seen
-from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
-from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, order_key
-from b24migrate.streams import Gather, Listing, PerParent, Progress, Seen, Stream, Whole
+from b24migrate.phases.work import Follow, Work, seen, viewed
+from b24migrate.ports import CHECKPOINTS, CUSTOM_FIELDS, PAGE_LOG, SET_ASIDE, RegisterRow
+from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, marked_span, order_key
+from b24migrate.streams import Each, Gather, Listing, PerParent, Progress, Seen, Stream, Whole
 
 PACK_PAGES = 200  # pages of children that one lane of parents reads, in full requests one after another
 PACK_PARENTS = 200
 PARENTS_AT_ONCE = 2000
+# page numbers: each parent, lane and reading has a range of its own
+PAGES_OF_A_PARENT = 1_000_000
+PAGES_OF_A_READING = 1_000_000
 FULL_REQUEST = 50  # pages
 LOOKED_AT_ONCE = 250
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
@@ -28,41 +32,75 @@ GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
 # ---------------------------------------------------------------- jobs
 
 
-def start(work: Work, scope: str, stream: Stream, pass_no: int) -> list[Job]:
-    """The first job of a stream's read."""
-    reading = work.reading(stream)
+def start(work: Work, scope: str, stream: Stream, pass_no: int, which: int = 0) -> list[Job]:
+    """The first job of one of a stream's readings."""
+    reading = work.reading(stream, which)
+    args = {"stream": stream.name, "pass": pass_no} | ({"which": which} if which else {})
     if isinstance(reading, PerParent):
-        return [Job(scope, "pack", {"stream": stream.name, "pass": pass_no, "after": "", "n": 0})]
-    return [Job(scope, "read", {"stream": stream.name, "pass": pass_no, "cursor": {}})]
+        return [Job(scope, "pack", {**args, "after": "", "n": which * PAGES_OF_A_READING})]
+    if isinstance(reading, Each):
+        parents = work.store.records(work.streams[reading.of].table, Span(), PARENTS_AT_ONCE)
+        return [
+            Job(scope, "read", {**args, "cursor": {}, "of": parent.row_key, "n": number})
+            for number, parent in enumerate(parents, 1)
+        ]
+    return [Job(scope, "read", {**args, "cursor": {}})]
 
 
 def read(work: Work, job: Job) -> Follow:
     """One request of a listing."""
     stream = work.streams[job.args["stream"]]
-    reading = work.reading(stream)
-    assert isinstance(reading, Listing | Gather)  # noqa: S101 (what `start` chose)
+    reading = work.reading(stream, int(job.args.get("which", 0)))
     gently = job.failures >= GENTLY_AFTER
+    prefix = ""
+    if isinstance(reading, Each):
+        parent = work.lookup(reading.of, [job.args["of"]])[job.args["of"]]
+        prefix, reading = reading.prefix(parent), reading.listing(parent)
+    assert isinstance(reading, Listing | Gather)  # noqa: S101 (what `start` chose)
+    if isinstance(reading, Listing):
+        reading = selecting(work, stream, reading)
     page = work.source.page(reading, job.args["cursor"], limit=work.options.test_limit, gently=gently)
     if isinstance(reading, Listing):
         page = enriched(work, stream, reading, page)
+    if prefix:
+        page = prefixed(page, prefix, int(job.args["n"]))
     keep(work, stream, page, int(job.args["pass"]))
     if page.reported is not None:
-        work.store.write(CHECKPOINTS, [checkpoint(stream.name, job.args["pass"], page.reported, 0)])
+        key = f"{stream.name}:{prefix}" if prefix else stream.name
+        work.store.write(CHECKPOINTS, [checkpoint(key, job.args["pass"], page.reported, 0)])
     return [Job(job.scope, "read", {**job.args, "cursor": cursor}) for cursor in page.next]
+
+
+def selecting(work: Work, stream: Stream, reading: Listing) -> Listing:
+    """With the custom fields that only come when they are named."""
+    if not reading.select:
+        return reading
+    codes = [row.key for row in work.store.rows(CUSTOM_FIELDS, partition=work.owner[stream.name].name)]
+    chosen = [*reading.params.get(reading.select, ()), *codes]
+    return replace(reading, params={**reading.params, reading.select: chosen})
+
+
+def prefixed(page: Page, prefix: str, number: int) -> Page:
+    rows = [row._replace(source_id=f"{prefix}:{row.source_id}") for row in page.rows]
+    return replace(numbered(page, number * PAGES_OF_A_PARENT), rows=rows)
 
 
 def pack(work: Work, job: Job) -> Follow:
     """Divides the parents into lanes of about equal work, a few hundred at a time."""
     stream = work.streams[job.args["stream"]]
-    reading = children_reading(work, stream)
-    assert reading is not None  # noqa: S101 (what `start` chose)
-    table = work.streams[reading.of].table
-    parents = work.store.records(table, Span(job.args["after"]), PARENTS_AT_ONCE)
-    packs = list(packed({parent.row_key: expected_pages(reading, seen(parent)) for parent in parents}))
+    reading = children_reading(work, job)
+    of = work.streams[reading.of]
+    parents = work.store.records(of.table, Span(job.args["after"]), PARENTS_AT_ONCE)
+    shown = [one for one in (seen(parent, of) for parent in parents) if reading.only(one)]
+    packs = list(packed({parent.id: expected_pages(reading, parent) for parent in shown}))
     number = int(job.args["n"])
-    args = {"stream": stream.name, "pass": job.args["pass"]}
+    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args}
     jobs = [
-        Job(job.scope, "children", {**args, "parents": [[one, 0, 0] for one in lane], "n": (number + k) * 1_000_000})
+        Job(
+            job.scope,
+            "children",
+            {**args, "parents": [[one, 0, 0] for one in lane], "n": (number + k) * PAGES_OF_A_PARENT},
+        )
         for k, lane in enumerate(packs)
     ]
     if len(parents) == PARENTS_AT_ONCE:
@@ -100,14 +138,13 @@ def expected_pages(reading: PerParent, parent: Seen) -> int:
 def children(work: Work, job: Job) -> Follow:
     """One request for the children of several parents; the cursor of each is its checkpoint."""
     stream = work.streams[job.args["stream"]]
-    reading = children_reading(work, stream)
-    assert reading is not None  # noqa: S101 (what `start` chose)
+    reading = children_reading(work, job)
     wanted: Sequence[Sequence[Json]] = job.args["parents"]
     parents = work.lookup(reading.of, [one[0] for one in wanted])
-    progress = [Progress(parents[one], int(after), int(got)) for one, after, got in wanted if one in parents]
+    progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
     gently = job.failures >= GENTLY_AFTER
     page = work.source.children(reading, progress, one_page=bool(work.options.test_limit), gently=gently)
-    page = numbered(page, int(job.args["n"]))
+    page = numbered(without_twins(work, stream, reading, page), int(job.args["n"]))
     unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
     keep(work, stream, page, int(job.args["pass"]))
     work.store.write(
@@ -119,9 +156,37 @@ def children(work: Work, job: Job) -> Follow:
         ],
     )
     alarm_empty(work, stream, reading, page)
-    left = [[one["id"], one["after"], one["got"]] for one in page.next]
+    left = [[one["id"], *(one[name] for name in ("after", "got", "via") if name in one)] for one in page.next]
     args = {**job.args, "parents": left, "n": int(job.args["n"]) + len(page.log)}
     return [Job(job.scope, "children", args)] if left else []
+
+
+def children_reading(work: Work, job: Job) -> PerParent:
+    reading = work.reading(work.streams[job.args["stream"]], int(job.args.get("which", 0)))
+    assert isinstance(reading, PerParent)  # noqa: S101 (what `start` chose)
+    return reading
+
+
+def without_twins(work: Work, stream: Stream, reading: PerParent, page: Page) -> Page:
+    """Sets those aside that were read before, in another place where the portal keeps them."""
+    if not reading.twins:
+        return page
+    rows: list[Row] = []
+    aside = list(page.aside)
+    siblings: dict[str, list[Seen]] = {}
+    for row in page.rows:
+        parent = row.source_id.rpartition(":")[0]
+        if parent not in siblings:
+            span = marked_span(parent, reading.twins)
+            siblings[parent] = [seen(one, stream) for one in work.store.records(stream.table, span, PARENTS_AT_ONCE)]
+        one = Seen(row.source_id, viewed(stream, row.payload), row.extras or {})
+        twin = next((other for other in siblings[parent] if reading.same(one, other)), None)
+        if twin is None:
+            rows.append(row)
+        else:
+            siblings[parent].remove(twin)
+            aside.append(SetAside(stream.name, row.source_id, "excluded", f"the same as {twin.id}"))
+    return replace(page, rows=rows, aside=aside)
 
 
 # ---------------------------------------------------------------- what is done with a page
@@ -136,7 +201,8 @@ def keep(work: Work, stream: Stream, page: Page, pass_no: int) -> None:
     for alarm in page.alarms:
         work.note(entity.name, alarm)
     for one in page.aside:
-        work.note(entity.name, f"{one.stream or stream.name} {one.source_id} cannot be read: {one.reason}")
+        if one.why == "impossible" and not one.name:  # those with a name are told together when the get is closed
+            work.note(entity.name, f"{one.stream or stream.name} {one.source_id} cannot be read: {one.reason}")
     spent = sum((entry.finished_at - entry.started_at).total_seconds() for entry in page.log)
     latency_ms = (spent + work.clock.monotonic() - started) * 1000
     work.tell(Extracted(entity.name, stream.name, staged, latency_ms))
@@ -167,7 +233,8 @@ def stage(
 def looked_at(work: Work, stream: Stream, rows: Sequence[Row], pulled: bool) -> tuple[list[Staged], list[SetAside]]:
     """What is to be staged and what a rule excludes; the files of the former are remembered."""
     look = looker(stream)
-    looked = [(row, look(row.payload)) for row in rows]
+    view = stream.view
+    looked = [(row, look(row.payload) if view is None else view(look(row.payload))) for row in rows]
     shown = [
         Seen(row.source_id, payload, row.extras or {})
         for row, payload in looked
@@ -206,6 +273,7 @@ def as_staged(
 
 
 def payload_hash(stream: Stream, payload: Mapping[str, Json]) -> str:
+    payload = payload if stream.lasting is None else stream.lasting(payload)
     return digest({name: value for name, value in payload.items() if name not in stream.volatile})
 
 
@@ -242,7 +310,7 @@ def enriched(work: Work, stream: Stream, reading: Listing, page: Page) -> Page:
     except Permanent as error:
         work.note(work.owner[stream.name].name, f"{stream.name} could not be enriched: {error}")
         return page
-    return Page(rows, page.next, page.reported, page.log, page.aside, page.alarms, page.parents)
+    return replace(page, rows=rows)
 
 
 def alarm_empty(work: Work, stream: Stream, reading: PerParent, page: Page) -> None:
@@ -255,7 +323,7 @@ def alarm_empty(work: Work, stream: Stream, reading: PerParent, page: Page) -> N
 
 def numbered(page: Page, base: int) -> Page:
     log = [entry._replace(number=base + k) for k, entry in enumerate(page.log)]
-    return Page(page.rows, page.next, page.reported, log, page.aside, page.alarms, page.parents)
+    return replace(page, log=log)
 
 
 def checkpoint(key: str, pass_no: Json, reported: int, retrieved: int) -> RegisterRow:

@@ -9,6 +9,8 @@ from b24migrate.errors import Permanent, Transient
 from b24migrate.events import RecordFailed, Sent
 from b24migrate.phases import lanes, values
 from b24migrate.phases.compose import Composed, Composer
+from b24migrate.phases.places import remember
+from b24migrate.phases.pull import bring
 from b24migrate.phases.work import ATTEMPTS, Follow, Work
 from b24migrate.records import Item, Job, Link, Outcome, Record, Settled, Span, Status, order_key
 from b24migrate.streams import Stream
@@ -60,10 +62,9 @@ class Sender:
 
     def send(self, records: Sequence[Record]) -> bool:
         """Returns whether any record was settled."""
-        composer = Composer(self._work, self._stream)
+        composer = Composer(self._work, self._stream, final=self._final)
         ready, settled = [], []
-        for record in records:
-            composed = composer.compose(record)
+        for composed in self._complete(composer, [composer.compose(record) for record in records]):
             refused = self._refused(composed)
             if refused:
                 settled.append(refused)
@@ -71,6 +72,18 @@ class Sender:
                 ready.append(composed)
         self._settle(settled)
         return bool([*settled, *self._in_turn(self._calls(ready))])
+
+    def _complete(self, composer: Composer, composed: Sequence[Composed]) -> list[Composed]:
+        """Those that name a record which came to the source after its stream was read: it is brought over first."""
+        wanted: dict[str, set[str]] = {}
+        for named, source_id in (one for each in composed for one in each.brings):
+            wanted.setdefault(named, set()).add(source_id)
+        for name, source_ids in wanted.items():
+            stream = self._work.streams[name]
+            found = bring(self._work, stream, source_ids)
+            if found:
+                Sender(self._work, stream, self._scope, final=True).send(found)
+        return [composer.compose(one.record) if one.brings else one for one in composed]
 
     def _in_turn(self, calls: Iterable[Sequence[Composed]]) -> list[Settled]:
         """One call after the other, without those whose elder has to be tried again."""
@@ -158,6 +171,7 @@ class Sender:
     def _judged(self, one: Composed, item: Item, outcome: Outcome) -> Settled:
         if outcome.status == "failed" or outcome.target_id is None:
             return self._failed(one.record, outcome.error_code, outcome.error, retry=outcome.retry)
+        remember(self._work, self._stream, one)
         link = Link(one.record.row_key, outcome.target_id, item.digest)
         return Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link, losses=one.losses)
 

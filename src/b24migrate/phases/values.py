@@ -61,6 +61,10 @@ def references(value: Json) -> list[str]:
     return [one for one in map(reference, value) if one is not None]
 
 
+def by_number(source_id: str) -> tuple[int, str]:
+    return (int(source_id) if source_id.isdecimal() else 0, source_id)
+
+
 def moment(value: Json, timezone: ZoneInfo) -> Moment | None:
     """None when unset (`""`, `null`, `false`, `{}` all occur) or unreadable; without an offset in the source's zone."""
     if not isinstance(value, str) or not value:

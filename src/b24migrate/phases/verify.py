@@ -12,7 +12,7 @@ from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composer
 from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import pass_of
-from b24migrate.phases.work import Follow, Work, decode_extras, seen_row
+from b24migrate.phases.work import Follow, Work, decode_extras, seen, seen_row
 from b24migrate.ports import FINDINGS, INVENTORY, RegisterRow, TargetRecord
 from b24migrate.records import Fate, Finding, Job, Json, Record, Row, Status
 from b24migrate.streams import Kind, Seen, Stream
@@ -112,7 +112,7 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
     for one in sent:
         found = there.get(stream.key_of(one.row_key))
         row = now.get(one.row_key) or Row(one.row_key, one.payload, decode_extras(one.extras))
-        expected = composer.compose_seen(one, seen_row(row)).fields
+        expected = composer.compose_seen(one, seen_row(row, stream)).fields
         findings = differences(stream, one.row_key, expected, found)
         record(work, findings)
         matched += not findings
@@ -133,7 +133,7 @@ def _as_the_source_says(work: Work, stream: Stream, records: Sequence[Record]) -
     """Asked again where the source can be asked by id. Extras of other methods stay as they were read."""
     if stream.fetch is None or not records:
         return {}
-    wanted = [Seen(one.row_key, msgspec.json.decode(one.payload), decode_extras(one.extras)) for one in records]
+    wanted = [seen(one, stream) for one in records]
     try:
         rows = stream.fetch(work.source, wanted, work.lookup)
     except Permanent as error:

@@ -25,7 +25,9 @@ class Analysis:
     @property
     def for_phases(self) -> PortalFacts:
         scopes = None if self.facts.scopes is None else frozenset(self.facts.scopes)
-        return PortalFacts(scopes, frozenset(name for name, exists in self.facts.methods.items() if exists))
+        told = self.facts.methods.items()
+        there, lacking = ({name for name, exists in told if exists is wanted} for wanted in (True, False))
+        return PortalFacts(scopes, frozenset(there), frozenset(lacking))
 
 
 def load(store: Store) -> Analysis:

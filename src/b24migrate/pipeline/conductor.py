@@ -101,7 +101,7 @@ class Conductor:
 
     def _forget_the_last_pass(self, entity: Entity) -> None:
         """What was logged about the source's pages and set aside; what was staged and imported stays."""
-        for stream in entity.streams:
+        for stream in (*entity.aids, *entity.streams):
             for register in (PAGE_LOG, CHECKPOINTS):
                 self._work.store.erase(register, f"{stream.name}:")
             for why in ("excluded", "impossible"):

@@ -65,7 +65,7 @@ def _storage(store: Store, clock: Clock) -> Iterator[Check]:
 
 
 def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, clock: Clock) -> tuple[list[Check], Facts]:
-    needs = sorted({reading.needs for entity in entities for one in entity.streams for reading in one.read} - {""})
+    needs = sorted(_asked_for(entities))
     commands = [Command(name, {}) for name in PROBES]
     commands += [Command("method.get", {"name": name.lower()}) for name in needs]
     try:
@@ -85,7 +85,8 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
     unfit: dict[str, str] = {}
     for via in range(1, len(source.owners)):
         checks += _other_webhook(source, via, entities, clock, unfit)
-    methods = {name: _exists(_value(answer)) for name, answer in zip(needs, answers[len(PROBES) :], strict=True)}
+    told = {name: _exists(_value(answer)) for name, answer in zip(needs, answers[len(PROBES) :], strict=True)}
+    methods = {name: exists for name, exists in told.items() if exists is not None}
     return checks, Facts(tuple(sorted(scopes)) if scopes is not None else None, admin, methods, unfit=unfit)
 
 
@@ -202,8 +203,18 @@ def _other_webhook(
     return checks
 
 
-def _exists(said: Json) -> bool:
-    return isinstance(said, dict) and said.get("isExisting") is True and said.get("isAvailable") is not False
+def _asked_for(entities: Sequence[Entity]) -> set[str]:
+    """The methods on which it depends how a stream is read."""
+    streams = [stream for entity in entities for stream in (*entity.aids, *entity.streams)]
+    readings = [reading for stream in streams for reading in (*stream.read, *stream.more)]
+    return {name for reading in readings for name in (reading.needs, reading.without) if name}
+
+
+def _exists(said: Json) -> bool | None:
+    """None: the portal does not tell."""
+    if not isinstance(said, dict) or "isExisting" not in said:
+        return None
+    return said["isExisting"] is True and said.get("isAvailable") is not False
 
 
 def _value(answer: Answer) -> Json:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.events import JobFailed, Waited
-from b24migrate.phases import attachments, custom_fields, inventory, late, match, pull, read, send, verify
+from b24migrate.phases import attachments, custom_fields, inventory, late, learn, match, pull, read, send, verify
 from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
 from b24migrate.ports import Lease
 from b24migrate.records import Job
@@ -27,6 +27,7 @@ PERFORMERS: dict[str, Performer] = {
     "match": match.match,
     "upload": attachments.upload,
     "send": send.send,
+    "learn": learn.learn,
     "complete": late.complete,
     "count": verify.count,
     "reconcile": verify.reconcile,

@@ -45,7 +45,7 @@ def one_job(name: str, kind: str, entity: Entity, **args: Json) -> Stage:
 
 
 def get_stages(work: Work, entity: Entity, pass_no: int) -> list[Stage]:
-    reads = [read_stage(stream, pass_no) for stream in entity.streams]
+    reads = [stage for stream in (*entity.aids, *entity.streams) for stage in read_stages(work, stream, pass_no)]
     pulls = [pull_stage(stream) for stream in entity.streams] if work.options.test_limit else []
     fetches = [files_stage("fetch", one) for one in (*pulled_entities(work, entity), entity)]
     return [*reads, *pulls, *fetches, one_job("inventory", "close", entity, **{"pass": pass_no})]
@@ -56,8 +56,14 @@ def pulled_entities(work: Work, entity: Entity) -> list[Entity]:
     return [other for other in work.entities if other is not entity] if work.options.test_limit else []
 
 
-def read_stage(stream: Stream, pass_no: int) -> Stage:
-    return Stage(f"read {stream.name}", lambda work, scope: read.start(work, scope, stream, pass_no))
+def read_stages(work: Work, stream: Stream, pass_no: int) -> list[Stage]:
+    """One reading after the other: the later ones look at what the earlier ones found."""
+    more = [which for which, reading in enumerate(stream.more, 1) if work.suits(reading)]
+    return [read_stage(stream, pass_no, which) for which in (0, *more)]
+
+
+def read_stage(stream: Stream, pass_no: int, which: int) -> Stage:
+    return Stage(f"read {stream.name}", lambda work, scope: read.start(work, scope, stream, pass_no, which))
 
 
 def pull_stage(stream: Stream) -> Stage:
@@ -81,7 +87,7 @@ def set_stages(work: Work, entity: Entity) -> list[Stage]:
     matched = [match_stage(stream) for one in both if one.matches_users for stream in one.streams if stream.natural]
     uploads = [files_stage("upload", one) for one in both]
     pulled = [send_stage(stream, pulled=True) for one in others for stream in one.streams]
-    sent = [send_stage(stream) for stream in entity.streams]
+    sent = [stage for stream in entity.streams for stage in (send_stage(stream), *learn_stages(stream))]
     late = [late_stage(stream) for one in both for stream in one.streams if may_be_completed(stream)]
     return [*matched, *uploads, *pulled, *sent, *late]
 
@@ -92,7 +98,7 @@ def match_stage(stream: Stream) -> Stage:
 
 def late_stage(stream: Stream) -> Stage:
     def seed(work: Work, scope: str) -> list[Job]:
-        postponed = any(one.late for one in stream.fields) or CustomValues(work, stream).has_late
+        postponed = any(one.late or one.waits for one in stream.fields) or CustomValues(work, stream).has_late
         if not postponed and not went_without(work, stream):
             return []
         return lanes.seed(work, scope, "complete", stream, pending=False)
@@ -101,7 +107,9 @@ def late_stage(stream: Stream) -> Stage:
 
 
 def may_be_completed(stream: Stream) -> bool:
-    return bool(stream.late or stream.files or any(one.kind in (Kind.RICH, Kind.TREE) for one in stream.fields))
+    return bool(
+        stream.late or stream.refs or stream.files or any(one.kind in (Kind.RICH, Kind.TREE) for one in stream.fields)
+    )
 
 
 def went_without(work: Work, stream: Stream) -> bool:
@@ -130,6 +138,13 @@ def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
         return lanes_of(work, scope, final=True), {"final": True}
 
     return Stage(f"send {stream.name}", seed, again)
+
+
+def learn_stages(stream: Stream) -> list[Stage]:
+    def seed(work: Work, scope: str) -> list[Job]:
+        return lanes.seed(work, scope, "learn", stream, pending=False)
+
+    return [Stage(f"learn {stream.name}", seed)] if stream.code else []
 
 
 def left(work: Work, stream: Stream, pulled: bool) -> int:

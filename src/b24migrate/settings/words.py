@@ -10,7 +10,8 @@ from b24migrate.settings.complaints import closest, complain, unknown
 from b24migrate.settings.places import Places
 from b24migrate.streams import Entity, Kind, Policy, Stream
 
-REFERRING = (Kind.REF, Kind.REFS, Kind.FILE, Kind.FILES)
+REFERRING = (Kind.REF, Kind.REFS, Kind.CODED, Kind.FAMILY, Kind.FILE, Kind.FILES)
+CHOICES = (Policy.REQUIRE, Policy.PLACEHOLDER, Policy.DROP)
 
 
 def check(said: dict[str, Json], catalog: Catalog, places: Places) -> None:
@@ -79,8 +80,8 @@ def _policy(name: str, policy: Json, catalog: Catalog, places: Places) -> None:
     if field_name not in referring:
         fix = closest(field_name, referring) or f"these of {stream_name} do: {', '.join(referring) or 'none'}"
         raise complain(places, key, f"names no field that refers to another record; {fix}")
-    if policy not in list(Policy):
-        words = ", ".join(f'"{word}"' for word in Policy)
+    if policy not in CHOICES:
+        words = ", ".join(f'"{word}"' for word in CHOICES)
         raise complain(places, key, f'is "{policy}", which is no policy; write one of {words}')
     if policy == Policy.PLACEHOLDER and not _people(catalog.streams.get(referring[field_name].to), catalog):
         raise complain(places, key, 'is "placeholder", which stands for a user only; write "require" or "drop"')

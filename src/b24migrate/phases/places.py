@@ -1,0 +1,31 @@
+"""Places inside a record's trees that stay as they were on the source, kept for people to look at."""
+
+from __future__ import annotations
+
+from b24migrate.phases.compose import Composed
+from b24migrate.phases.work import Work
+from b24migrate.ports import UNRESOLVED, RegisterRow
+from b24migrate.streams import Kind, Stream
+
+
+def remember(work: Work, stream: Stream, composed: Composed) -> None:
+    """The places of a record that was sent, instead of those of an earlier time."""
+    if not any(one.kind is Kind.TREE and one.code for one in stream.fields):
+        return
+    row_key = composed.record.row_key
+    work.store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")
+    rows = [
+        RegisterRow(
+            f"{stream.name}:{row_key}:{number}",
+            {"Stream": stream.name, "SourceId": row_key, "Place": place, "What": what},
+        )
+        for number, (place, what) in enumerate(dict.fromkeys(composed.places), 1)
+    ]
+    if rows:
+        work.store.write(UNRESOLVED, rows)
+        told = "; ".join(f"{place}: {what}" for place, what in dict.fromkeys(composed.places))
+        short = told if len(told) <= LONGEST else f"{told[:LONGEST]}…"
+        work.note(work.owner[stream.name].name, f"{stream.name} {row_key} keeps ids of the source: {short}")
+
+
+LONGEST = 500
