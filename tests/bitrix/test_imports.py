@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.bitrix.support import Kit, Said, Scripted
 
+from b24migrate.entities.custom import listed
 from b24migrate.errors import GateUnmet, Limited, Permanent, Transient
 from b24migrate.ports import Target
 from b24migrate.records import Item
@@ -101,8 +102,8 @@ def test_custom_fields_are_created_with_their_options(box: Running) -> None:
     assert (created[0].code, created[0].status) == ("UF_USR_1", "created")
     assert set(created[0].options) == {"26"}
     assert port.fields("users", "users", [field])[0].status == "exists"
-    custom = CustomFields("users", "user.userfield.list", "user.userfield")
-    assert port.existing_fields(custom) is None or "UF_USR_1" in (port.existing_fields(custom) or set())
+    custom = CustomFields("users", "user.userfield", listed("user.userfield.list"))
+    assert port.existing_fields(custom) == {"UF_USR_1": "enumeration"}
 
 
 @pytest.mark.parametrize("size", [0, 1, 999, 1000, 5000])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from b24migrate.entities.custom import listed
 from b24migrate.entities.reading import is_link, one_by_one
 from b24migrate.records import Table
 from b24migrate.streams import (
@@ -71,8 +72,8 @@ users = Stream(
         Field("PERSONAL_PHOTO", Kind.FILE, take=lambda seen: [ref.key for ref in photo(seen)]),
     ),
     rest=Rest(("PERSONAL_", "WORK_", "UF_")),
-    custom_prefix="UF_USR_",
-    late_custom=True,
+    custom_prefix=("UF_USR_",),
+    late_custom=frozenset({"employee"}),
     stamp="DATE_REGISTER",
     natural="EMAIL",
     natural_code="DUPLICATE_EMAIL",
@@ -91,9 +92,7 @@ ENTITIES = (
         needs_admin=True,
         streams=(departments, users),
         optional_scopes={"user.userfield": "custom fields of users are not migrated"},
-        custom_fields=CustomFields(
-            "users", "user.userfield.list", "user.userfield", {"order": {"ID": "ASC"}}, ("ru", "en")
-        ),
+        custom_fields=CustomFields("users", "user.userfield", listed("user.userfield.list")),
         matches_users=True,
     ),
 )

@@ -2,111 +2,197 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from b24migrate.errors import Permanent
 from b24migrate.phases import values
+from b24migrate.phases.inventory import staged
 from b24migrate.phases.work import Follow, Work
-from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, RegisterRow
+from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, FieldOutcome, RegisterRow
 from b24migrate.records import Args, Job, Json
 from b24migrate.streams import CustomFields, Entity
 
-LABELS_KEPT = "LABELS"
-# Types whose values cannot be carried over, and why.
-LEFT_BEHIND = {
+AT_ONCE = 50  # each may be a column of a large table
+AS_THEY_ARE = frozenset(
+    {
+        "string",
+        "string_formatted",
+        "integer",
+        "double",
+        "money",
+        "url",
+        "address",
+        "crm_status",
+    }  # statuses keep their ids
+)
+CONVERTED = frozenset({"enumeration", "employee", "boolean", "date", "datetime", "file", "crm"})
+WHY_LEFT = {
     "file": "the portal's reader of such files does not work",
-    "crm": "they name CRM records, which are not migrated with this entity",
+    "crm": "they name CRM records, which are not migrated before this entity",
     "iblock_section": "they name sections of lists, which are not migrated",
     "iblock_element": "they name elements of lists, which are not migrated",
+    "resourcebooking": "bookings are not migrated",
 }
-LABELS = ("EDIT_FORM_LABEL", "LIST_COLUMN_LABEL", "LIST_FILTER_LABEL")
+
+
+def left_behind(custom: CustomFields, kind: str) -> str:
+    """Why values of this type cannot be carried over; empty when they can."""
+    if (kind == "file" and not custom.files) or (kind == "crm" and custom.codes is None):
+        return WHY_LEFT[kind]
+    return "" if kind in AS_THEY_ARE | CONVERTED else WHY_LEFT.get(kind, f"the type {kind} is not known")
+
+
+# ---------------------------------------------------------------- get
 
 
 def read_fields(work: Work, job: Job) -> Follow:
     """Records every custom field of the source, and whether the target has it."""
     entity, custom = _entity(work, job)
     try:
-        answer = work.source.call(custom.method, custom.params)
+        fields = fields_of(work, custom)
     except Permanent as error:
         work.note(entity.name, f"custom fields could not be read: {error}")
         return []
-    found = msgspec.json.decode(answer.result or b"[]")
-    labels = _labels(work, custom)
     existing = work.target.existing_fields(custom)
-    fields = [{**field, LABELS_KEPT: labels.get(str(field["FIELD_NAME"]), {})} for field in found]
-    work.store.write(CUSTOM_FIELDS, [_row(entity.name, field, existing) for field in fields])
-    for field in fields:
-        if field.get("USER_TYPE_ID") in LEFT_BEHIND:
-            why = LEFT_BEHIND[field["USER_TYPE_ID"]]
-            work.note(entity.name, f"values of the custom field {field['FIELD_NAME']} stay behind: {why}")
+    before = {row.key: row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)}
+    wished = chosen(work, entity.name)
+    rows = [_row(entity.name, field, existing, before, wished) for field in fields]
+    work.store.write(CUSTOM_FIELDS, rows)
+    for row in rows:
+        if why := left_behind(custom, str(row.values["Type"])):
+            work.note(entity.name, f"values of the custom field {row.key} stay behind: {why}")
     return []
 
 
-def _labels(work: Work, custom: CustomFields) -> dict[str, dict[str, str]]:
-    """Field -> language -> label. A portal that takes the language for a filter answers nothing, which is no harm."""
-    labels: dict[str, dict[str, str]] = {}
-    for language in custom.languages:
-        try:
-            answer = work.source.call(custom.method, {**custom.params, "filter": {"LANG": language}})
-        except Permanent:
-            continue
-        for field in msgspec.json.decode(answer.result or b"[]"):
-            label = next((field[name] for name in LABELS if isinstance(field.get(name), str) and field[name]), "")
-            if label:
-                labels.setdefault(str(field["FIELD_NAME"]), {})[language] = label
-    return labels
+def fields_of(work: Work, custom: CustomFields) -> list[Args]:
+    """The source's custom fields, as it has them now. Raises like `Source.call`."""
+    return custom.read(work.source, lambda name: staged(work, name))
 
 
-def _row(entity: str, field: Mapping[str, Json], existing: set[str] | None) -> RegisterRow:
-    code = str(field["FIELD_NAME"])
-    state = "unknown" if existing is None else "exists" if code in existing else "missing"
-    values_ = {
+def _row(
+    entity: str,
+    field: Mapping[str, Json],
+    existing: Mapping[str, str] | None,
+    before: Mapping[str, RegisterRow],
+    wished: Mapping[str, RegisterRow],
+) -> RegisterRow:
+    code, kind = str(field["FIELD_NAME"]), str(field.get("USER_TYPE_ID") or "")
+    known = before[code].values if code in before else {}
+    state, error = known.get("State") or "unknown", known.get("Error")
+    if existing is not None:
+        there = existing.get(target_code(code, wished))
+        state, error = "missing" if there is None else "exists" if there == kind else "differs", None
+    label = label_of(field)
+    told = {
         "Payload": msgspec.json.encode(field).decode(),
-        "Type": str(field.get("USER_TYPE_ID") or ""),
-        "Label": label_of(field).get("en") or next(iter(label_of(field).values()), code),
+        "Type": kind,
+        "Label": label.get("en") or next(iter(label.values()), code),
         "State": state,
+        "TargetField": known.get("TargetField"),
+        "Error": error,
     }
-    return RegisterRow(code, values_, partition=entity)
+    return RegisterRow(code, told, partition=entity)
+
+
+# ---------------------------------------------------------------- what the administrator chose
+
+
+def chosen(work: Work, entity: str) -> dict[str, RegisterRow]:
+    """The rows of the field map by the source's code: what was linked before, and what the administrator loaded.
+    Options is null in a row that was loaded and whose field is not made yet."""
+    return {row.key.partition(":")[2]: row for row in work.store.rows(FIELD_MAP, prefix=f"{entity}:")}
+
+
+def target_code(code: str, wished: Mapping[str, RegisterRow]) -> str:
+    """Under which code the field is wanted on the target."""
+    return str((wished[code].values.get("TargetField") if code in wished else "") or code)
+
+
+def is_excluded(code: str, wished: Mapping[str, RegisterRow]) -> bool:
+    return code in wished and not wished[code].values.get("Included")
+
+
+# ---------------------------------------------------------------- set
 
 
 def create_fields(work: Work, job: Job) -> Follow:
     """Creates on the target what is missing, with list values, and keeps which code and option became which."""
     entity, custom = _entity(work, job)
-    rows = {row.key: row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)}
-    excluded = {
-        row.key.partition(":")[2]
-        for row in work.store.rows(FIELD_MAP, prefix=f"{entity.name}:")
-        if row.values.get("Included") == 0
-    }
-    wanted = [wire(msgspec.json.decode(row.values["Payload"])) for key, row in rows.items() if key not in excluded]
-    if not wanted:
-        return []
-    for outcome in work.target.fields(entity.wire, custom.stream, wanted):
-        row = rows[outcome.code]
-        failed = outcome.status == "failed"
-        seen = {"State": outcome.status, "TargetField": outcome.target, "Error": outcome.error or None}
-        work.store.write(CUSTOM_FIELDS, [row._replace(values={**row.values, **seen}, partition=entity.name)])
-        if failed:
-            work.note(
-                entity.name, f"custom field {outcome.code} cannot be created: {outcome.error_code} {outcome.error}"
-            )
-            continue
-        if outcome.status == "created" and row.values.get("State") != "created":
-            work.store.add({f"custom_fields_created:{custom.stream}": 1})
-        mapped = {"TargetField": outcome.target, "Transform": "", "Included": 1, "Options": dict(outcome.options)}
-        work.store.write(FIELD_MAP, [RegisterRow(f"{entity.name}:{outcome.code}", mapped)])
+    wished = chosen(work, entity.name)
+    rows = [row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name) if not is_excluded(row.key, wished)]
+    for owner, own in _by_owner(rows).items():
+        wanted = _by_target(own, wished)
+        for code, (first, *others) in wanted.items():
+            for row in others:
+                why = f"{first.key} takes {code}; load another target field for one of them"
+                _keep(work, entity, row, _refused(code, "CODE_TAKEN", why))
+        type_id = work.links.target_id(custom.types, owner) if owner else ""
+        for some in _chunks([(code, first) for code, (first, *_) in wanted.items()]):
+            for outcome in _declared(work, entity, some, type_id):
+                _keep(work, entity, wanted[outcome.code][0], outcome)
     return []
 
 
-def wire(field: Mapping[str, Json]) -> Args:
+def _by_owner(rows: Iterable[RegisterRow]) -> dict[str, list[RegisterRow]]:
+    """By the type that they belong to; all others under the empty text."""
+    owned: dict[str, list[RegisterRow]] = {}
+    for row in rows:
+        owned.setdefault(str(payload_of(row).get("OF") or ""), []).append(row)
+    return owned
+
+
+def _by_target(rows: Sequence[RegisterRow], wished: Mapping[str, RegisterRow]) -> dict[str, list[RegisterRow]]:
+    """By the code that they are wanted under; first the one for which it was chosen."""
+    wanted: dict[str, list[RegisterRow]] = {}
+    for row in sorted(rows, key=lambda one: target_code(one.key, wished) == one.key):
+        wanted.setdefault(target_code(row.key, wished), []).append(row)
+    return wanted
+
+
+def _declared(
+    work: Work, entity: Entity, some: Sequence[tuple[str, RegisterRow]], type_id: str | None
+) -> list[FieldOutcome]:
+    if type_id is None:
+        return [_refused(code, "TYPE_NOT_FOUND", "its type is not on the target") for code, _ in some]
+    stream = entity.custom_fields.stream if entity.custom_fields else ""
+    fields = [wire(payload_of(row), code) for code, row in some]
+    return work.target.fields(entity.wire, stream, fields, type_id=type_id)
+
+
+def _refused(code: str, error_code: str, why: str) -> FieldOutcome:
+    return FieldOutcome(code, "", "failed", {}, error_code, why)
+
+
+def _keep(work: Work, entity: Entity, row: RegisterRow, outcome: FieldOutcome) -> None:
+    failed = outcome.status == "failed"
+    error = f"{outcome.error_code} {outcome.error}".strip() if failed else None
+    told = {"State": outcome.status, "TargetField": None if failed else outcome.target, "Error": error}
+    work.store.write(CUSTOM_FIELDS, [row._replace(values={**row.values, **told}, partition=entity.name)])
+    if failed:
+        work.note(entity.name, f"custom field {row.key} cannot be created: {error}")
+        return
+    if outcome.status == "created" and row.values.get("State") != "created" and entity.custom_fields:
+        work.store.add({f"custom_fields_created:{entity.custom_fields.stream}": 1})
+    mapped = {"TargetField": outcome.target, "Transform": "", "Included": 1, "Options": dict(outcome.options)}
+    work.store.write(FIELD_MAP, [RegisterRow(f"{entity.name}:{row.key}", mapped)])
+
+
+def _chunks(some: Sequence[tuple[str, RegisterRow]]) -> Iterator[Sequence[tuple[str, RegisterRow]]]:
+    return (some[start : start + AT_ONCE] for start in range(0, len(some), AT_ONCE))
+
+
+# ---------------------------------------------------------------- one field
+
+
+def wire(field: Mapping[str, Json], code: str) -> Args:
     """A field as `import.<entity>.fields` wants it."""
     settings = field.get("SETTINGS")
     return {
-        "code": str(field["FIELD_NAME"]),
+        "code": code,
         "type": str(field.get("USER_TYPE_ID") or "string"),
-        "multiple": bool(values.flag(field.get("MULTIPLE"))),
+        "multiple": is_multiple(field),
         "mandatory": bool(values.flag(field.get("MANDATORY"))),
         "sort": values.whole(field.get("SORT")) or 100,
         "label": label_of(field),
@@ -125,16 +211,18 @@ def wire(field: Mapping[str, Json]) -> Args:
 
 
 def label_of(field: Mapping[str, Json]) -> dict[str, str]:
-    """Labels come by language, as a text, as a map, or not at all."""
-    if field.get(LABELS_KEPT):
-        return dict(field[LABELS_KEPT])
-    for name in LABELS:
-        label = field.get(name)
-        if isinstance(label, dict) and label:
-            return {str(language): str(text) for language, text in label.items()}
-        if isinstance(label, str) and label:
-            return {"en": label, "ru": label}
-    return {"en": str(field["FIELD_NAME"]), "ru": str(field["FIELD_NAME"])}
+    """By language; the code where the source tells none."""
+    code = str(field["FIELD_NAME"])
+    return dict(field.get("LABELS") or {"en": code, "ru": code})
+
+
+def is_multiple(field: Mapping[str, Json]) -> bool:
+    return bool(values.flag(field.get("MULTIPLE")))
+
+
+def payload_of(row: RegisterRow) -> Args:
+    field: Args = msgspec.json.decode(row.values["Payload"])
+    return field
 
 
 def _entity(work: Work, job: Job) -> tuple[Entity, CustomFields]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
@@ -113,8 +113,11 @@ def utc_text(when: datetime) -> str:
 
 
 def day(value: Json, timezone: ZoneInfo) -> str | None:
-    """A day without a time. The portal sends it as a time whose clock part equals its offset, so UTC has the day."""
+    """A day without a time. Portals send it as midnight, of their own zone or of UTC (03:00 in Moscow)."""
     if isinstance(value, str) and len(value) == 10 and value[4] == "-":
         return value
     when = moment(value, timezone)
-    return None if when is None else when.utc.date().isoformat()
+    if when is None:
+        return None
+    local = when.utc + timedelta(minutes=when.offset_min)
+    return (local if local.time() == time() else when.utc).date().isoformat()

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from b24migrate.bitrix.client import Portal
+from b24migrate.bitrix.source import BitrixSource
 from b24migrate.errors import GateUnmet, Permanent, Transient
 from b24migrate.ports import FieldOutcome, TargetInfo, TargetLimits, TargetRecord
 from b24migrate.records import Args, Item, Json, Outcome
@@ -67,17 +68,15 @@ class ImportTarget:
             raise _strange(method)
         return outcomes
 
-    def existing_fields(self, custom: CustomFields) -> set[str] | None:
-        """Asks the box's own method; a webhook with nothing but the scope `import` cannot."""
-        try:
-            found = _decoded(self._portal.call(custom.method, custom.params).result)
-        except (Permanent, GateUnmet):
+    def existing_fields(self, custom: CustomFields) -> dict[str, str] | None:
+        """Asks the box's own method. A webhook with nothing but the scope `import` cannot, and types have other ids."""
+        if custom.types:
             return None
-        if isinstance(found, dict):
-            found = found.get("fields", [])
-        rows = found.values() if isinstance(found, dict) else found or []
-        names = (row.get("FIELD_NAME") or row.get("fieldName") for row in rows if isinstance(row, dict))
-        return {str(name) for name in names if name}
+        try:
+            found = custom.read(BitrixSource(self._portal), lambda _: ())
+        except (Permanent, GateUnmet, msgspec.DecodeError, KeyError):
+            return None
+        return {str(field["FIELD_NAME"]): str(field.get("USER_TYPE_ID") or "") for field in found}
 
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:
         method = "import.users.match"

@@ -1,0 +1,175 @@
+"""How custom fields are read from each kind of method, and put into one form; and the files in their values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from b24migrate.entities.reading import raw_items
+from b24migrate.errors import Permanent
+from b24migrate.ports import Answer, Command, Source
+from b24migrate.records import Args, Json
+from b24migrate.streams import FileRef, Seen, StagedRecords
+
+Read: TypeAlias = Callable[[Source, StagedRecords], list[Args]]
+LANGUAGES = ("ru", "en")
+LABELS = ("EDIT_FORM_LABEL", "LIST_COLUMN_LABEL", "LIST_FILTER_LABEL")
+# Every portal has them; the contract names them among a task's own fields.
+OF_EVERY_TASK = frozenset({"UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE"})
+# What a setting of a `crm` field allows, and how codes of such records begin.
+PREFIXES = {
+    "LEAD": "L",
+    "DEAL": "D",
+    "CONTACT": "C",
+    "COMPANY": "CO",
+    "QUOTE": "Q",
+    "INVOICE": "I",
+    "ORDER": "O",
+    "SMART_INVOICE": "SI",
+}
+SMART_TYPE = "DYNAMIC_"
+
+
+def listed(method: str, params: Args | None = None, languages: Sequence[str] = LANGUAGES) -> Read:
+    """`user.userfield.list`, `crm.<entity>.userfield.list`: upper-case rows; labels only when a language is named."""
+    return _in_languages(method, params or {"order": {"ID": "ASC"}}, "filter", languages)
+
+
+def of_tasks(languages: Sequence[str] = LANGUAGES) -> Read:
+    """`task.item.userfield.getlist`. Its parameters are taken by position, so their order matters."""
+    read = _in_languages("task.item.userfield.getlist", {"ORDER": {"ID": "ASC"}, "FILTER": {}}, "FILTER", languages)
+
+    def without_those_of_every_task(source: Source, staged: StagedRecords) -> list[Args]:
+        return [field for field in read(source, staged) if field["FIELD_NAME"] not in OF_EVERY_TASK]
+
+    return without_those_of_every_task
+
+
+def of_types(types: str, languages: Sequence[str] = LANGUAGES) -> Read:
+    """`userfieldconfig.list` for every staged smart process, by whose entityTypeId its fields are known from then on;
+    options and labels are told field by field."""
+
+    def read(source: Source, staged: StagedRecords) -> list[Args]:
+        return [field for one in staged(types) for field in _of_type(source, one, languages)]
+
+    return read
+
+
+# ---------------------------------------------------------------- upper-case rows
+
+
+def _in_languages(method: str, params: Args, filter_name: str, languages: Sequence[str]) -> Read:
+    def read(source: Source, _: StagedRecords) -> list[Args]:
+        fields = list(_rows(source, method, params))
+        labels: dict[str, dict[str, str]] = {}
+        for language in languages:
+            asked = {**params, filter_name: {**params.get(filter_name, {}), "LANG": language}}
+            try:
+                rows = list(_rows(source, method, asked))
+            except Permanent:
+                continue  # it takes the language for a filter: a field without labels is called by its code
+            for row in rows:
+                if label := _label(row):
+                    labels.setdefault(str(row["FIELD_NAME"]), {})[language] = label
+        return [_normal({**field, "LABELS": labels.get(str(field["FIELD_NAME"]), {})}) for field in fields]
+
+    return read
+
+
+def _rows(
+    source: Source, method: str, params: Args, items: tuple[str, ...] = (), name: str = "FIELD_NAME"
+) -> Iterator[Mapping[str, Json]]:
+    """All of them in one answer or page by page: no method says how large a page is. Each field once, so that a portal
+    which answers its first page again and again comes to an end."""
+    met: set[str] = set()
+    start: int | None = 0
+    while start is not None:
+        answer = source.call(method, {**params, "start": start} if start else params)
+        found = [msgspec.json.decode(raw) for raw in raw_items(answer.result or b"[]", items)]
+        rows = [row for row in found if str(row[name]) not in met]
+        yield from rows
+        met.update(str(row[name]) for row in rows)
+        start = answer.next if rows else None
+
+
+def _label(row: Mapping[str, Json]) -> str:
+    return next((str(row[name]) for name in LABELS if isinstance(row.get(name), str) and row[name]), "")
+
+
+# ---------------------------------------------------------------- smart processes
+
+
+def _of_type(source: Source, one: Seen, languages: Sequence[str]) -> list[Args]:
+    """Its fields are those of `CRM_<id>`, which is another number."""
+    owner = f"CRM_{one.payload['id']}"
+    asked = {"moduleId": "crm", "order": {"id": "ASC"}, "filter": {"entityId": owner}}
+    found = _rows(source, "userfieldconfig.list", asked, ("fields",), "id")
+    # The filter is documented in a tutorial only, so the owner is looked at as well.
+    rows = [row for row in found if row.get("entityId", owner) == owner]
+    commands = [Command("userfieldconfig.get", {"moduleId": "crm", "id": row["id"]}) for row in rows]
+    return [
+        {**_upper(row, answer, languages), "OF": str(one.payload["entityTypeId"])}
+        for row, answer in zip(rows, source.batch(commands), strict=True)
+    ]
+
+
+def _upper(row: Mapping[str, Json], details: Answer, languages: Sequence[str]) -> Args:
+    """What the list says and what the details add. A field whose details are refused goes without options."""
+    if details.error is not None and not isinstance(details.error, Permanent):
+        raise details.error
+    said = msgspec.json.decode(details.result) if details.result else {}
+    whole = {**row, **(said.get("field") or {})} if isinstance(said, dict) else dict(row)
+    field = {_upper_name(name): value for name, value in whole.items()}
+    field["LIST"] = [
+        {_upper_name(name): value for name, value in option.items()} for option in _values(field.pop("ENUM", None))
+    ]
+    told: Mapping[str, Json] = next(
+        (field[name] for name in LABELS if isinstance(field.get(name), dict) and field[name]), {}
+    )
+    field["LABELS"] = {language: str(told[language]) for language in languages if told.get(language)}
+    return _normal(field)
+
+
+def _upper_name(name: str) -> str:
+    """`userTypeId` is USER_TYPE_ID in the older methods."""
+    return re.sub(r"(?=[A-Z])", "_", name).upper()
+
+
+# ---------------------------------------------------------------- one form
+
+
+def _normal(field: Mapping[str, Json]) -> Args:
+    only = _only(field.get("SETTINGS")) if field.get("USER_TYPE_ID") == "crm" else ""
+    return {**field, "LIST": list(_values(field.get("LIST"))), **({"ONLY": only} if only else {})}
+
+
+def _only(settings: Json) -> str:
+    """What the codes begin with, when the field allows records of one kind only."""
+    allowed = [name for name, wanted in settings.items() if wanted == "Y"] if isinstance(settings, dict) else []
+    if len(allowed) != 1:
+        return ""
+    kind = allowed[0]
+    number = kind.removeprefix(SMART_TYPE)
+    return f"T{int(number):x}" if kind.startswith(SMART_TYPE) and number.isdecimal() else PREFIXES.get(kind, "")
+
+
+def _values(listed: Json) -> Iterable[Mapping[str, Json]]:
+    """PHP sends a list with gaps as a map, and an empty map as a list."""
+    return listed.values() if isinstance(listed, dict) else listed or ()
+
+
+# ---------------------------------------------------------------- files in values
+
+
+def files_in(seen: Seen, kind: str, prefixes: tuple[str, ...]) -> Iterator[FileRef]:
+    """The files in values of custom fields: an object with an id, and an address that a webhook may open."""
+    for name, value in seen.payload.items():
+        if name.startswith(prefixes) and isinstance(value, dict | list):
+            yield from (
+                FileRef(kind, str(file["id"]), url=str(file["urlMachine"]))
+                for file in (value if isinstance(value, list) else [value])
+                if isinstance(file, dict) and file.get("id") and file.get("urlMachine")
+            )
