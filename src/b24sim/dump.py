@@ -12,7 +12,7 @@ from b24sim.table import Row, Table, shown
 
 STREAMS = (
     *("users", "departments", "groups", "group_members", "chats", "chat_messages", "files", "user_fields"),
-    *("feed_posts", "feed_comments"),
+    *("feed_posts", "feed_comments", "workflow_templates"),
 )
 
 
@@ -42,6 +42,7 @@ def counts(portal: Portal) -> dict[str, int]:
         "files": company.correspondence.files,
         "feed_posts": len(company.feed.posts),
         "feed_comments": len(company.feed_rows.comments),
+        "workflow_templates": len(company.workflows.templates),
     }
 
 
@@ -97,4 +98,5 @@ _MAKERS = {
     "user_fields": _user_fields,
     "feed_posts": dump_feed.posts,
     "feed_comments": dump_feed.comments,
+    "workflow_templates": dump_feed.templates,
 }

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from b24sim.company.feed import PUBLISHED
+from b24sim.company.workflows import ROBOTS
 from b24sim.portal import Portal
 from b24sim.table import Row, shown
 
@@ -25,6 +26,15 @@ def comments(portal: Portal, user: int | None) -> Iterator[Row]:
         if user is None or user == author or user in portal.admins:
             key = f"{fields['hidden']['post_id']}:{fields['comment_id']}"
             yield {"id": key, "fields": fields, "told": user in {None, author}}
+
+
+def templates(portal: Portal, user: int | None) -> Iterator[Row]:
+    """Robots too, unless it is asked what somebody sees: nothing, if he is no administrator."""
+    rows = portal.company.workflows.templates
+    for number in rows:
+        row = rows.row(number)
+        if user is None or (user in portal.admins and int(row["AUTO_EXECUTE"]) < ROBOTS):
+            yield {"id": str(number), "fields": row}
 
 
 def _all(row: Row) -> Row:

@@ -7,6 +7,7 @@ from b24sim.company.chats import CLOSED, Chat
 from b24sim.company.company import Company
 from b24sim.company.feed_changes import FEED_CHANGES
 from b24sim.company.groups import MEMBER, OWNER, Group
+from b24sim.company.workflows_changes import WORKFLOW_CHANGES
 from b24sim.errors import RestError
 from b24sim.table import Row
 
@@ -166,6 +167,7 @@ CHANGES: dict[tuple[str, str], Change] = {
     ("chat_messages", "update"): update_message,
     ("chat_messages", "delete"): delete_message,
     **FEED_CHANGES,
+    **WORKFLOW_CHANGES,
 }
 STREAM_OF = {
     "user.": "users",

@@ -14,6 +14,7 @@ from b24sim.company.groups import Group, extranet_members, group_row, grow_group
 from b24sim.company.messages import FILE_BASE, correspondence
 from b24sim.company.plan import Plan, sized
 from b24sim.company.tasks import Tasks
+from b24sim.company.workflows import Workflows
 from b24sim.moments import Moments
 from b24sim.table import Row, Table
 
@@ -48,6 +49,7 @@ class Company:
         self.feed_files = FeedFiles(self.feed, self.attachments, self.correspondence)
         self.attachments.family(Family.POST, self.feed_files.of_post_at, self._sees_post)
         self.attachments.family(Family.POST_COMMENT, self.feed_files.of_comment_at, self._sees_post)
+        self.workflows = Workflows(self.people, self.groups_by_id, self.crm.smart_types)
         self._zones = {"": self.moments}
         self._pairs: tuple[int, dict[frozenset[int], int]] = (-1, {})
         self._visible: dict[int, tuple[int, list[int]]] = {}
