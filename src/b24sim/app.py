@@ -22,6 +22,7 @@ from b24sim.http import (
     wait_for_disconnect,
 )
 from b24sim.limits import operating_limit, query_limit
+from b24sim.methods.crm_items import GET_FILE
 from b24sim.phpjson import decode, encode
 from b24sim.portal import Portal
 from b24sim.request import Address, parse_address, parse_params
@@ -56,7 +57,7 @@ class App:
             await redirect(self.portal.company.portal_url + path.removeprefix(MOVED), scope, send)
             return
         address = parse_address(path)
-        if address is None or address.method == "download":
+        if address is None or address.method in {"download", GET_FILE}:
             if not await self._struck("download", scope, receive, send):
                 await download(self.portal, address, scope, send)
             return

@@ -1,9 +1,11 @@
 """Bytes behind links: photos, avatars and files."""
 
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
+from b24sim.company.crm_files import content
 from b24sim.company.files import picture
 from b24sim.http import HTML, LOGIN_PAGE, NOT_FOUND, Scope, Send, header, respond
+from b24sim.methods.crm_items import GET_FILE
 from b24sim.methods.disk import UF, signature
 from b24sim.portal import Portal
 from b24sim.request import Address
@@ -21,6 +23,9 @@ async def download(portal: Portal, address: Address | None, scope: Scope, send: 
     if address is None and scope["path"] != UF:
         await _picture(portal, scope, send)
         return
+    if address is not None and address.method == GET_FILE:
+        await _crm_file(portal, address, scope, send)
+        return
     number = _granted(portal, address, scope) if address else _attached(portal, scope)
     file = portal.company.drive_file(number) if number else None
     if file is None:
@@ -30,7 +35,18 @@ async def download(portal: Portal, address: Address | None, scope: Scope, send: 
     await respond(send, 200, file.content(), BINARY, ((b"content-disposition", disposition),))
 
 
-def _granted(portal: Portal, address: Address, scope: Scope) -> int:
+async def _crm_file(portal: Portal, address: Address, scope: Scope, send: Send) -> None:
+    """Nothing but this header tells the name of a file in a CRM field."""
+    number = _granted(portal, address, scope, "crm")
+    file = portal.company.crm.file(number) if number else None
+    if file is None:
+        await respond(send, 200, LOGIN_PAGE, HTML)
+        return
+    name = f"attachment; filename=\"file.{file.extension}\"; filename*=utf-8''{quote(file.name, safe='')}".encode()
+    await respond(send, 200, content(file), BINARY, ((b"content-disposition", name),))
+
+
+def _granted(portal: Portal, address: Address, scope: Scope, wanted: str = "disk") -> int:
     token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
     if token.startswith("im|"):
         return portal.spend_token(token)
@@ -40,7 +56,7 @@ def _granted(portal: Portal, address: Address, scope: Scope) -> int:
     known = portal.webhooks.get(user) == address.secret
     return (
         int(number)
-        if kind == "disk" and number.isdigit() and known and signed == signature(address.secret, int(number))
+        if kind == wanted and number.isdigit() and known and signed == signature(address.secret, int(number))
         else 0
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from b24sim import dump_feed
+from b24sim import dump_crm, dump_feed
 from b24sim.context import Context
 from b24sim.errors import RestError
 from b24sim.methods.dialogs import avatar, dialog_shape, file_shape
@@ -13,6 +13,7 @@ from b24sim.table import Row, Table, shown
 STREAMS = (
     *("users", "departments", "groups", "group_members", "chats", "chat_messages", "files", "user_fields"),
     *("feed_posts", "feed_comments", "workflow_templates"),
+    *dump_crm.MAKERS,
 )
 
 
@@ -43,6 +44,7 @@ def counts(portal: Portal) -> dict[str, int]:
         "feed_posts": len(company.feed.posts),
         "feed_comments": len(company.feed_rows.comments),
         "workflow_templates": len(company.workflows.templates),
+        **dump_crm.counts(portal),
     }
 
 
@@ -99,4 +101,5 @@ _MAKERS = {
     "feed_posts": dump_feed.posts,
     "feed_comments": dump_feed.comments,
     "workflow_templates": dump_feed.templates,
+    **dump_crm.MAKERS,
 }

@@ -26,7 +26,7 @@ def matching(table: Table, ids: Sequence[int], conditions: dict[str, Any], momen
     for key, value in conditions.items():
         operator, field = split(key)
         if field == "ID" and operator in {">", ">=", "<", "<="}:
-            ids = _bounded(ids, operator, whole(value))
+            ids = bounded(ids, operator, whole(value))
         elif field == "ID" and operator in {"", "=", "@"}:
             wanted = {whole(item) for item in (value if isinstance(value, list) else [value])}
             ids = [number for number in ids if number in wanted]
@@ -58,7 +58,7 @@ def _passes(row: Row, tests: list[Test]) -> bool:
     return all(test(row) for test in tests)
 
 
-def _bounded(ids: Sequence[int], operator: str, bound: int) -> Sequence[int]:
+def bounded(ids: Sequence[int], operator: str, bound: int) -> Sequence[int]:
     if operator == ">":
         return ids[bisect_right(ids, bound) :]
     if operator == ">=":

@@ -119,6 +119,8 @@ def _access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--comments-name", choices=("post", "entry"), default="post", help="feed comments have post_id or log_id"
     )
+    group.add_argument("--without", metavar="METHODS", default="", help="methods it lacks, e.g. crm.item.list")
+    group.add_argument("--many-owners", action="store_true", help="crm.item.productrow.list takes a list of owners")
     group.add_argument("--faults", metavar="FILE|JSON", help="a list of fault rules")
 
 
@@ -141,6 +143,8 @@ def portal_from(options: argparse.Namespace) -> Portal:
         costs=Costs(_costs(options.cost), options.default_cost, options.cost_takes_time),
         faults=Faults(_script(options.faults), options.seed),
         listing_chats=options.listing_chats,
+        without=options.without.split(","),
+        many_owners=options.many_owners,
         feed_habits=FeedHabits(options.old_feed, options.feed_cursor == "entry", options.comments_name == "entry"),
         latency_s=options.latency,
     )

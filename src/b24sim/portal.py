@@ -71,6 +71,8 @@ class Portal:
         costs: Costs | None = None,
         faults: Faults | None = None,
         listing_chats: bool = False,
+        without: Iterable[str] = (),
+        many_owners: bool = False,
         feed_habits: FeedHabits | None = None,
         latency_s: float = 0.0,
     ):
@@ -85,6 +87,7 @@ class Portal:
         self.costs = costs or Costs()
         self.faults = faults or Faults()
         self.listing_chats = listing_chats
+        self.many_owners = many_owners
         self.feed_habits = feed_habits or FeedHabits()
         self.latency_s = latency_s
         self.stats = Stats()
@@ -98,7 +101,7 @@ class Portal:
         self.imports = Imports(
             now=lambda: utc(self.clock), timezone=self.company.plan.timezone, **furniture(self.company)
         )
-        self.methods = Registry(all_methods(listing_chats=listing_chats), self._import_method)
+        self.methods = Registry(all_methods(listing_chats=listing_chats, without=without), self._import_method)
         entities = "|".join(ENTITIES)
         self._import_name = re.compile(
             rf"import\.(info|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"

@@ -5,6 +5,7 @@ from typing import Any
 
 from b24sim.company.chats import CLOSED, Chat
 from b24sim.company.company import Company
+from b24sim.company.crm_changes import CRM_CHANGES
 from b24sim.company.feed_changes import FEED_CHANGES
 from b24sim.company.groups import MEMBER, OWNER, Group
 from b24sim.company.workflows_changes import WORKFLOW_CHANGES
@@ -167,9 +168,13 @@ CHANGES: dict[tuple[str, str], Change] = {
     ("chat_messages", "update"): update_message,
     ("chat_messages", "delete"): delete_message,
     **FEED_CHANGES,
+    **CRM_CHANGES,
     **WORKFLOW_CHANGES,
 }
 STREAM_OF = {
+    "crm.company.": "crm_companies",
+    "crm.contact.": "crm_contacts",
+    "crm.": "crm_deals",
     "user.": "users",
     "department.": "departments",
     "sonet_group.": "groups",

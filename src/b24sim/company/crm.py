@@ -32,6 +32,7 @@ class Items(Table):
         self.fields = fields
         self.times = times
         self._shared: Shared | None = None
+        self._names: list[str] | None = None
         self._make_one: Make = lambda _number: Made(b"{}", 0)
         self._variants: Callable[[], list[Row]] = list
         self._order: dict[str, tuple[int, array[float], list[int]]] = {}
@@ -39,6 +40,13 @@ class Items(Table):
     def made_by(self, make: Make, variants: Callable[[], list[Row]]) -> "Items":
         self._make_one, self._variants = make, variants
         return self
+
+    @property
+    def names(self) -> list[str]:
+        """The fields a record of this type has, even where there is no record."""
+        if self._names is None:
+            self._names = list(self._whole(1))
+        return self._names
 
     @property
     def shared(self) -> Shared:
@@ -76,6 +84,11 @@ class Items(Table):
         place = place_of(number)
         luck = self.times.luck(place)
         return (self.times.updated if name == "updatedTime" else self.times.created)(place, luck)
+
+    def ordinary(self, number: int) -> Row:
+        """A record under that number, whether it is there or not, with nothing out of the ordinary."""
+        made = self._make_one(number)
+        return {**decode(made.own), **self.shared.rows[made.variant]}
 
     def _whole(self, number: int) -> Row:
         made = self._make_one(number)

@@ -5,6 +5,7 @@ from b24sim.company import names
 from b24sim.company.crm_fields import Field
 from b24sim.company.crm_files import PICTURE, file_id, files_of
 from b24sim.company.crm_ids import COMPANY, CONTACT
+from b24sim.company.crm_products import php_number
 from b24sim.company.crm_structure import CURRENCIES, DICTIONARIES
 from b24sim.company.crm_values import VARIANTS, comment, custom_values, marks
 from b24sim.company.crm_world import Made, Times, World, deleted_among, one_of, place_of
@@ -64,7 +65,7 @@ def company(world: World, times: Times, fields: list[Field], number: int) -> Mad
     luck = times.luck(place)
     own: Row = {"id": number, "title": f"{FIRMS[luck % 5]} {number}"} | _dated(world, times, place, luck)
     own |= {
-        "revenue": (luck >> 6) % 900_000_000 / 100 if place % 3 else None,
+        "revenue": php_number((luck >> 6) % 900_000_000 / 100) if place % 3 else None,
         "currencyId": CURRENCIES[luck % 4 if place % 4 == 1 else 0][0],
         "isMyCompany": "Y" if place == MY_COMPANY_PLACE else "N",
         fields[uf.TEXT].code: f"Ю-{number} <b>&</b>",

@@ -4,7 +4,7 @@ from b24sim.company import crm_fields as uf
 from b24sim.company.crm_fields import Field
 from b24sim.company.crm_files import files_of
 from b24sim.company.crm_ids import DEAL
-from b24sim.company.crm_products import rows_in, worth
+from b24sim.company.crm_products import php_number, rows_in, worth
 from b24sim.company.crm_structure import CURRENCIES, DEAL_PIPELINES, DICTIONARIES, GONE_PIPELINE, STAGES
 from b24sim.company.crm_values import VARIANTS, comment, custom_values, marks
 from b24sim.company.crm_world import Made, Times, World, deleted_among, one_of, place_of
@@ -35,7 +35,7 @@ def deal(world: World, times: Times, fields: list[Field], number: int) -> Made:
         f'"updatedTime":"{iso(updated)}","movedTime":"{iso(moved)}","createdBy":{author},"updatedBy":{editor},'
         f'"movedBy":{mover},"assignedById":{one_of(world.staff, luck >> 5)},"categoryId":{category},'
         f'"stageId":"{stage}","stageSemanticId":"{meaning}","closed":"{"N" if meaning == "P" else "Y"}",'
-        f'"opportunity":{worth(place, luck) if products else (luck >> 6) % 10_000_000 / 100},'
+        f'"opportunity":{worth(place, luck) if products else php_number((luck >> 6) % 10_000_000 / 100)},'
         f'"isManualOpportunity":"{"N" if products else "Y"}",'
         f'"currencyId":"{CURRENCIES[(luck >> 21) % 4 if luck % 3 == 1 else 0][0]}",'
         f'"companyId":{"null" if company is None else company},"contactId":{contacts[0] if contacts else 0},'

@@ -14,14 +14,20 @@ def rows_in(place: int, luck: int) -> int:
     return LONG if place == LONG_PLACE else luck % 4 if luck % 3 == 0 else 0
 
 
+def php_number(value: float) -> float:
+    """PHP writes a whole number without a fraction."""
+    return int(value) if value == int(value) else value
+
+
 def line(luck: int, number: int) -> tuple[float, float]:
     """Final price of a unit, and how many."""
     mixed = luck >> (number % 24)
-    return (mixed % 9_000_000) / 100, (mixed % 40 + 1) / 4
+    return php_number((mixed % 9_000_000) / 100), php_number((mixed % 40 + 1) / 4)
 
 
 def worth(place: int, luck: int) -> float:
-    return round(sum(price * quantity for price, quantity in (line(luck, n) for n in range(rows_in(place, luck)))), 2)
+    lines = (line(luck, number) for number in range(rows_in(place, luck)))
+    return php_number(round(sum(price * quantity for price, quantity in lines), 2))
 
 
 def product_rows(entity_type_id: int, owner: int, place: int, luck: int) -> list[Row]:
@@ -39,9 +45,10 @@ def _row(entity_type_id: int, owner: int, luck: int, number: int) -> Row:
         "ownerType": letters(entity_type_id),
         # Half of the rows are free text: no product of the catalogue is behind them.
         "productId": 0 if number % 2 else 9_600 + luck % 40, "productName": NAMES[(luck + number) % 4],
-        "price": price, "priceAccount": price, "priceExclusive": round(exclusive, 8), "priceNetto": round(netto, 8),
-        "priceBrutto": round(price / (1 - discount / 100), 8), "quantity": quantity, "discountTypeId": 2,
-        "discountRate": discount, "discountSum": round(netto - exclusive, 8), "taxRate": tax,
+        "price": price, "priceAccount": price, "priceExclusive": php_number(round(exclusive, 8)),
+        "priceNetto": php_number(round(netto, 8)),
+        "priceBrutto": php_number(round(price / (1 - discount / 100), 8)), "quantity": quantity, "discountTypeId": 2,
+        "discountRate": discount, "discountSum": php_number(round(netto - exclusive, 8)), "taxRate": tax,
         "taxIncluded": "Y" if luck % 2 else "N", "taxName": f"НДС {tax}%" if tax else "", "customized": "Y",
         "measureCode": code, "measureName": measure, "sort": 10 * (number + 1), "xmlId": "", "type": 4, "storeId": None,
     }  # fmt: skip

@@ -4,7 +4,7 @@ from b24sim.company import crm_fields as uf
 from b24sim.company.crm_fields import Field
 from b24sim.company.crm_files import files_of
 from b24sim.company.crm_ids import DEAL, SmartType
-from b24sim.company.crm_products import rows_in, worth
+from b24sim.company.crm_products import php_number, rows_in, worth
 from b24sim.company.crm_structure import CURRENCIES, DICTIONARIES, SMART_STAGES, has, parents_of
 from b24sim.company.crm_values import VARIANTS, comment, custom_values, marks
 from b24sim.company.crm_world import Made, Times, World, deleted_among, one_of, place_of
@@ -32,7 +32,7 @@ def smart_item(world: World, times: Times, fields: list[Field], smart: SmartType
         "movedBy": world.author(place + 13, luck >> 17),
         "assignedById": one_of(world.staff, luck >> 5),
         **_where(smart, place, luck),
-        "opportunity": (worth(place, luck) if products else luck % 5_000_000 / 100) if sold else None,
+        "opportunity": (worth(place, luck) if products else php_number(luck % 5_000_000 / 100)) if sold else None,
         "isManualOpportunity": ("N" if products else "Y") if sold else None,
         "currencyId": CURRENCIES[luck % 4][0] if sold else None,
         **_clients(world, smart, place, luck),

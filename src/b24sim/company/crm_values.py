@@ -6,6 +6,7 @@ from b24sim.company import crm_fields as uf
 from b24sim.company.chance import chance
 from b24sim.company.crm_fields import Field
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, binding
+from b24sim.company.crm_products import php_number
 from b24sim.company.crm_world import World, deleted_among, one_of
 from b24sim.company.plan import ANCHOR, DAY
 from b24sim.phpjson import encode
@@ -92,7 +93,7 @@ def _moment(luck: int) -> float:
 MAKERS: dict[int, Callable[[World, Field, int], object]] = {
     uf.TEXTS: lambda _world, _field, luck: ["срочно", f"тег {luck % 100} & <i>"],
     uf.WHOLE: lambda _world, _field, luck: luck % 50 - 5,
-    uf.NUMBER: lambda _world, _field, luck: (luck % 100_000) / 8,
+    uf.NUMBER: lambda _world, _field, luck: php_number((luck % 100_000) / 8),
     uf.FLAG: lambda _world, _field, luck: "Y" if luck % 2 else "N",
     uf.DATE: lambda world, _field, luck: world.midnight(_moment(luck)),
     uf.MOMENT: lambda world, _field, luck: world.moments.iso(_moment(luck)),

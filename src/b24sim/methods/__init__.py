@@ -1,8 +1,15 @@
 """The REST methods, one room per module of the portal."""
 
+from collections.abc import Iterable
+
 from b24sim.context import Method
 from b24sim.methods import (
     chats,
+    crm_items,
+    crm_legacy,
+    crm_products,
+    crm_structure,
+    crm_userfields,
     disk,
     feed,
     feed_comments,
@@ -16,7 +23,11 @@ from b24sim.methods import (
 )
 
 
-def all_methods(*, listing_chats: bool = False) -> list[Method]:
-    """Everything a portal serves; a few portals list chats and their messages under names of their own."""
+def all_methods(*, listing_chats: bool = False, without: Iterable[str] = ()) -> list[Method]:
+    """What a portal serves: a few list chats under names of their own, and some are too old for some methods."""
     rooms = (system, users, groups, chats, messages, disk, feed, feed_comments, tasks, tasks_legacy, workflows)
-    return [method for room in rooms for method in room.METHODS] + (messages.LISTING_METHODS if listing_chats else [])
+    crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields)
+    everything = [method for room in (*rooms, *crm) for method in room.METHODS]
+    everything += messages.LISTING_METHODS if listing_chats else []
+    lacking = {name.lower() for name in without}
+    return [method for method in everything if method.name.lower() not in lacking]

@@ -8,7 +8,7 @@ from b24sim.result import Result
 ALL_SCOPES = (
     "user", "user_basic", "user_brief", "user.userfield", "department", "sonet_group", "socialnetwork", "im",
     "im.import",
-    "disk", "log", "task", "crm", "bizproc", "import",
+    "disk", "log", "task", "crm", "userfieldconfig", "bizproc", "import",
 )  # fmt: skip
 
 

@@ -1,0 +1,98 @@
+"""The truth about a CRM: every record with its product rows, and its files by name, size and digest."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from b24sim.company.crm import Items
+from b24sim.company.crm_fields import config_details
+from b24sim.company.crm_files import content, crm_file
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
+from b24sim.company.crm_structure import category_row, relations
+from b24sim.company.crm_world import FileId
+from b24sim.portal import Portal
+from b24sim.table import Row, shown
+
+
+def counts(portal: Portal) -> dict[str, int]:
+    crm = portal.company.crm
+    return {
+        "crm_types": len(crm.types),
+        "crm_categories": len(crm.categories),
+        "crm_stages": len(crm.statuses),
+        "crm_companies": len(crm.items[COMPANY]),
+        "crm_contacts": len(crm.items[CONTACT]),
+        "crm_deals": len(crm.items[DEAL]),
+        "crm_spitems": sum(len(crm.items[smart.entity_type_id]) for smart in crm.smart_types),
+        "crm_fields": sum(len(items.fields) for items in crm.items.values()),
+    }
+
+
+def _types(portal: Portal, _user: int | None) -> Iterator[Row]:
+    crm = portal.company.crm
+    for smart in crm.smart_types:
+        yield {"id": str(smart.id), "fields": crm.types.row(smart.id) | relations(smart, crm.smart_types)}
+
+
+def _categories(portal: Portal, _user: int | None) -> Iterator[Row]:
+    for category in portal.company.crm.categories:
+        yield {"id": f"{category.entity_type_id}:{category.id}", "fields": category_row(category)}
+
+
+def _stages(portal: Portal, _user: int | None) -> Iterator[Row]:
+    for row in portal.company.crm.statuses:
+        yield {"id": f"{row['ENTITY_ID']}:{row['STATUS_ID']}", "fields": row}
+
+
+def _fields(portal: Portal, _user: int | None) -> Iterator[Row]:
+    for items in portal.company.crm.items.values():
+        for field in items.fields:
+            yield {"id": f"{field.entity}:{field.code}", "fields": config_details(field)}
+
+
+def _companies(portal: Portal, _user: int | None) -> Iterator[Row]:
+    return _items(portal, portal.company.crm.items[COMPANY])
+
+
+def _contacts(portal: Portal, _user: int | None) -> Iterator[Row]:
+    return _items(portal, portal.company.crm.items[CONTACT])
+
+
+def _deals(portal: Portal, _user: int | None) -> Iterator[Row]:
+    return _items(portal, portal.company.crm.items[DEAL])
+
+
+def _smart_items(portal: Portal, _user: int | None) -> Iterator[Row]:
+    crm = portal.company.crm
+    for smart in crm.smart_types:
+        for record in _items(portal, crm.items[smart.entity_type_id]):
+            yield record | {"id": f"{smart.entity_type_id}:{record['id']}"}
+
+
+def _items(portal: Portal, items: Items) -> Iterator[Row]:
+    crm = portal.company.crm
+    for number in items:
+        fields = {name: _told(crm.world.seed, value) for name, value in shown(items.row(number)).items()}
+        fields["productRows"] = crm.product_rows(items.entity_type_id, number)
+        yield {"id": str(number), "fields": fields}
+
+
+def _told(seed: int, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_told(seed, item) for item in value]
+    if not isinstance(value, FileId):
+        return value
+    file = crm_file(seed, value)
+    return {"id": int(value), "name": file.name, "size": file.size, "sha256": hashlib.sha256(content(file)).hexdigest()}
+
+
+MAKERS = {
+    "crm_types": _types,
+    "crm_categories": _categories,
+    "crm_stages": _stages,
+    "crm_companies": _companies,
+    "crm_contacts": _contacts,
+    "crm_deals": _deals,
+    "crm_spitems": _smart_items,
+    "crm_fields": _fields,
+}

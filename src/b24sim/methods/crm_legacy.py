@@ -1,0 +1,164 @@
+"""The deprecated crm.deal/contact/company.list and get: upper case, strings, and links to files that open nothing."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from b24sim.company import crm_fields as uf
+from b24sim.company.crm import Items
+from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
+from b24sim.company.crm_world import FileId
+from b24sim.context import Context, Method
+from b24sim.errors import RestError
+from b24sim.methods.crm_filters import direction_of, first_passing, found, ordered, passing
+from b24sim.methods.crm_items import rights
+from b24sim.methods.crm_schema import Schema, upper
+from b24sim.paging import page_by_offset, whole
+from b24sim.phpjson import Rows, encode, encode_all
+from b24sim.request import Params
+from b24sim.result import Result
+from b24sim.table import Row
+
+ENTITIES = {DEAL: "deal", CONTACT: "contact", COMPANY: "company"}
+OLD_NAMES = {
+    "createdTime": "DATE_CREATE", "updatedTime": "DATE_MODIFY", "createdBy": "CREATED_BY_ID",
+    "updatedBy": "MODIFY_BY_ID", "movedBy": "MOVED_BY_ID", "emailWork": "", "phoneWork": "", "fm": "",
+    "contactIds": "", "companyIds": "", "observers": "", "entityTypeId": "", "previousStageId": "",
+}  # fmt: skip
+CHANNELS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
+
+
+def _list(entity_type_id: int) -> Callable[[Context, Params], Result]:
+    def listed(context: Context, params: Params) -> Result:
+        items = context.portal.company.crm.items[entity_type_id]
+        schema = Schema(items)
+        known = _fields(schema)
+        conditions = params["FILTER"] if isinstance(params.get("FILTER"), dict) else {}
+        # Names that are not known are passed over.
+        asked = {key: value for key, value in conditions.items() if key.lstrip("!<>=@%") in known}
+        ids, tests = found(schema, asked, context.portal.company.moments, lambda name: known[name])
+        tests += rights(context, items)
+        order = _order(params.get("ORDER"), known)
+        select = params["SELECT"] if isinstance(params.get("SELECT"), list) and params["SELECT"] else ["*"]
+        wanted = _wanted([str(name) for name in select], known)
+        start = whole(params.get("START", 0))
+
+        def show(number: int) -> bytes:
+            return encode(_row(items, items.row(number), wanted, known))
+
+        if start < 0:
+            return Result(Rows(map(show, first_passing(items, ordered(items, ids, order), tests))), total=0)
+        return page_by_offset(ordered(items, passing(items, ids, tests), order), start, show)
+
+    return listed
+
+
+def _get(entity_type_id: int) -> Callable[[Context, Params], Result]:
+    def one(context: Context, params: Params) -> Result:
+        items = context.portal.company.crm.items[entity_type_id]
+        number = whole(params.get("ID"))
+        if number <= 0:
+            raise RestError("", "ID is not defined or invalid.")
+        if number not in items:
+            raise RestError("", "Not found")
+        row = items.row(number)
+        if not all(test(row) for test in rights(context, items)):
+            raise RestError("", "Access denied.")
+        known = _fields(Schema(items))
+        channels = {channel["typeId"] for channel in row.get("fm") or ()}
+        return Result(encode(_row(items, row, [*known, *(name for name in CHANNELS if name in channels)], known)))
+
+    return one
+
+
+def contact_companies(context: Context, params: Params) -> Result:
+    """In the order they were bound, with the primary one marked. Refusals come with HTTP 200."""
+    items = context.portal.company.crm.items[CONTACT]
+    number = whole(params.get("ID"))
+    if number not in items:
+        raise RestError("", "Not found", 200)
+    row = items.row(number)
+    return Result(encode_all(_bindings("COMPANY_ID", row["companyIds"], row["companyId"])))
+
+
+def deal_contacts(context: Context, params: Params) -> Result:
+    items = context.portal.company.crm.items[DEAL]
+    number = whole(params.get("ID"))
+    if number not in items:
+        raise RestError("", "Not found", 200)
+    row = items.row(number)
+    return Result(encode_all(_bindings("CONTACT_ID", row["contactIds"], row["contactId"])))
+
+
+def _bindings(name: str, numbers: Iterable[int], primary: int) -> list[Row]:
+    return [
+        {name: number, "SORT": 10 * place, "ROLE_ID": 0, "IS_PRIMARY": "Y" if number == primary else "N"}
+        for place, number in enumerate(numbers, 1)
+    ]
+
+
+def _fields(schema: Schema) -> dict[str, str]:
+    """Old names of the fields that these methods have at all, and their own names."""
+    return {old: name for name in schema.names if (old := OLD_NAMES.get(name, upper(name)))}
+
+
+def _wanted(select: list[str], known: dict[str, str]) -> list[str]:
+    """`*` is every field of the system, `UF_*` every custom one; telephones and such must be named."""
+    wanted = ["ID"]
+    for name in select:
+        if name == "*":
+            wanted += [old for old in known if not old.startswith("UF_CRM")]
+        elif name == "UF_*":
+            wanted += [old for old in known if old.startswith("UF_CRM")]
+        elif name in known or name in CHANNELS:
+            wanted.append(name)
+    return list(dict.fromkeys(wanted))
+
+
+def _row(items: Items, row: Row, wanted: Iterable[str], known: dict[str, str]) -> Row:
+    shape: Row = {}
+    flags = {field.code for field in items.fields if field.purpose == uf.FLAG}
+    for old in wanted:
+        if old in known:
+            name = known[old]
+            value = _text(row.get(name), items, row["id"], old)
+            shape[old] = {"Y": "1", "N": "0"}.get(str(value), value) if name in flags else value
+        else:
+            channels = [channel for channel in row.get("fm") or () if channel["typeId"] == old]
+            if channels:
+                shape[old] = [_channel(channel) for channel in channels]
+    return shape
+
+
+def _channel(channel: Row) -> Row:
+    return {"ID": str(channel["id"]), "VALUE_TYPE": channel["valueType"], "VALUE": channel["value"],
+            "TYPE_ID": channel["typeId"]}  # fmt: skip
+
+
+def _text(value: Any, items: Items, owner: int, name: str) -> Any:
+    if isinstance(value, FileId):
+        return _dead_links(ENTITIES[items.entity_type_id], owner, name, value)
+    if isinstance(value, list):
+        return [_text(item, items, owner, name) for item in value]
+    if isinstance(value, float):
+        return f"{value:.2f}" if not name.startswith("UF_") else str(value)
+    return str(value) if isinstance(value, int) else value
+
+
+def _dead_links(entity: str, owner: int, name: str, file: FileId) -> Row:
+    """A webhook has no `auth` to put in, so that the link leads to the login page."""
+    page = f"/bitrix/components/bitrix/crm.{entity}.show/show_file.php"
+    place = f"ownerId={owner}&fieldName={name}&dynamic=Y&fileId={file}"
+    return {"id": int(file), "showUrl": f"{page}?{place}", "downloadUrl": f"{page}?auth=&{place}"}
+
+
+def _order(asked: Any, known: dict[str, str]) -> dict[str, str]:
+    entries = asked.items() if isinstance(asked, dict) else ()
+    return {known[name]: direction_of(name, way) for name, way in entries if name in known}
+
+
+METHODS = [
+    *(Method(f"crm.{name}.list", ("crm",), _list(number), upper=True) for number, name in ENTITIES.items()),
+    *(Method(f"crm.{name}.get", ("crm",), _get(number), upper=True) for number, name in ENTITIES.items()),
+    Method("crm.contact.company.items.get", ("crm",), contact_companies, upper=True),
+    Method("crm.deal.contact.items.get", ("crm",), deal_contacts, upper=True),
+]

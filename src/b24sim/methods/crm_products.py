@@ -1,0 +1,61 @@
+"""crm.item.productrow.list: the rows of one owner at a time."""
+
+from collections.abc import Callable
+from typing import Any
+
+from b24sim.company.crm_ids import letters
+from b24sim.context import Context, Method
+from b24sim.errors import RestError
+from b24sim.filters import condition, split
+from b24sim.paging import page_by_offset, whole
+from b24sim.phpjson import Parts, encode
+from b24sim.request import Params
+from b24sim.result import Result
+from b24sim.table import Row
+
+FILTERABLE = {"id", "productId"}
+
+
+def product_rows(context: Context, params: Params) -> Result:
+    asked = params["filter"] if isinstance(params.get("filter"), dict) else {}
+    rows = [row for owner in _owners(context, asked) for row in _of_owner(context, str(asked["=ownerType"]), owner)]
+    for key, value in asked.items():
+        operator, name = split(key)
+        # Other fields, and lists for anything but @id, are passed over in silence.
+        if name in FILTERABLE and (not isinstance(value, list) or key == "@id"):
+            test = condition(operator, name, value, context.portal.company.moments)
+            rows = [row for row in rows if test(row)]
+    rows = _ordered(rows, params.get("order"))
+    start = whole(params.get("start", 0))
+    page = page_by_offset(range(len(rows)), start, lambda place: encode(rows[place]))
+    return Result(Parts({"productRows": page.value}), None if start < 0 else page.total, page.next)
+
+
+def _owners(context: Context, asked: dict[str, Any]) -> list[int]:
+    """One owner. A list of them counts as none, unless the portal is one of those that take it."""
+    for name in ("=ownerType", "=ownerId"):
+        value = asked.get(name)
+        if not value or (isinstance(value, list) and not (name == "=ownerId" and context.portal.many_owners)):
+            raise RestError("REQUIRED_ARG_MISSING", f"Required argument missing: {name}")
+    owners = asked["=ownerId"]
+    return [whole(owner) for owner in (owners if isinstance(owners, list) else [owners])]
+
+
+def _of_owner(context: Context, kind: str, owner: int) -> list[Row]:
+    crm = context.portal.company.crm
+    number = next((number for number in crm.items if letters(number) == kind), 0)
+    return crm.product_rows(number, owner)
+
+
+def _ordered(rows: list[Row], asked: Any) -> list[Row]:
+    order = {name: way for name, way in asked.items() if name in {"id", "sort"}} if isinstance(asked, dict) else {}
+    for name, way in reversed((order or {"sort": "asc"}).items()):
+        rows = sorted(rows, key=_key(name), reverse=str(way).lower() == "desc")
+    return rows
+
+
+def _key(name: str) -> Callable[[Row], int]:
+    return lambda row: int(row[name])
+
+
+METHODS = [Method("crm.item.productrow.list", ("crm",), product_rows)]

@@ -1,0 +1,163 @@
+"""What a CRM is built of: crm.type.*, crm.category.list, crm.status.*, currencies and the like."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from b24sim.company import crm_structure as structure
+from b24sim.company.crm_ids import LEAD, LETTERS, QUOTE
+from b24sim.context import Context, Method
+from b24sim.errors import RestError
+from b24sim.filters import condition, split
+from b24sim.methods.crm_filters import direction_of
+from b24sim.methods.crm_items import required, type_of
+from b24sim.paging import page_by_offset, whole
+from b24sim.phpjson import Parts, encode, encode_all
+from b24sim.request import Params
+from b24sim.result import Result
+from b24sim.table import Row
+
+SIMPLE_MODE = 2  # without leads
+OWNER_NAMES = {1: "LEAD", 2: "DEAL", 3: "CONTACT", 4: "COMPANY", 5: "INVOICE", 7: "QUOTE", 8: "REQUISITE",
+               31: "SMART_INVOICE"}  # fmt: skip
+
+
+def type_list(context: Context, params: Params) -> Result:
+    types = context.portal.company.crm.types
+    _administrator(context)
+    rows = chosen(context, [types.row(number) for number in types], params.get("filter"), "filter")
+    order = params.get("order")
+    rows = _sorted(rows, order if isinstance(order, dict) else {})
+    page = page_by_offset(range(len(rows)), whole(params.get("start", 0)), lambda place: encode(rows[place]))
+    return Result(Parts({"types": page.value}), page.total, page.next)
+
+
+def type_get(context: Context, params: Params) -> Result:
+    return _type(context, "id", whole(required(params, "id")))
+
+
+def type_get_by_entity(context: Context, params: Params) -> Result:
+    return _type(context, "entityTypeId", whole(required(params, "entityTypeId")))
+
+
+def _type(context: Context, name: str, number: int) -> Result:
+    crm = context.portal.company.crm
+    _administrator(context)
+    for smart in crm.smart_types:
+        if number == (smart.id if name == "id" else smart.entity_type_id) and smart.id in crm.types:
+            row = crm.types.row(smart.id) | structure.relations(smart, crm.smart_types)
+            return Result(Parts({"type": encode(row)}))
+    raise RestError(0, "Смарт-процесс не найден")
+
+
+def category_list(context: Context, params: Params) -> Result:
+    number = whole(required(params, "entityTypeId"))
+    if number in {LEAD, QUOTE}:
+        raise RestError("ENTITY_TYPE_NOT_SUPPORTED", f"Тип {OWNER_NAMES[number]} не поддерживается")
+    type_of(context, params)
+    hidden = set() if context.caller.admin else {(2, structure.SECRET_PIPELINE)}
+    known = [
+        category
+        for category in context.portal.company.crm.categories
+        if category.entity_type_id == number and (number, category.id) not in hidden
+    ]
+    rows = encode_all(structure.category_row(category) for category in sorted(known, key=lambda one: one.sort))
+    return Result(Parts({"categories": rows}), total=len(rows))
+
+
+def status_list(context: Context, params: Params) -> Result:
+    """All at once, however many: this method knows no pages."""
+    rows = chosen(context, context.portal.company.crm.statuses, params.get("FILTER"))
+    order = params.get("ORDER")
+    rows = _sorted(rows, order if isinstance(order, dict) else {"SORT": "ASC"})
+    return Result(encode_all(rows), total=len(rows))
+
+
+def status_entity_types(context: Context, _params: Params) -> Result:
+    crm = context.portal.company.crm
+    dictionaries: dict[str, Row] = {
+        name: {"ID": name, "NAME": name, "SEMANTIC_INFO": []} for name in structure.DICTIONARIES
+    }
+    for category in crm.categories:
+        if category.entity_type_id in {3, 4}:
+            continue
+        name, prefix = structure.dictionary_of(category)
+        dictionaries[name] = {
+            "ID": name, "NAME": f"Стадии: {category.name}", "PARENT_ID": None, "CATEGORY_ID": str(category.id),
+            "ENTITY_TYPE_ID": category.entity_type_id, "PREFIX": prefix.rstrip(":"), "FIELD_ATTRIBUTE_SCOPE": "",
+            "SEMANTIC_INFO": {"START_FIELD": f"{prefix}NEW"}, "IS_ENABLED": True,
+        }  # fmt: skip
+    return Result(encode_all(dictionaries.values()))
+
+
+def currency_list(_context: Context, _params: Params) -> Result:
+    """The total is 0, whatever there is."""
+    rows = [
+        {
+            "CURRENCY": code, "AMOUNT_CNT": count, "AMOUNT": amount, "SORT": str(100 * place), "BASE": base,
+            "FULL_NAME": code, "LID": "ru", "FORMAT_STRING": "# &#8381;" if base == "Y" else f"# {code}",
+            "DEC_POINT": ".", "THOUSANDS_SEP": None, "DECIMALS": "2", "DATE_UPDATE": "2024-01-09T12:00:00+03:00",
+        }
+        for place, (code, amount, count, base) in enumerate(structure.CURRENCIES, 1)
+    ]  # fmt: skip
+    return Result(encode_all(rows), total=0)
+
+
+def owner_types(context: Context, _params: Params) -> Result:
+    letters = LETTERS | {5: "I", 8: "RQ"}
+    rows = [
+        {"ID": number, "NAME": name, "SYMBOL_CODE": name, "SYMBOL_CODE_SHORT": letters[number]}
+        for number, name in OWNER_NAMES.items()
+    ]
+    crm = context.portal.company.crm
+    for smart in crm.smart_types:
+        number = smart.entity_type_id
+        title = crm.types.row(smart.id)["title"]
+        rows.append(
+            {"ID": number, "NAME": title, "SYMBOL_CODE": f"DYNAMIC_{number}", "SYMBOL_CODE_SHORT": f"T{number:x}"}
+        )
+    return Result(encode_all(rows))
+
+
+def mode(_context: Context, _params: Params) -> Result:
+    return Result(SIMPLE_MODE)
+
+
+def chosen(context: Context, rows: list[Row], asked: Any, strict: str = "") -> list[Row]:
+    """The rows that pass; a strict method refuses names it does not know."""
+    for key, value in asked.items() if isinstance(asked, dict) else ():
+        operator, name = split(key)
+        if strict and rows and name not in rows[0]:
+            raise RestError("INVALID_ARG_VALUE", f"Invalid {strict}: field '{name}' is not allowed in {strict}")
+        test = condition(operator, name, value, context.portal.company.moments)
+        rows = [row for row in rows if test(row)]
+    return rows
+
+
+def _sorted(rows: list[Row], order: dict[str, Any]) -> list[Row]:
+    for name, asked in reversed(order.items()):
+        descending = direction_of(name, asked) == "DESC"
+        rows = sorted(rows, key=lambda row, name=name: _natural(row.get(name)), reverse=descending)  # type: ignore[misc]
+    return rows
+
+
+def _natural(value: Any) -> tuple[int, str]:
+    text = str(value or "")
+    return (int(text), "") if text.isdigit() else (0, text)
+
+
+def _administrator(context: Context) -> None:
+    if not context.caller.admin:
+        raise RestError("ACCESS_DENIED", "Доступ запрещен")
+
+
+METHODS: Sequence[Method] = [
+    Method("crm.type.list", ("crm",), type_list),
+    Method("crm.type.get", ("crm",), type_get),
+    Method("crm.type.getByEntityTypeId", ("crm",), type_get_by_entity),
+    Method("crm.category.list", ("crm",), category_list),
+    Method("crm.status.list", ("crm",), status_list, upper=True),
+    Method("crm.status.entity.types", ("crm",), status_entity_types, upper=True),
+    Method("crm.currency.list", ("crm",), currency_list, upper=True),
+    Method("crm.enum.ownertype", ("crm",), owner_types, upper=True),
+    Method("crm.settings.mode.get", ("crm",), mode, upper=True),
+]
