@@ -7,7 +7,7 @@ from typing import Any
 
 from b24sim.clock import RunningClock
 from b24sim.company.company import Company
-from b24sim.company.plan import Plan, changed, sized
+from b24sim.company.plan import BY_USERS, TASKS_PER_USER, Plan, changed, sized
 from b24sim.faults import Faults
 from b24sim.limits import LeakyBucket, Operating
 from b24sim.methods.feed import FeedHabits
@@ -66,6 +66,13 @@ def _company(group: argparse._ArgumentGroup) -> None:
         group.add_argument(f"--{name}", type=int, help=f"exactly so many {name} (default: by the number of users)")
     group.add_argument("--smart-types", type=int, help="smart processes (default 2)")
     group.add_argument("--smart-items", type=int, help="items of each smart process (default: as many as users)")
+    group.add_argument(
+        "--tasks",
+        type=int,
+        nargs="?",
+        const=BY_USERS,
+        help=f"so many tasks, {TASKS_PER_USER} for every user where no number is given (default: none)",
+    )
     group.add_argument("--posts", type=int, help="posts of the feed (default: twice as many as users)")
     group.add_argument("--comments-per-post", type=int, help="comments of a post on the average (default 3)")
     group.add_argument("--templates", type=int, help="workflow templates (default: by the number of users)")
@@ -119,6 +126,11 @@ def _access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--comments-name", choices=("post", "entry"), default="post", help="feed comments have post_id or log_id"
     )
+    group.add_argument(
+        "--closed-task-chats",
+        action="store_true",
+        help="administrators cannot read chats of tasks they have no part in",
+    )
     group.add_argument("--without", metavar="METHODS", default="", help="methods it lacks, e.g. crm.item.list")
     group.add_argument("--many-owners", action="store_true", help="crm.item.productrow.list takes a list of owners")
     group.add_argument("--faults", metavar="FILE|JSON", help="a list of fault rules")
@@ -147,6 +159,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
         many_owners=options.many_owners,
         feed_habits=FeedHabits(options.old_feed, options.feed_cursor == "entry", options.comments_name == "entry"),
         latency_s=options.latency,
+        admins_read_task_chats=not options.closed_task_chats,
     )
 
 
@@ -163,6 +176,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         "deals",
         "smart_types",
         "smart_items",
+        "tasks",
         "posts",
         "comments_per_post",
         "templates",

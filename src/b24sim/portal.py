@@ -75,6 +75,7 @@ class Portal:
         many_owners: bool = False,
         feed_habits: FeedHabits | None = None,
         latency_s: float = 0.0,
+        admins_read_task_chats: bool = True,
     ):
         self.is_box = role == "box"
         self.company = company or (Company.empty_box() if self.is_box else Company())
@@ -82,6 +83,7 @@ class Portal:
         self.scopes = tuple(scopes)
         self.scopes_of = {user: tuple(granted) for user, granted in (scopes_of or {}).items()}
         self.admins = frozenset(admins)
+        self.company.task_chat_readers = self.admins if admins_read_task_chats else frozenset()
         self.bucket = bucket
         self.operating = operating
         self.costs = costs or Costs()

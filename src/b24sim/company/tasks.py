@@ -37,6 +37,7 @@ class Tasks:
         self.table = Table((task_id(company, place) for place in range(count)), self._row)
         self.user_fields = user_fields() if count else []
         self._talks: dict[int, list[Comment]] = {}
+        self._added = 0
         self.own_checklists: dict[int, list[Row]] = {}
         self.own_comments: dict[int, list[Row]] = {}
         for family, make in (
@@ -71,9 +72,11 @@ class Tasks:
 
     def chat_of(self, number: int) -> Chat | None:
         """The task's chat, if it has one."""
+        if number not in self.table:
+            return None
         place = place_of(self._company, number)
-        chat = self._company.chats.get(self.chat_id(place)) if place is not None else None
-        return chat if number in self.table else None
+        chat = self.table.row(number)["CHAT_ID"] if place is None else self.chat_id(place)
+        return self._company.chats.get(chat)
 
     def visible_to(self, number: int, user: int) -> bool:
         """For everybody but administrators: one's own tasks."""
@@ -105,6 +108,32 @@ class Tasks:
             return None
         at = comment - talks.forum_id(place, 0)
         return chat.id_at(at + 1) if 0 <= at < talks.talk_of(self._company, place).old else None
+
+    def checklist_size(self, number: int) -> int:
+        place = place_of(self._company, number)
+        if number in self.own_checklists or place is None:
+            return len(self.checklist(number))
+        return checklists.size_of(self._company, place)
+
+    def comments_size(self, number: int) -> int:
+        """How many comments there are when what is shown twice counts once."""
+        place, chat = place_of(self._company, number), self.chat_of(number)
+        talk = talks.talk_of(self._company, place) if place is not None else None
+        if number in self.own_comments or talk is None:
+            forum = [row["ID"] for row in self.forum(number)]
+            old, copied = len(forum), sum(self.message_of(number, comment) is not None for comment in forum)
+        else:
+            old, copied = talk.old, talk.old if chat and talk.where is Where.COPIED else 0
+        return old - copied + (len(chat) if chat else 0)
+
+    def next_item(self) -> int:
+        """An id for one more item of some checklist."""
+        self._added += 1
+        return checklists.item_id(self._company.plan.task_count, self._added)
+
+    def next_comment(self) -> int:
+        self._added += 1
+        return talks.forum_id(self._company.plan.task_count, self._added)
 
     def file_in_chat(self, number: int) -> tuple[File, Chat, int] | None:
         """A file that was sent to a task's chat, with the place of its message."""
@@ -154,7 +183,8 @@ class Tasks:
             said = Comment(0, 0, chat.started, text, system=True)
         else:
             said = self._talk(place)[talks.talk_of(company, place).first_in_chat + at - 1]
-        author = 0 if said.system and talks.talk_of(company, place).where is Where.CHAT else said.author
+        # What the portal itself says has no author here; a copy keeps the one it had on the forum.
+        author = 0 if said.system and said.number >= talks.talk_of(company, place).old else said.author
         return row | {
             "author_id": author, "date": company.moments.iso(said.at + said.chat_delay_s), "text": said.text,
             "unread": False, "uuid": f"{chat.id:08x}-{at:04x}-4000-8000-{chat.id:012x}" if author else None,
@@ -167,7 +197,7 @@ class Tasks:
         params: Row = {}
         if said.has_file:
             params["FILE_ID"] = [talks.object_of(place, said.number)]
-        elif said.number == 1 and rows.files_of(self._company, place):
+        elif said.number == max(1, talks.talk_of(self._company, place).old) and rows.files_of(self._company, place):
             # The file of the task is shown round once more in its chat.
             params["FILE_ID"] = [rows.object_of(self._company, place, 0)]
         if said.liked_by:
