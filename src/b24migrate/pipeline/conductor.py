@@ -128,8 +128,9 @@ class Conductor:
         custom = entity.custom_fields
         if custom is None:
             return ""
-        if not self._work.facts.grants(custom.scope):
-            return f"the source webhook lacks the scope `{custom.scope}`: {entity.optional_scopes[custom.scope]}"
+        lost = entity.optional_scopes.get(custom.scope)
+        if lost and not self._work.facts.grants(custom.scope):
+            return f"the source webhook lacks the scope `{custom.scope}`: {lost}"
         return None
 
     # ------------------------------------------------------------ stages

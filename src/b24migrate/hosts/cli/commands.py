@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from b24migrate import __version__
-from b24migrate.hosts.cli import beginning, labouring, looking, mending, running, trying
+from b24migrate.hosts.cli import beginning, fields, labouring, looking, mending, running, trying
 from b24migrate.hosts.cli.session import Session
 
 app = typer.Typer(
@@ -62,7 +62,7 @@ app.command("do")(running.do)
 app.command("get")(running.get)
 app.command("set")(running.set_)
 app.command("verify")(running.verify)
-app.command("custom-fields")(running.custom_fields)
+app.add_typer(fields.custom_fields, name="custom-fields")
 app.command("status")(looking.status)
 app.command("errors")(looking.errors)
 app.command("retry")(mending.retry)

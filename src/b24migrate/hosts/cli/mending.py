@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from b24migrate.errors import BadConfiguration, Halted
 from b24migrate.hosts.cli.session import Session
 
 if TYPE_CHECKING:
@@ -61,18 +59,13 @@ def export(
 
     Columns: source_id, email, name, target_id. Fill in target_id to link a user to one that the box already has.
     """
+    from b24migrate.hosts.cli import sheets
     from b24migrate.hosts.cli.opening import looking
     from b24migrate.pipeline import user_map
 
     with looking(context.obj) as app:
         rows = list(user_map.people(app.work))
-    try:
-        with file.open("w", encoding="utf-8-sig", newline="") as out:
-            writer = csv.writer(out)
-            writer.writerow(user_map.COLUMNS)
-            writer.writerows([harmless(cell) for cell in row] for row in rows)
-    except OSError as error:
-        raise Halted(f"{file} cannot be written: {error.strerror}.", hint="Choose another place.") from None
+    sheets.write(file, user_map.COLUMNS, rows)
     told = json.dumps({"users": len(rows), "file": str(file)}, ensure_ascii=False)
     typer.echo(told if as_json else f"Written: {len(rows)} users to {file}.")
 
@@ -82,28 +75,11 @@ def load(
     context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")], as_json: AsJson = False
 ) -> None:
     """Load an edited CSV: users with a target_id are linked to that user of the box and not sent."""
+    from b24migrate.hosts.cli import sheets
     from b24migrate.hosts.cli.opening import looking
     from b24migrate.pipeline import user_map
 
     with looking(context.obj) as app:
-        linked = user_map.load(app.work, lines_of(file))
+        linked = user_map.load(app.work, sheets.lines_of(file, "users export"))
     told = json.dumps({"linked": linked})
     typer.echo(told if as_json else f"Linked: {linked} users. `b24migrate run` takes it from here.")
-
-
-def harmless(cell: str) -> str:
-    """A spreadsheet would run a name that begins like a formula."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
-
-
-def lines_of(file: Path) -> Iterator[list[str]]:
-    """Spreadsheets separate by comma, semicolon or tab, as they like."""
-    try:
-        text = file.read_text("utf-8-sig")
-    except OSError as error:
-        hint = "Name the file that `b24migrate users export` wrote."
-        raise BadConfiguration(f"{file} cannot be read: {error.strerror}.", hint=hint) from None
-    except UnicodeDecodeError:
-        raise BadConfiguration(f"{file} is not UTF-8 text.", hint="Save it as CSV UTF-8.") from None
-    head = text.partition("\n")[0]
-    yield from csv.reader(text.splitlines(), delimiter=max(",;\t", key=head.count))

@@ -1,0 +1,37 @@
+"""Tables that people edit in a spreadsheet: written as CSV, read again however it was saved."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from b24migrate.errors import BadConfiguration, Halted
+
+
+def write(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    try:
+        with file.open("w", encoding="utf-8-sig", newline="") as out:
+            writer = csv.writer(out)
+            writer.writerow(columns)
+            writer.writerows([harmless(cell) for cell in row] for row in rows)
+    except OSError as error:
+        raise Halted(f"{file} cannot be written: {error.strerror}.", hint="Choose another place.") from None
+
+
+def harmless(cell: str) -> str:
+    """A spreadsheet would run a name that begins like a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+
+
+def lines_of(file: Path, written_by: str) -> Iterator[list[str]]:
+    """Spreadsheets separate by comma, semicolon or tab, as they like."""
+    try:
+        text = file.read_text("utf-8-sig")
+    except OSError as error:
+        hint = f"Name the file that `b24migrate {written_by}` wrote."
+        raise BadConfiguration(f"{file} cannot be read: {error.strerror}.", hint=hint) from None
+    except UnicodeDecodeError:
+        raise BadConfiguration(f"{file} is not UTF-8 text.", hint="Save it as CSV UTF-8.") from None
+    head = text.partition("\n")[0]
+    yield from csv.reader(text.splitlines(), delimiter=max(",;\t", key=head.count))
