@@ -9,6 +9,7 @@ from tests.sim.calling import call, control, result, send
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
 from b24sim.company.feed import CASES, MODERATED
 from b24sim.methods.feed import FeedHabits
+from b24sim.options import parser, portal_from
 
 PLAN = Plan(users=40, departments=8, groups=12, chats=12, messages=300, files=20, seed=4, posts=240)
 
@@ -282,3 +283,15 @@ def test_a_company_may_do_without_a_feed() -> None:
         assert (len(silent.feed.posts), len(silent.feed_rows.comments)) == (30, 0)
         lonely = Company(Plan(users=1, departments=1, groups=0, chats=0, messages=0, files=0, posts=40))
         assert len([lonely.feed_rows.posts.row(number) for number in lonely.feed_rows.posts]) == 40
+
+
+def test_options_describe_the_feed_and_its_habits() -> None:
+    asked = (
+        "--users 9 --posts 7 --comments-per-post 2 --templates 4 --old-feed --feed-cursor entry --comments-name entry"
+    )
+    portal = portal_from(parser().parse_args(asked.split()))
+    assert (len(portal.company.feed.posts), len(portal.company.workflows.templates)) == (7, 4)
+    assert portal.feed_habits == FeedHabits(old=True, cursor_is_entry=True, comments_name_entry=True)
+    plain = portal_from(parser().parse_args(["--users", "9"]))
+    assert (len(plain.company.feed.posts), plain.feed_habits) == (18, FeedHabits())
+    assert len(portal_from(parser().parse_args(["--role", "box"])).company.feed.posts) == 0

@@ -82,7 +82,7 @@ def good_fields(box: Client, stream: str) -> dict[str, object]:
         "chats": {"type": "chat"},
         "feed_posts": {"AUTHOR_ID": "1", "DATE_PUBLISH": NOON},
         "tasks": {"title": "Do it", "createdBy": "1", "responsibleId": "1"},
-        "workflow_templates": {"MODULE_ID": "crm", "ENTITY": "Deal", "DOCUMENT_TYPE": ["crm"], "NAME": "Bill"},
+        "workflow_templates": {"MODULE_ID": "crm", "ENTITY": "Deal", "DOCUMENT_TYPE": "DEAL", "NAME": "Bill"},
         "crm_types": {"title": "Claims"},
         "crm_categories": {"entityTypeId": "2", "name": "Retail"},
         "crm_stages": {"ENTITY_ID": "SOURCE", "STATUS_ID": "FAIR", "NAME": "Fair"},

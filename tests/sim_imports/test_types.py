@@ -45,6 +45,11 @@ WRONG: list[tuple[str, str, object]] = [
     ("task_checklists", "IS_COMPLETE", "Y"),
     ("task_checklists", "MEMBERS", ["1"]),
     ("workflow_templates", "AUTO_EXECUTE", "1"),
+    ("workflow_templates", "DOCUMENT_TYPE", ["crm", "CCrmDocumentDeal", "DEAL"]),
+    ("workflow_templates", "TEMPLATE", "[]"),
+    ("feed_posts", "DEST", "UA"),
+    ("feed_posts", "DATE_PUBLISH", "2024-03-01T12:00:00+03:00"),
+    ("feed_comments", "post_id", 5),
     ("crm_types", "isCategoriesEnabled", "Y"),
     ("crm_types", "entityTypeId", 180),
     ("crm_categories", "isDefault", "N"),
@@ -102,7 +107,7 @@ def test_every_personal_and_work_field_of_a_user_is_known(box: Client) -> None:
 
 
 def test_a_template_carries_any_json(box: Client) -> None:
-    fields = {"MODULE_ID": "crm", "ENTITY": "Deal", "DOCUMENT_TYPE": ["crm", "Deal", "DEAL"], "NAME": "Bill"}
+    fields = {"MODULE_ID": "crm", "ENTITY": "Deal", "DOCUMENT_TYPE": "DEAL", "NAME": "Bill"}
     template = [{"Type": "SequentialWorkflowActivity", "Children": [], "n": 1.5, "b": True}]
     more: dict[str, object] = {
         "TEMPLATE": template,

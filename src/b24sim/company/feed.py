@@ -90,6 +90,18 @@ class Feed:
         return [number for number in self.people.healthy if not is_extranet(self.people, number)]
 
     @cached_property
+    def others(self) -> list[int]:
+        return [number for number in self.staff if number != ADMIN]
+
+    @cached_property
+    def secret_groups(self) -> Sequence[Circle]:
+        return [group for group in self.groups if group.secret] or self.groups
+
+    @cached_property
+    def open_groups(self) -> Sequence[Circle]:
+        return [group for group in self.groups if not group.secret] or self.groups
+
+    @cached_property
     def dismissed(self) -> list[int]:
         return [number for number in self.staff if not is_active(self.people, number)]
 
@@ -213,7 +225,7 @@ def _to_all(feed: Feed, luck: int) -> tuple[int, tuple[str, ...]]:
 
 
 def _to_group(feed: Feed, luck: int, secret: bool = False) -> tuple[int, tuple[str, ...]]:
-    groups = [group for group in feed.groups if group.secret == secret] or list(feed.groups)
+    groups = feed.secret_groups if secret else feed.open_groups
     if not groups:
         return _to_all(feed, luck)
     group = groups[luck % len(groups)]
@@ -232,7 +244,7 @@ def _to_users(feed: Feed, luck: int) -> tuple[int, tuple[str, ...]]:
 
 def _private(feed: Feed, luck: int) -> tuple[int, tuple[str, ...]]:
     """Between two people, none of them the administrator, who cannot see it."""
-    others = [number for number in feed.staff if number != ADMIN]
+    others = feed.others
     if len(others) < 2:
         return _to_all(feed, luck)
     first = luck % len(others)

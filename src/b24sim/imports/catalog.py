@@ -13,6 +13,7 @@ from b24sim.imports.kinds import (
     OWNER,
     TEXT,
     TIME,
+    TREE,
     USER,
     USER_OR_SYSTEM,
     Fields,
@@ -214,8 +215,8 @@ WORKFLOWS = (
         "workflow_templates",
         "workflows",
         {
-            **dict.fromkeys(("MODULE_ID", "ENTITY", "NAME", "DESCRIPTION"), TEXT),
-            **dict.fromkeys(("DOCUMENT_TYPE", "TEMPLATE", "PARAMETERS", "VARIABLES", "CONSTANTS"), ANY),
+            **dict.fromkeys(("MODULE_ID", "ENTITY", "DOCUMENT_TYPE", "NAME", "DESCRIPTION"), TEXT),
+            **dict.fromkeys(("TEMPLATE", "PARAMETERS", "VARIABLES", "CONSTANTS"), TREE),
             "AUTO_EXECUTE": INT,
             "USER_ID": USER,
             "MODIFIED": TIME,
