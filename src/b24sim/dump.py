@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from b24sim import dump_crm, dump_feed
+from b24sim import dump_crm, dump_feed, dump_tasks
 from b24sim.context import Context
 from b24sim.errors import RestError
 from b24sim.methods.dialogs import avatar, dialog_shape, file_shape
@@ -13,6 +13,7 @@ from b24sim.table import Row, Table, shown
 STREAMS = (
     *("users", "departments", "groups", "group_members", "chats", "chat_messages", "files", "user_fields"),
     *("feed_posts", "feed_comments", "workflow_templates"),
+    *dump_tasks.MAKERS,
     *dump_crm.MAKERS,
 )
 
@@ -44,6 +45,7 @@ def counts(portal: Portal) -> dict[str, int]:
         "feed_posts": len(company.feed.posts),
         "feed_comments": len(company.feed_rows.comments),
         "workflow_templates": len(company.workflows.templates),
+        **dump_tasks.counts(portal),
         **dump_crm.counts(portal),
     }
 
@@ -77,8 +79,11 @@ def _messages(portal: Portal, user: int | None) -> Iterator[Row]:
 
 
 def _files(portal: Portal, user: int | None) -> Iterator[Row]:
-    context = _context(portal)
+    """Files of chats; those of tasks are counted with the tasks."""
+    context, chats = _context(portal), portal.company.chats
     for message in _messages(portal, user):
+        if chats[message["fields"]["chat_id"]].script:
+            continue
         for number in (message["fields"]["params"] or {}).get("FILE_ID", []):
             yield {"id": str(number), "fields": file_shape(context, number)}
 
@@ -101,5 +106,6 @@ _MAKERS = {
     "feed_posts": dump_feed.posts,
     "feed_comments": dump_feed.comments,
     "workflow_templates": dump_feed.templates,
+    **dump_tasks.MAKERS,
     **dump_crm.MAKERS,
 }

@@ -8,11 +8,12 @@ from b24sim.company.company import Company
 from b24sim.company.crm_changes import CRM_CHANGES
 from b24sim.company.feed_changes import FEED_CHANGES
 from b24sim.company.groups import MEMBER, OWNER, Group
+from b24sim.company.message_changes import add_message, chat_named, delete_message, update_message
+from b24sim.company.tasks_changes import TASK_CHANGES
 from b24sim.company.workflows_changes import WORKFLOW_CHANGES
 from b24sim.errors import RestError
 from b24sim.table import Row
 
-DELETED_TEXT = "Сообщение удалено"
 Change = Callable[[Company, float, dict[str, Any]], list[int]]
 
 
@@ -105,7 +106,7 @@ def add_chat(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
 
 
 def update_chat(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    chat = _chat(company, wish.get("id"))
+    chat = chat_named(company, wish.get("id"))
     for name, value in wish.get("fields", {}).items():
         setattr(chat, {"users": "members", "manager_list": "managers"}.get(name, name), value)
     company.chats_version += 1
@@ -113,38 +114,8 @@ def update_chat(company: Company, _now: float, wish: dict[str, Any]) -> list[int
 
 
 def delete_chat(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    del company.chats[_chat(company, wish.get("id")).id]
+    del company.chats[chat_named(company, wish.get("id")).id]
     company.chats_version += 1
-    return [int(wish["id"])]
-
-
-def add_message(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
-    chat = _chat(company, wish.get("chat", next(iter(company.chats), None)))
-    number = 1 + max(
-        [company.correspondence.messages * 3 + 200, *(c.added[-1]["id"] for c in company.chats.values() if c.added)]
-    )
-    row = {
-        "id": number, "chat_id": chat.id, "author_id": chat.members[0], "date": company.moments.iso(now),
-        "text": f"Новое сообщение {number}", "unread": False, "uuid": f"00000000-0000-4000-8000-{number:012d}",
-        "replaces": [], "params": [], "disappearing_date": None,
-    }  # fmt: skip
-    chat.added.append(row | wish.get("fields", {}))
-    company.chats_version += 1
-    return [number]
-
-
-def update_message(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    """An edit leaves its mark in the parameters and moves no cursor."""
-    row = _message_row(company, wish)
-    params = (row["params"] or {}) | {"IS_EDITED": "Y"}
-    _replace_message(company, wish, row | {"params": params} | wish.get("fields", {}))
-    return [int(wish["id"])]
-
-
-def delete_message(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
-    """A deleted message stays as a placeholder."""
-    row = _message_row(company, wish)
-    _replace_message(company, wish, row | {"text": DELETED_TEXT, "params": {"IS_DELETED": "Y"}})
     return [int(wish["id"])]
 
 
@@ -170,6 +141,7 @@ CHANGES: dict[tuple[str, str], Change] = {
     **FEED_CHANGES,
     **CRM_CHANGES,
     **WORKFLOW_CHANGES,
+    **TASK_CHANGES,
 }
 STREAM_OF = {
     "crm.company.": "crm_companies",
@@ -182,6 +154,10 @@ STREAM_OF = {
     "log.blogpost.": "feed_posts",
     "log.blogcomment.": "feed_comments",
     "bizproc.": "workflow_templates",
+    "task.checklistitem.": "task_checklists",
+    "task.commentitem.": "task_comments",
+    "tasks.": "tasks",
+    "task.": "tasks",
 }
 
 
@@ -208,32 +184,3 @@ def _known(ids: list[int], wish: dict[str, Any]) -> int:
 
 def _dated(company: Company, now: float, wish: dict[str, Any]) -> Row:
     return {"DATE_UPDATE": company.moments.iso(now)} | dict(wish.get("fields", {}))
-
-
-def _chat(company: Company, number: Any) -> Chat:
-    chat = company.chats.get(int(number or 0))
-    if chat is None:
-        raise RestError("ERROR_NOT_FOUND", f"no chat {number}", 404)
-    return chat
-
-
-def _message_row(company: Company, wish: dict[str, Any]) -> Row:
-    chat, place = _message(company, wish)
-    return company.correspondence.row(chat, place)
-
-
-def _message(company: Company, wish: dict[str, Any]) -> tuple[Chat, int]:
-    for chat in company.chats.values() if "chat" not in wish else [_chat(company, wish["chat"])]:
-        place = chat.place_of(int(wish["id"]))
-        if place is not None:
-            return chat, place
-    raise RestError("ERROR_NOT_FOUND", f"no message {wish['id']}", 404)
-
-
-def _replace_message(company: Company, wish: dict[str, Any], row: Row) -> None:
-    chat, place = _message(company, wish)
-    company.chats_version += 1
-    if place >= chat.count:
-        chat.added[place - chat.count] = row
-    else:
-        chat.edits[place] = row

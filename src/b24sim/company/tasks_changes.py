@@ -68,7 +68,7 @@ def delete_task(company: Company, _now: float, wish: dict[str, Any]) -> list[int
 
 def add_item(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     """`task` says where; `fields` are those of task.checklistitem.getlist."""
-    task = _known(company, wish.get("task"))
+    task = _known(company, wish.get("task", next(iter(company.tasks.table), None)))
     items = _own_items(company, task)
     number = int(wish.get("id") or company.tasks.next_item())
     row: Row = {
