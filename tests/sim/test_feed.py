@@ -1,12 +1,14 @@
 """log.blogpost.*: what posts look like, who sees them, and in which order they come."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.sim.calling import call, control, result, send
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
+from b24sim.company.attachments import Family, attachment_id
 from b24sim.company.feed import CASES, MODERATED
 from b24sim.methods.feed import FeedHabits
 from b24sim.options import parser, portal_from
@@ -228,6 +230,18 @@ def test_the_same_file_hangs_on_two_posts(portal: Running) -> None:
             assert attachment is not None
             found.setdefault(attachment.object_id, set()).add(post.id)
     assert any(len(posts) > 1 for posts in found.values())
+
+
+def test_a_file_hangs_on_a_task_as_well() -> None:
+    company = Company(replace(PLAN, tasks=60))
+    objects = {
+        attachment.object_id
+        for post in company.feed.posts.values()
+        for number in company.feed_files.of_post(post.place)
+        if (attachment := company.attachments.find(number))
+    }
+    tasks = filter(None, (company.attachments.find(attachment_id(Family.TASK, place)) for place in range(60)))
+    assert objects & {attachment.object_id for attachment in tasks}
 
 
 def test_files_of_posts_one_may_not_see_are_refused(portal: Running) -> None:

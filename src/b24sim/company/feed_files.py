@@ -9,6 +9,7 @@ from b24sim.company.messages import Correspondence
 
 MOST_ON_A_POST = 4
 MOST_ON_A_COMMENT = 2
+TASK_FILES = range(60)
 # A shared file comes from the post with an inline file that was written so many places earlier.
 BACK_TO_INLINE = CASES.index("shared file") - CASES.index("inline file")
 
@@ -65,5 +66,7 @@ class FeedFiles:
         return self.correspondence.some_file(post.id) if self.correspondence.files else None
 
     def _of_task(self, post: Post) -> int | None:
-        tries = (self.attachments.find(attachment_id(Family.TASK, post.id + step)) for step in range(-post.id, 60))
-        return next((found.object_id for found in tries if found), None)
+        """One of the first tasks' files, another for every post; none where no task has one."""
+        found = filter(None, (self.attachments.find(attachment_id(Family.TASK, ordinal)) for ordinal in TASK_FILES))
+        objects = [attachment.object_id for attachment in found]
+        return objects[post.id % len(objects)] if objects else None
