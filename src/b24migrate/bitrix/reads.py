@@ -58,6 +58,7 @@ READS = frozenset(
         "task.items.getlist",
         "task.item.getdependson",
         "task.item.userfield.getlist",
+        "task.item.userfield.get",
         "task.item.userfield.gettypes",
         "task.checklistitem.getlist",
         "task.checklistitem.get",

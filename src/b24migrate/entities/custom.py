@@ -1,4 +1,4 @@
-"""How custom fields are read from each kind of method, and put into one form; and the files in their values."""
+"""How custom fields are read from each kind of method, and put into one form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from b24migrate.entities.reading import raw_items
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json
-from b24migrate.streams import FileRef, Seen, StagedRecords
+from b24migrate.streams import Seen, StagedRecords
 
 Read: TypeAlias = Callable[[Source, StagedRecords], list[Args]]
 LANGUAGES = ("ru", "en")
@@ -34,18 +34,36 @@ SMART_TYPE = "DYNAMIC_"
 
 
 def listed(method: str, params: Args | None = None, languages: Sequence[str] = LANGUAGES) -> Read:
-    """`user.userfield.list`, `crm.<entity>.userfield.list`: upper-case rows; labels only when a language is named."""
-    return _in_languages(method, params or {"order": {"ID": "ASC"}}, "filter", languages)
+    """`user.userfield.list`, `crm.<entity>.userfield.list`: labels come only when a language is named."""
+    asked = params or {"order": {"ID": "ASC"}}
+
+    def read(source: Source, _: StagedRecords) -> list[Args]:
+        fields = list(_rows(source, method, asked))
+        labels: dict[str, dict[str, str]] = {}
+        for language in languages:
+            try:
+                rows = list(_rows(source, method, {**asked, "filter": {**asked.get("filter", {}), "LANG": language}}))
+            except Permanent:
+                continue  # it takes the language for a filter: a field without labels is called by its code
+            for row in rows:
+                if label := next((row[name] for name in LABELS if isinstance(row.get(name), str) and row[name]), ""):
+                    labels.setdefault(str(row["FIELD_NAME"]), {})[language] = label
+        return [_normal({**field, "LABELS": labels.get(str(field["FIELD_NAME"]), {})}) for field in fields]
+
+    return read
 
 
 def of_tasks(languages: Sequence[str] = LANGUAGES) -> Read:
-    """`task.item.userfield.getlist`. Its parameters are taken by position, so their order matters."""
-    read = _in_languages("task.item.userfield.getlist", {"ORDER": {"ID": "ASC"}, "FILTER": {}}, "FILTER", languages)
+    """`task.item.userfield.getlist`, whose parameters are taken by position; labels are told field by field."""
 
-    def without_those_of_every_task(source: Source, staged: StagedRecords) -> list[Args]:
-        return [field for field in read(source, staged) if field["FIELD_NAME"] not in OF_EVERY_TASK]
+    def read(source: Source, _: StagedRecords) -> list[Args]:
+        found = _rows(source, "task.item.userfield.getlist", {"ORDER": {"ID": "ASC"}, "FILTER": {}})
+        rows = [row for row in found if row["FIELD_NAME"] not in OF_EVERY_TASK]
+        commands = [Command("task.item.userfield.get", {"ID": row["ID"]}) for row in rows]
+        answers = zip(rows, source.batch(commands), strict=True)
+        return [_normal({**row, "LABELS": _labels(_details(answer), languages)}) for row, answer in answers]
 
-    return without_those_of_every_task
+    return read
 
 
 def of_types(types: str, languages: Sequence[str] = LANGUAGES) -> Read:
@@ -58,25 +76,7 @@ def of_types(types: str, languages: Sequence[str] = LANGUAGES) -> Read:
     return read
 
 
-# ---------------------------------------------------------------- upper-case rows
-
-
-def _in_languages(method: str, params: Args, filter_name: str, languages: Sequence[str]) -> Read:
-    def read(source: Source, _: StagedRecords) -> list[Args]:
-        fields = list(_rows(source, method, params))
-        labels: dict[str, dict[str, str]] = {}
-        for language in languages:
-            asked = {**params, filter_name: {**params.get(filter_name, {}), "LANG": language}}
-            try:
-                rows = list(_rows(source, method, asked))
-            except Permanent:
-                continue  # it takes the language for a filter: a field without labels is called by its code
-            for row in rows:
-                if label := _label(row):
-                    labels.setdefault(str(row["FIELD_NAME"]), {})[language] = label
-        return [_normal({**field, "LABELS": labels.get(str(field["FIELD_NAME"]), {})}) for field in fields]
-
-    return read
+# ---------------------------------------------------------------- rows
 
 
 def _rows(
@@ -95,8 +95,19 @@ def _rows(
         start = answer.next if rows else None
 
 
-def _label(row: Mapping[str, Json]) -> str:
-    return next((str(row[name]) for name in LABELS if isinstance(row.get(name), str) and row[name]), "")
+def _details(answer: Answer) -> Mapping[str, Json]:
+    """What a method says about one field; nothing where it refuses."""
+    if answer.error is not None and not isinstance(answer.error, Permanent):
+        raise answer.error
+    said = msgspec.json.decode(answer.result) if answer.result else None
+    return said if isinstance(said, dict) else {}
+
+
+def _labels(field: Mapping[str, Json], languages: Sequence[str]) -> dict[str, str]:
+    told: Mapping[str, Json] = next(
+        (field[name] for name in LABELS if isinstance(field.get(name), dict) and field[name]), {}
+    )
+    return {language: str(told[language]) for language in languages if told.get(language)}
 
 
 # ---------------------------------------------------------------- smart processes
@@ -117,20 +128,11 @@ def _of_type(source: Source, one: Seen, languages: Sequence[str]) -> list[Args]:
 
 
 def _upper(row: Mapping[str, Json], details: Answer, languages: Sequence[str]) -> Args:
-    """What the list says and what the details add. A field whose details are refused goes without options."""
-    if details.error is not None and not isinstance(details.error, Permanent):
-        raise details.error
-    said = msgspec.json.decode(details.result) if details.result else {}
-    whole = {**row, **(said.get("field") or {})} if isinstance(said, dict) else dict(row)
+    """What the list says and what the details add, under the names of the older methods."""
+    whole = {**row, **(_details(details).get("field") or {})}
     field = {_upper_name(name): value for name, value in whole.items()}
-    field["LIST"] = [
-        {_upper_name(name): value for name, value in option.items()} for option in _values(field.pop("ENUM", None))
-    ]
-    told: Mapping[str, Json] = next(
-        (field[name] for name in LABELS if isinstance(field.get(name), dict) and field[name]), {}
-    )
-    field["LABELS"] = {language: str(told[language]) for language in languages if told.get(language)}
-    return _normal(field)
+    options = [{_upper_name(name): value for name, value in one.items()} for one in _values(field.pop("ENUM", None))]
+    return _normal({**field, "LIST": options, "LABELS": _labels(field, languages)})
 
 
 def _upper_name(name: str) -> str:
@@ -148,10 +150,12 @@ def _normal(field: Mapping[str, Json]) -> Args:
 
 def _only(settings: Json) -> str:
     """What the codes begin with, when the field allows records of one kind only."""
-    allowed = [name for name, wanted in settings.items() if wanted == "Y"] if isinstance(settings, dict) else []
-    if len(allowed) != 1:
-        return ""
-    kind = allowed[0]
+    allowed = [kind for kind, wanted in settings.items() if wanted == "Y"] if isinstance(settings, dict) else []
+    prefixes = [prefix for prefix in map(_prefix, allowed) if prefix]
+    return prefixes[0] if len(prefixes) == 1 else ""
+
+
+def _prefix(kind: str) -> str:
     number = kind.removeprefix(SMART_TYPE)
     return f"T{int(number):x}" if kind.startswith(SMART_TYPE) and number.isdecimal() else PREFIXES.get(kind, "")
 
@@ -159,17 +163,3 @@ def _only(settings: Json) -> str:
 def _values(listed: Json) -> Iterable[Mapping[str, Json]]:
     """PHP sends a list with gaps as a map, and an empty map as a list."""
     return listed.values() if isinstance(listed, dict) else listed or ()
-
-
-# ---------------------------------------------------------------- files in values
-
-
-def files_in(seen: Seen, kind: str, prefixes: tuple[str, ...]) -> Iterator[FileRef]:
-    """The files in values of custom fields: an object with an id, and an address that a webhook may open."""
-    for name, value in seen.payload.items():
-        if name.startswith(prefixes) and isinstance(value, dict | list):
-            yield from (
-                FileRef(kind, str(file["id"]), url=str(file["urlMachine"]))
-                for file in (value if isinstance(value, list) else [value])
-                if isinstance(file, dict) and file.get("id") and file.get("urlMachine")
-            )

@@ -127,13 +127,16 @@ class CustomValues:
         code = values.reference(value)
         if code is None or self._custom is None or self._custom.codes is None:
             return None
-        bare = code.isdecimal() and mapped.only
+        is_bare = code.isdecimal()
+        if is_bare and not mapped.only:
+            lose("references_dropped")  # nobody knows of which kind it is
+            return None
         try:
-            there = self._custom.codes(f"{mapped.only}_{code}" if bare else code, self._resolve)
+            there = self._custom.codes(f"{mapped.only}_{code}" if is_bare else code, self._resolve)
         except Unresolved:
             lose("references_dropped")
             return None
-        return there.rpartition("_")[2] if bare else there
+        return there.rpartition("_")[2] if is_bare else there
 
     def _resolve(self, stream: str, source_id: str) -> str:
         target_id = self._work.links.target_id(stream, source_id)
