@@ -37,6 +37,9 @@ class Tasks:
         self.table = Table((task_id(company, place) for place in range(count)), self._row)
         self.user_fields = user_fields() if count else []
         self._talks: dict[int, list[Comment]] = {}
+        # Tasks as they were told last, for clients that ask for the same ones again.
+        self.told: dict[tuple[str, tuple[str, ...]], dict[int, bytes]] = {}
+        self.told_versions = (-1, -1, -1)
         self._added = 0
         self.own_checklists: dict[int, list[Row]] = {}
         self.own_comments: dict[int, list[Row]] = {}
@@ -66,6 +69,7 @@ class Tasks:
         """Texts hold the portal's address."""
         self.table.forget_encodings()
         self._talks.clear()
+        self.told.clear()
 
     def chat_id(self, place: int) -> int:
         return FIRST_CHAT_ID + 2 * place

@@ -89,9 +89,9 @@ def comments_of(company: "Company", place: int) -> list[Comment]:
     return made
 
 
-def comment_at(company: "Company", place: int, number: int) -> float:
+def comment_at(company: "Company", place: int, talk: Talk, number: int) -> float:
     """Ascending: every comment has a stretch of its own."""
-    step = 3 * DAY // (1 + talk_of(company, place).count)
+    step = 3 * DAY // (1 + talk.count)
     luck = luck_of(company, "said", place * MOST + number)
     return created_at(company, place) + 600 + step * number + luck % max(1, step // 2)
 
@@ -124,7 +124,8 @@ class _Scene:
     crew: Crew
 
     def comment(self, number: int, earlier: list[Comment]) -> Comment:
-        luck, at = luck_of(self.company, "comment", self.place * MOST + number), self._at(number)
+        luck = luck_of(self.company, "comment", self.place * MOST + number)
+        at = comment_at(self.company, self.place, self.talk, number)
         known = acquainted(self.company, self.crew)
         author = known[luck % len(known)]
         delay = (0, 2, 0)[number % 3] if self.talk.where is Where.COPIED and number < self.talk.old else 0
@@ -140,9 +141,6 @@ class _Scene:
         text = self._attached(number, luck) if attached else self._words(number, luck, author)
         liked_by = author if luck % 9 == 4 else 0
         return Comment(number, author, at, text, has_file=attached, liked_by=liked_by, chat_delay_s=delay)
-
-    def _at(self, number: int) -> float:
-        return comment_at(self.company, self.place, number)
 
     def _attached(self, number: int, luck: int) -> str:
         return texts.ATTACHED.format(attachment=attachment_of(self.place, number)) if luck % 3 else ""

@@ -1,5 +1,7 @@
 """The fields of a task: which there are, which are times, and the custom ones of this company."""
 
+from functools import cache
+
 from b24sim.table import Row
 
 TIMES = (
@@ -41,6 +43,7 @@ _KINDS: tuple[tuple[str, str, str, Row | list[str], str, str], ...] = (
 )
 
 
+@cache
 def camel(name: str) -> str:
     """`UF_AUTO_127801401239` becomes `ufAuto127801401239`, and there is no way back."""
     first, *rest = name.lower().split("_")

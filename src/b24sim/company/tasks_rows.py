@@ -46,7 +46,7 @@ def task_row(company: "Company", groups: tuple[int, ...], crm: CrmIds, place: in
     changed = made + 3600 + luck % (2 * DAY)
     closed = changed if status == DONE else None
     deadline = made + (luck >> 5) % (60 * DAY) if luck % 3 else None
-    last_said = comment_at(company, place, talk.count - 1) + 2 if talk.count else changed
+    last_said = comment_at(company, place, talk, talk.count - 1) + 2 if talk.count else changed
     parent = parent_of(company, place)
     row: Row = {
         "ID": str(task_id(company, place)),
