@@ -29,7 +29,7 @@ class Seen(NamedTuple):
         return self.id.rpartition(":")[2]
 
 
-class Unresolved(Exception):  # noqa: N818 (it is told, not raised at people)
+class Unresolved(Exception):
     """A record that the target does not have, as far as the links know."""
 
     def __init__(self, stream: str, source_id: str) -> None:
@@ -161,6 +161,7 @@ class PerParent:
     only: Callable[[Seen], bool] = lambda _: True  # the parents that have any
     expected: Callable[[Seen], int | None] = lambda _: None  # how many the parent says it has
     recount: Callable[[Source, Seen], int | None] | None = None  # asks again, when what came differs
+    scope: str = ""  # without it this reading is left out
     side: str = ""  # a list beside the items whose members belong to them, joined by `join`
     join: Side | None = None
     needs: str = ""
@@ -332,6 +333,10 @@ class Stream:
     required: tuple[str, ...] = ()
     ordered: bool = False  # children of one parent arrive in order
     files: Files | None = None
+    # what texts call an attachment -> the key of the file behind it
+    attached: Callable[[Seen], Mapping[str, str]] = lambda seen: {
+        name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()
+    }
     # all payload fields that `files` and `exclude` look at, when they are few; they see no record that has none of them
     peek: tuple[str, ...] = ()
     exclude: Callable[[Seen], str | None] | None = None  # the rule by which a record is left out

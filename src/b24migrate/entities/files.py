@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from b24migrate.entities.attached import ATTACHED_FILES
+from b24migrate.entities.crm_reading import CRM_FILES
 from b24migrate.errors import Limited, Transient
 from b24migrate.ports import Command, Source
 from b24migrate.records import Json
@@ -52,4 +54,6 @@ FILE_KINDS = (
     FileKind("user"),
     FileKind("group"),
     FileKind("chat"),
+    CRM_FILES,
+    ATTACHED_FILES,
 )

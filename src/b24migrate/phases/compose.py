@@ -13,6 +13,8 @@ from b24migrate.phases.work import Work, children_of, seen
 from b24migrate.records import Item, Json, Record
 from b24migrate.streams import ABSENT, Field, Kind, Policy, Seen, Stream
 
+MAY_COME = ("files_dropped", "texts_unresolved")
+
 
 @dataclass(slots=True)
 class Composed:
@@ -27,6 +29,11 @@ class Composed:
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
     brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now
     _item: Item | None = None
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something that it names may come later."""
+        return bool(self.places) or not self.losses.keys().isdisjoint(MAY_COME)
 
     def lose(self, what: str, count: int = 1) -> None:
         if count:
@@ -114,12 +121,12 @@ class Composer:
         text = values.text(value)
         if not text or not self._work.texts.concerns(text):
             return text
-        own = one.extras.get("attached") or {}  # a text names an attachment, the links know the file behind it
+        own = self._stream.attached(one)  # a text names an attachment, the links know the file behind it
 
         def target_ids(stream: str, source_ids: set[str]) -> dict[str, str]:
             if stream != "files" or not own:
                 return self._work.links.target_ids(stream, source_ids)
-            names = {one: str(own.get(one.partition(":")[2], {}).get("key") or one) for one in source_ids}
+            names = {one: own.get(one.partition(":")[2], one) for one in source_ids}
             found = self._work.links.target_ids(stream, set(names.values()))
             return {one: found[name] for one, name in names.items() if name in found}
 

@@ -87,7 +87,6 @@ def prefixed(page: Page, prefix: str, number: int) -> Page:
 
 def pack(work: Work, job: Job) -> Follow:
     """Divides the parents into lanes of about equal work, a few hundred at a time."""
-    stream = work.streams[job.args["stream"]]
     reading = children_reading(work, job)
     of = work.streams[reading.of]
     parents = work.store.records(of.table, Span(job.args["after"]), PARENTS_AT_ONCE)

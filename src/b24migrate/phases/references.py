@@ -65,8 +65,9 @@ class References:
     def coded(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
         """A list goes part by part, so that one lost part does not take the others with it."""
         if isinstance(value, list):
-            parts = (self._code(spec, one, part, done) for part in value)
-            return list(dict.fromkeys(part for part in parts if part is not None))
+            coded = (self._code(spec, one, part, done) for part in value)
+            parts = [part for part in coded if part is not None]
+            return [part for at, part in enumerate(parts) if part not in parts[:at]]
         return self._code(spec, one, value, done)
 
     def family(self, spec: Field, one: Seen, value: Json, done: Composed) -> Mapping[str, Json]:

@@ -30,6 +30,7 @@ class _Pattern(NamedTuple):
     link: bool
     prefix: str
     first: int  # the group with the id; of a pair the parent's, the child's follows
+    ids: tuple[str, ...] = ()  # the stream of each group, where they are not parent and child
 
     @property
     def groups(self) -> range:
@@ -54,6 +55,7 @@ class TextRewriter:
                 mention.link,
                 mention.prefix,
                 2 if mention.link else 1,
+                mention.ids,
             )
             for stream in known
             for mention in stream.mentions
@@ -88,6 +90,8 @@ class TextRewriter:
 
     def _known(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
         """Source id -> what stands for its group, or for parent and child of a pair."""
+        if pattern.ids:
+            return self._each(pattern.ids, wanted, target_ids)
         found = target_ids(pattern.stream, wanted)
         if len(pattern.groups) == 1:
             return {source_id: [target_id] for source_id, target_id in found.items()}
@@ -97,6 +101,19 @@ class TextRewriter:
             for source_id, target_id in found.items()
             if (parent := source_id.partition(":")[0]) in parents
         }
+
+    def _each(self, streams: tuple[str, ...], wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
+        """Records of several streams side by side. `0` is nobody, everywhere."""
+        found: dict[str, list[str]] = {}
+        for together in wanted:
+            ids = together.split(":")
+            known = [
+                source_id if source_id == "0" else target_ids(stream, {source_id}).get(source_id)
+                for stream, source_id in zip(streams, ids, strict=True)
+            ]
+            if all(known):
+                found[together] = [str(one) for one in known]
+        return found
 
     def _replaced(self, pattern: _Pattern, known: dict[str, list[str]], match: re.Match[str]) -> str:
         target_ids = known.get(pattern.source_id(match))

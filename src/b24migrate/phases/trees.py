@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from b24migrate.phases import values
 from b24migrate.phases.references import Resolver
@@ -13,7 +13,6 @@ from b24migrate.streams import Field, Seen
 
 if TYPE_CHECKING:
     from b24migrate.phases.compose import Composed
-
 
 Rich: TypeAlias = "Callable[[Field, Seen, Json, Composed], str | None]"
 
@@ -30,61 +29,74 @@ class Keeping(Resolver):
         self._done.places.append((self._place, what))
 
 
+class At(NamedTuple):
+    """Where in whose tree one is."""
+
+    spec: Field
+    one: Seen
+    done: Composed
+    place: str
+
+    def below(self, name: str | int) -> At:
+        return self._replace(place=f"{self.place}/{name}")
+
+    def stays(self, stream: str, source_id: str) -> None:
+        self.done.places.append((self.place, f"{stream} {source_id}"))
+
+
 class Trees:
     def __init__(self, work: Work, rich: Rich) -> None:
         self._work = work
         self._rich = rich
 
     def rewritten(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
-        return self._walk(spec, one, value, done, spec.name)
+        return self._walk(At(spec, one, done, spec.name), value)
 
-    def _walk(self, spec: Field, one: Seen, value: Json, done: Composed, place: str) -> Json:
+    def _walk(self, at: At, value: Json) -> Json:
         if isinstance(value, str):
-            return self._text(spec, one, value, done, place)
+            return self._coded(at, self._rich(at.spec, at.one, value, at.done))
         if isinstance(value, list):
-            return [self._walk(spec, one, part, done, f"{place}/{at}") for at, part in enumerate(value)]
+            return [self._walk(at.below(number), part) for number, part in enumerate(value)]
         if isinstance(value, dict):
+            # Keys hold codes too: a condition is filed under the field it looks at.
             return {
-                self._name(spec, one, name, done, place): self._branch(spec, one, name, part, done, f"{place}/{name}")
-                for name, part in value.items()
+                str(self._coded(at, name)): self._branch(at.below(name), name, part) for name, part in value.items()
             }
         return value
 
-    def _text(self, spec: Field, one: Seen, value: str, done: Composed, place: str) -> Json:
-        text = self._rich(spec, one, value, done)
-        return text if spec.code is None else spec.code(one, text, Keeping(self._work, place, done))
+    def _coded(self, at: At, text: Json) -> Json:
+        code = at.spec.code
+        return text if code is None else code(at.one, text, Keeping(self._work, at.place, at.done))
 
-    def _name(self, spec: Field, one: Seen, name: str, done: Composed, place: str) -> str:
-        """Keys hold codes too: a condition is filed under the field it looks at."""
-        return name if spec.code is None else str(spec.code(one, name, Keeping(self._work, place, done)))
-
-    def _branch(self, spec: Field, one: Seen, name: str, value: Json, done: Composed, place: str) -> Json:
-        stream = spec.inside.get(name)
+    def _branch(self, at: At, name: str, value: Json) -> Json:
+        stream = at.spec.inside.get(name)
         if stream is None:
-            return self._walk(spec, one, value, done, place)
+            return self._walk(at, value)
         if isinstance(value, list | dict):  # PHP sends a list with gaps as a map
-            return self._ids(spec, stream, value, done, place)
-        return self._id(spec, one, stream, value, done, place)
+            return self._ids(at, stream, value)
+        source_id = values.reference(value)
+        if at.spec.code is None or source_id is None or not source_id.isdecimal():
+            return self._walk(at, value)
+        return self._id(at, stream, value, source_id)
 
-    def _ids(self, spec: Field, stream: str, value: Json, done: Composed, place: str) -> Json:
+    def _ids(self, at: At, stream: str, value: Json) -> Json:
+        """A list of ids: what is lost is left out; where places are kept, it stays and is told."""
         ids = dict.fromkeys(values.references(value))
         found = self._work.links.target_ids(stream, ids)
         missing = [source_id for source_id in ids if source_id not in found]
-        if spec.code is None:  # where nobody looks at places, what is lost is left out
-            done.lose("references_dropped", len(missing))
+        if at.spec.code is None:
+            at.done.lose("references_dropped", len(missing))
         else:
-            done.places += [(place, f"{stream} {source_id}") for source_id in missing]
-        kept = {} if spec.code is None else {one: one for one in missing}
-        there = dict.fromkeys((found | kept)[source_id] for source_id in ids if source_id in found or source_id in kept)
+            found = {one: one for one in missing} | found
+            for source_id in missing:
+                at.stays(stream, source_id)
+        there = dict.fromkeys(found[source_id] for source_id in ids if source_id in found)
         return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
 
-    def _id(self, spec: Field, one: Seen, stream: str, value: Json, done: Composed, place: str) -> Json:
-        """One id under a key. What is no number is a code or a text; a number keeps its spelling."""
-        source_id = values.reference(value)
-        if spec.code is None or source_id is None or not source_id.isdecimal():
-            return self._walk(spec, one, value, done, place)
+    def _id(self, at: At, stream: str, value: Json, source_id: str) -> Json:
+        """One id; a number stays a number, a text a text."""
         target_id = self._work.links.target_id(stream, source_id)
         if target_id is None:
-            done.places.append((place, f"{stream} {source_id}"))
+            at.stays(stream, source_id)
             return value
         return int(target_id) if isinstance(value, int) and target_id.isdecimal() else target_id

@@ -15,7 +15,7 @@ from b24migrate.phases.pull import pass_of
 from b24migrate.phases.work import Follow, Work, decode_extras, seen, seen_row
 from b24migrate.ports import FINDINGS, INVENTORY, RegisterRow, TargetRecord
 from b24migrate.records import Fate, Finding, Job, Json, Record, Row, Status
-from b24migrate.streams import Kind, Seen, Stream
+from b24migrate.streams import Kind, Stream
 
 AT_ONCE = 100
 SHOWN = 200  # characters of a value that a finding keeps

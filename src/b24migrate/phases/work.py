@@ -12,14 +12,15 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from b24migrate.events import Event, Noted, Observer, tell
-from b24migrate.phases.links import Links
+from b24migrate.phases.links import Gone, Links
 from b24migrate.phases.texts import TextRewriter
 from b24migrate.ports import ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
-from b24migrate.records import Job, Json, Record, Row
+from b24migrate.records import Job, Json, Record, Row, children_span
 from b24migrate.streams import Entity, FileKind, PerParent, Policy, Reading, Seen, Stream
 
 ATTEMPTS = 3
 MOST_NOTES = 100
+MOST_CHILDREN = 10_000
 MORE_NOTES = "there is more like this; all of it is in the log"
 DELAYS_S = (0.0, 2.0, 6.0)  # before the first, second and third attempt
 
@@ -47,6 +48,7 @@ class Facts(NamedTuple):
 
     scopes: frozenset[str] | None = None  # None: the portal does not tell
     methods: frozenset[str] = frozenset()  # of those that readings need, the ones the portal has
+    lacking: frozenset[str] = frozenset()  # and the ones it says that it has not
 
     def grants(self, scope: str) -> bool:
         return self.scopes is None or scope in self.scopes
@@ -80,19 +82,28 @@ class Work:
     observers: tuple[Observer, ...] = ()
     facts: Facts = field(default_factory=Facts)
     run: str = ""
+    gone: Gone = field(default_factory=Gone)
     links: Links = field(init=False)
     texts: TextRewriter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.links = Links(self.store)
+        self.links = Links(self.store, {name: one.table for name, one in self.streams.items() if one.by_natural})
         self.texts = TextRewriter(self.streams.values(), self.options.source_url, self.options.target_url)
 
     def tell(self, event: Event) -> None:
         tell(self.observers, event)
 
-    def reading(self, stream: Stream) -> Reading:
-        """The first way of reading that this portal has."""
-        return next(one for one in stream.read if not one.needs or one.needs in self.facts.methods)
+    def reading(self, stream: Stream, which: int = 0) -> Reading:
+        """The first way of reading that suits this portal; or, from 1 on, one of those that follow it."""
+        if which:
+            return stream.more[which - 1]
+        return next((one for one in stream.read if self.suits(one)), stream.read[-1])
+
+    def suits(self, reading: Reading) -> bool:
+        there = not reading.needs or reading.needs in self.facts.methods
+        if isinstance(reading, PerParent) and reading.scope and not self.facts.grants(reading.scope):
+            return False
+        return there and (not reading.without or reading.without in self.facts.lacking)
 
     @property
     def people(self) -> str:
@@ -114,19 +125,20 @@ class Work:
 
     def lookup(self, stream: str, source_ids: Sequence[str]) -> dict[str, Seen]:
         found = self.store.get(self.streams[stream].table, source_ids)
-        return {source_id: seen(record) for source_id, record in found.items()}
+        return {source_id: seen(record, self.streams[stream]) for source_id, record in found.items()}
 
-    def note(self, entity: str, message: str, level: str = "warning") -> None:
-        """Keeps a sentence for people in the entity's state, once; past a hundred only in the log."""
-        if self._keep_note(entity, message):
+    def note(self, entity: str, message: str, level: str = "warning", *, about: str = "") -> None:
+        """Keeps a sentence for people in the entity's state, once; past a hundred only in the log. With `about`, how it
+        begins, only the first that begins so."""
+        if self._keep_note(entity, message, about or message):
             self.tell(Noted(level, message, entity))
 
-    def _keep_note(self, entity: str, message: str) -> bool:
+    def _keep_note(self, entity: str, message: str, about: str) -> bool:
         """False when it is known already."""
         while True:
             row = self.store.read(ENTITIES_STATE, entity) or RegisterRow(entity, {})
             notes = list(row.values.get("Notes") or [])
-            if message in notes:
+            if any(note == message or (about != message and note.startswith(about)) for note in notes):
                 return False
             if len(notes) > MOST_NOTES:
                 return True
@@ -135,17 +147,23 @@ class Work:
                 return True
 
 
-def children_reading(work: Work, stream: Stream) -> PerParent | None:
-    reading = work.reading(stream)
-    return reading if isinstance(reading, PerParent) else None
+def seen(record: Record, stream: Stream) -> Seen:
+    return Seen(record.row_key, viewed(stream, record.payload), decode_extras(record.extras))
 
 
-def seen(record: Record) -> Seen:
-    return Seen(record.row_key, msgspec.json.decode(record.payload), decode_extras(record.extras))
+def seen_row(row: Row, stream: Stream) -> Seen:
+    return Seen(row.source_id, viewed(stream, row.payload), row.extras or {})
 
 
-def seen_row(row: Row) -> Seen:
-    return Seen(row.source_id, msgspec.json.decode(row.payload), row.extras or {})
+def viewed(stream: Stream, payload: bytes) -> Mapping[str, Json]:
+    decoded: Mapping[str, Json] = msgspec.json.decode(payload)
+    return decoded if stream.view is None else stream.view(decoded)
+
+
+def children_of(work: Work, stream: Stream, parent: str) -> list[str]:
+    """The ids of a record's children in another stream, without the parent's part."""
+    records = work.store.records(stream.table, children_span(parent), MOST_CHILDREN)
+    return [record.row_key.partition(":")[2] for record in records]
 
 
 def decode_extras(extras: bytes | None) -> Mapping[str, Json]:

@@ -1,0 +1,334 @@
+"""Companies, contacts, deals and items of smart processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from b24migrate.entities.codes import (
+    COMPANY,
+    CONTACT,
+    CRM_STREAMS,
+    DEAL,
+    STAGE_CODES,
+    crm_code,
+    known_as,
+    pipeline,
+    record_of,
+    stages_of,
+    type_id,
+)
+from b24migrate.entities.crm_reading import (
+    FILE_KIND,
+    MULTIFIELDS,
+    by_id,
+    files_of,
+    items,
+    lasting,
+    legacy,
+    legacy_contacts,
+    legacy_deals,
+    modern,
+    multifields,
+    product_rows,
+    refetch_items,
+    refetch_smart_items,
+    smart_items,
+)
+from b24migrate.entities.custom import listed, of_types
+from b24migrate.records import Args, Json, Table
+from b24migrate.streams import (
+    ABSENT,
+    Code,
+    CustomFields,
+    Each,
+    Entity,
+    Field,
+    Kind,
+    Listing,
+    Mention,
+    Policy,
+    Resolve,
+    Seen,
+    Stream,
+    Take,
+    days,
+    flags,
+    texts,
+    times,
+)
+
+# what moves by itself, without anybody changing the record
+VOLATILE = frozenset({"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"})
+UF = ("UF_", "uf")
+
+
+def kind_of(seen: Seen, number: int) -> int:
+    """The type of an item: of a smart process it stands in its id."""
+    return number or int(seen.parent)
+
+
+def category(number: int) -> Code:
+    def code(seen: Seen, value: Json, resolve: Resolve) -> Json:
+        kind = kind_of(seen, number)
+        if value in (None, "") or (kind != DEAL and str(value) == "0"):
+            return None
+        return pipeline(kind, str(value), resolve)
+
+    return code
+
+
+def stage(number: int) -> Code:
+    """By what the target calls it, were it there already under the same name."""
+
+    def code(seen: Seen, value: Json, resolve: Resolve) -> Json:
+        if value in (None, ""):
+            return None
+        return resolve(STAGE_CODES, f"{stages_of(kind_of(seen, number), seen.payload.get('categoryId'))}:{value}")
+
+    return code
+
+
+def parents(seen: Seen) -> Args:
+    return {
+        name: value
+        for name, value in seen.payload.items()
+        if name.startswith("parentId") and name[len("parentId") :].isdecimal()
+    }
+
+
+def parent(_: Seen, pair: Json, resolve: Resolve) -> Args:
+    """Both sides: the parent's type in the name, and the parent itself."""
+    name, value = pair
+    number = int(name.removeprefix("parentId"))
+    if value in (None, "", 0, "0"):
+        return {}
+    return {f"parentId{type_id(number, resolve)}": record_of(number, str(value), resolve)}
+
+
+def picture(name: str) -> Take:
+    def take(seen: Seen) -> Json:
+        if name not in seen.payload:
+            return ABSENT
+        return [ref.key for ref in files_of(seen) if ref.key in set(keys_in(seen.payload[name]))]
+
+    return take
+
+
+def keys_in(value: Json) -> Iterable[str]:
+    many = value if isinstance(value, list) else [value]
+    return (f"{FILE_KIND}:{one['id']}" for one in many if isinstance(one, dict) and one.get("id"))
+
+
+def person(name: str, policy: Policy = Policy.DROP) -> Field:
+    return Field(name, Kind.REF, to="users", policy=policy)
+
+
+def linked(name: str, to: str, kind: Kind = Kind.REFS) -> Field:
+    """A link to another record of the CRM: required where the source has it, dropped where it has it no longer."""
+    return Field(name, kind, take=told(name), to=to, policy=Policy.EXISTING)
+
+
+def told(name: str) -> Take:
+    """By the record itself, or by another method where the record tells the first one only."""
+    return lambda seen: seen.payload.get(name, seen.extras.get(name, ABSENT))
+
+
+PEOPLE = (
+    person("assignedById", Policy.PLACEHOLDER),
+    person("createdBy", Policy.PLACEHOLDER),
+    person("updatedBy"),
+    person("movedBy"),
+    Field("observers", Kind.REFS, to="users"),
+)
+EVERY = (
+    *PEOPLE,
+    *times("createdTime", "updatedTime", "movedTime"),
+    *flags("opened"),
+    Field("comments", Kind.RICH),
+    Field("sourceId", Kind.CODED, code=known_as("SOURCE"), names=("crm_stages",)),
+    Field("sourceDescription", Kind.RICH),
+    *texts("originatorId", "originId", "xmlId", "utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm"),
+)
+CLIENTS = (
+    linked("companyId", "crm_companies", Kind.REF),
+    linked("contactId", "crm_contacts", Kind.REF),
+    linked("contactIds", "crm_contacts"),
+)
+MONEY = (
+    Field("opportunity", Kind.NUMBER),
+    *texts("currencyId"),
+    *flags("isManualOpportunity"),
+    *days("begindate", "closedate"),
+    Field("productRows", Kind.AS_IS, take=product_rows),
+)
+# A deal may have a parent among the items of smart processes, which come after the deals.
+LATER_PARENTS = Field("parentId", Kind.FAMILY, take=parents, code=parent, names=("crm_spitems",), late=True)
+
+
+def placed(number: int) -> tuple[Field, ...]:
+    names = ("crm_categories", "crm_stages")
+    return (
+        Field("categoryId", Kind.CODED, code=category(number), names=names[:1], policy=Policy.REQUIRE),
+        Field("stageId", Kind.CODED, code=stage(number), names=names[1:], policy=Policy.REQUIRE),
+    )
+
+
+def typed(name: str, dictionary: str) -> Field:
+    return Field(name, Kind.CODED, code=known_as(dictionary), names=("crm_stages",))
+
+
+def family(name: str, table: str, *, number: int, fallback: Listing, page: str, fields: tuple[Field, ...]) -> Stream:
+    """A kind of record that every portal has."""
+    return Stream(
+        name=name,
+        table=Table(table, name),
+        read=(fallback, Listing("crm.item.list", by_id("id", "filter"), items=("items",), id="id", **items(number))),
+        fields=fields,
+        stamp="createdTime",
+        hashed=True,
+        volatile=VOLATILE,
+        lasting=lasting,
+        view=modern,
+        files=files_of,
+        fetch=refetch_items(number),
+        mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
+        custom_prefix=UF,
+        late_custom=frozenset({"crm"}),
+    )
+
+
+crm_companies = family(
+    "crm_companies",
+    "CrmCompanies",
+    number=COMPANY,
+    fallback=legacy("crm.company.list", MULTIFIELDS),
+    page="company",
+    fields=(
+        *texts("title"),
+        *EVERY,
+        Field("fm", Kind.AS_IS, take=multifields),
+        typed("typeId", "COMPANY_TYPE"),
+        typed("industry", "INDUSTRY"),
+        typed("employees", "EMPLOYEES"),
+        Field("revenue", Kind.NUMBER),
+        *texts("currencyId", "bankingDetails"),
+        *flags("isMyCompany"),
+        Field("logo", Kind.FILE, take=picture("logo")),
+        LATER_PARENTS,
+    ),
+)
+
+crm_contacts = family(
+    "crm_contacts",
+    "CrmContacts",
+    number=CONTACT,
+    fallback=legacy_contacts(),
+    page="contact",
+    fields=(
+        *texts("name", "lastName", "secondName", "post"),
+        *EVERY,
+        linked("companyId", "crm_companies", Kind.REF),
+        linked("companyIds", "crm_companies"),
+        Field("fm", Kind.AS_IS, take=multifields),
+        typed("honorific", "HONORIFIC"),
+        typed("typeId", "CONTACT_TYPE"),
+        *days("birthdate"),
+        *flags("export"),
+        Field("photo", Kind.FILE, take=picture("photo")),
+        LATER_PARENTS,
+    ),
+)
+
+crm_deals = family(
+    "crm_deals",
+    "CrmDeals",
+    number=DEAL,
+    fallback=legacy_deals(),
+    page="deal",
+    fields=(
+        *texts("title"),
+        *EVERY,
+        *CLIENTS,
+        *placed(DEAL),
+        *MONEY,
+        *flags("closed"),
+        typed("typeId", "DEAL_TYPE"),
+        Field("probability", Kind.NUMBER),
+        LATER_PARENTS,
+    ),
+)
+
+
+def smart_type(_: Seen, value: Json, resolve: Resolve) -> Json:
+    return type_id(int(value), resolve)
+
+
+SMART_PAGE = r"/crm/type/(\d+)/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))"
+crm_spitems = Stream(
+    name="crm_spitems",
+    table=Table("CrmSpItems", "crm_spitems"),
+    read=(
+        Each(
+            of="crm_types",
+            method="crm.item.list",
+            listing=smart_items,
+            prefix=lambda kind: str(kind.payload["entityTypeId"]),
+        ),
+    ),
+    fields=(
+        Field(
+            "entityTypeId",
+            Kind.CODED,
+            take=lambda seen: seen.parent,
+            code=smart_type,
+            names=("crm_types",),
+            policy=Policy.REQUIRE,
+        ),
+        *texts("title"),
+        *EVERY,
+        *CLIENTS,
+        *placed(0),
+        *MONEY,
+        Field("fm", Kind.AS_IS, take=lambda seen: multifields(seen) or ABSENT),
+        Field("parentId", Kind.FAMILY, take=parents, code=parent, names=CRM_STREAMS, policy=Policy.EXISTING),
+    ),
+    stamp="createdTime",
+    hashed=True,
+    volatile=VOLATILE,
+    lasting=lasting,
+    files=files_of,
+    fetch=refetch_smart_items,
+    mentions=(Mention(SMART_PAGE, link=True),),
+    custom_prefix=UF,
+    late_custom=frozenset({"crm"}),
+)
+
+
+def entity(stream: Stream, method: str) -> Entity:
+    fields = CustomFields(stream.name, "crm", listed(method), files=FILE_KIND, codes=crm_code)
+    return Entity(
+        name=stream.name, wire="crm", scopes=("crm",), needs_admin=True, streams=(stream,), custom_fields=fields
+    )
+
+
+ENTITIES = (
+    entity(crm_companies, "crm.company.userfield.list"),
+    entity(crm_contacts, "crm.contact.userfield.list"),
+    entity(crm_deals, "crm.deal.userfield.list"),
+    Entity(
+        name="crm_spitems",
+        wire="crm",
+        scopes=("crm",),
+        needs_admin=True,
+        streams=(crm_spitems,),
+        optional_scopes={"userfieldconfig": "custom fields of smart processes are not migrated"},
+        custom_fields=CustomFields(
+            "crm_spitems",
+            "userfieldconfig",
+            of_types("crm_types"),
+            files=FILE_KIND,
+            codes=crm_code,
+            types="crm_types",
+        ),
+    ),
+)

@@ -1,0 +1,235 @@
+"""How CRM records are read: `crm.item.list`, and the deprecated listings where a portal lacks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from b24migrate.entities.products import products
+from b24migrate.entities.reading import raw_items
+from b24migrate.errors import Limited, Permanent, Transient
+from b24migrate.phases.values import flag, number, text, whole
+from b24migrate.ports import Command, Source
+from b24migrate.records import Args, Json, Row
+from b24migrate.streams import ABSENT, Fetch, FileKind, FileRef, Keyset, Listing, Lookup, Seen
+
+FILE_KIND = "crm"
+MODERN = "crm.item.list"
+MULTIFIELDS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
+IDS_AT_ONCE = 50  # in one filter: as many as a page holds
+
+
+def by_id(name: str, filter_name: str) -> Keyset:
+    return Keyset(filter_name, name, {"order": {name: "ASC"}}, {"order": {name: "DESC"}})
+
+
+def items(kind: int) -> Mapping[str, Json]:
+    """The parameters and further questions of `crm.item.list`. Multifields come only with `*`."""
+    enrich = {"enrich": products("D"), "enrich_scope": "crm"} if kind == 2 else {}
+    return {"params": {"entityTypeId": kind, "select": ["*"], "useOriginalUfNames": "Y"}, **enrich}
+
+
+def smart_items(kind: Seen) -> Listing:
+    """Of one smart process; product rows only where it has any."""
+    entity_type = int(kind.payload["entityTypeId"])
+    params = {"entityTypeId": entity_type, "select": ["*"], "useOriginalUfNames": "Y"}
+    sells = flag(kind.payload.get("isLinkWithProductsEnabled"))
+    return Listing(
+        MODERN,
+        by_id("id", "filter"),
+        params=params,
+        items=("items",),
+        id="id",
+        enrich=products(f"T{entity_type:x}") if sells else None,
+        enrich_scope="crm",
+    )
+
+
+# ---------------------------------------------------------------- what is said about a record
+
+
+def multifields(seen: Seen) -> Json:
+    """Phones, addresses and the like; their own ids mean nothing to another portal."""
+    listed = seen.payload.get("fm", ABSENT)
+    if listed is ABSENT:
+        return ABSENT
+    members = listed.values() if isinstance(listed, dict) else listed or ()
+    return [
+        {"typeId": text(one.get("typeId")), "valueType": text(one.get("valueType")), "value": text(one.get("value"))}
+        for one in members
+    ]
+
+
+def product_rows(seen: Seen) -> Json:
+    rows = seen.extras.get("productRows", ABSENT)
+    return rows if rows is ABSENT else [product_row(row) for row in rows]
+
+
+def product_row(row: Mapping[str, Json]) -> Args:
+    return {
+        "productName": text(row.get("productName")),
+        "price": number(row.get("price")),
+        "quantity": number(row.get("quantity")),
+        "discountRate": number(row.get("discountRate")),
+        "taxRate": number(row.get("taxRate")),
+        "taxIncluded": flag(row.get("taxIncluded")),
+        "measureCode": text(row.get("measureCode")),
+        "sort": whole(row.get("sort")),
+    }
+
+
+def files_of(seen: Seen) -> Iterator[FileRef]:
+    """A picture or a custom field's file is an object with an id; its link is asked for when it is fetched."""
+    kind = seen.payload.get("entityTypeId") or seen.parent
+    for value in seen.payload.values():
+        for one in value if isinstance(value, list) else (value,):
+            if is_file(one):
+                yield FileRef(FILE_KIND, str(one["id"]), place=f"{kind}:{seen.child}", url="")
+
+
+def is_file(value: Json) -> bool:
+    return isinstance(value, dict) and bool(value.get("id")) and ("urlMachine" in value or "downloadUrl" in value)
+
+
+def lasting(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Links to files hold a token that is another one each time."""
+    return {name: without_links(value) for name, value in payload.items()}
+
+
+def without_links(value: Json) -> Json:
+    if isinstance(value, list):
+        return [without_links(one) for one in value]
+    return value["id"] if is_file(value) else value
+
+
+# ---------------------------------------------------------------- files
+
+
+def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
+    """The record is read again for the link, because the token in it expires."""
+    owners = sorted({ref.place for ref in refs})
+    commands = [
+        Command("crm.item.get", {"entityTypeId": kind, "id": item, "useOriginalUfNames": "Y"})
+        for kind, _, item in (owner.partition(":") for owner in owners)
+    ]
+    found: dict[str, str] = {}
+    for answer in source.batch(commands):
+        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
+            raise answer.error  # a limit or an outage says nothing about the file
+        said = msgspec.json.decode(answer.result) if answer.result else None
+        item = said.get("item") if isinstance(said, dict) else None
+        for value in item.values() if isinstance(item, dict) else ():
+            for one in value if isinstance(value, list) else (value,):
+                if is_file(one) and one.get("urlMachine"):
+                    found[f"{FILE_KIND}:{one['id']}"] = str(one["urlMachine"])
+    return {ref.key: found[ref.key] for ref in refs if ref.key in found}
+
+
+CRM_FILES = FileKind(FILE_KIND, links)
+
+
+# ---------------------------------------------------------------- the deprecated listings
+
+
+def legacy(method: str, multifield: Iterable[str] = (), **more: Json) -> Listing:
+    params = {"order": {"ID": "ASC"}, "select": ["*", "UF_*", *multifield]}
+    return Listing(method, by_id("ID", "filter"), params=params, without=MODERN, **more)
+
+
+def legacy_contacts() -> Listing:
+    enrich = bound("crm.contact.company.items.get", "COMPANY_ID", "companyIds")
+    return legacy("crm.contact.list", MULTIFIELDS, enrich=enrich, enrich_scope="crm")
+
+
+def legacy_deals() -> Listing:
+    enrich = bound("crm.deal.contact.items.get", "CONTACT_ID", "contactIds")
+    return legacy("crm.deal.list", enrich=enrich, enrich_scope="crm")
+
+
+def bound(method: str, field: str, name: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
+    """All the bindings of each record; the listing tells the first one only."""
+
+    def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
+        answers = source.batch([Command(method, {"id": row.source_id}) for row in rows])
+        done = []
+        for row, answer in zip(rows, answers, strict=True):
+            if answer.error is not None and not isinstance(answer.error, Permanent):
+                raise answer.error
+            told = msgspec.json.decode(answer.result) if answer.result else []
+            bindings = [one[field] for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+            done.append(row._replace(extras={**(row.extras or {}), name: bindings}))
+        return done
+
+    return enrich
+
+
+LEGACY_NAMES = {
+    "DATE_CREATE": "createdTime",
+    "DATE_MODIFY": "updatedTime",
+    "CREATED_BY_ID": "createdBy",
+    "MODIFY_BY_ID": "updatedBy",
+    "MOVED_BY_ID": "movedBy",
+    "COMPANY_TYPE": "typeId",
+}
+
+
+def modern(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A record of a deprecated listing under the names of `crm.item.list`."""
+    if "ID" not in payload:
+        return payload
+    named = {modern_name(name): value for name, value in payload.items() if name not in MULTIFIELDS}
+    kinds = [one for kind in MULTIFIELDS for one in payload.get(kind) or ()]
+    fm = [{"typeId": one["TYPE_ID"], "valueType": one["VALUE_TYPE"], "value": one["VALUE"]} for one in kinds]
+    return {**named, "fm": fm} if any(kind in payload for kind in MULTIFIELDS) else named
+
+
+def modern_name(name: str) -> str:
+    if name.startswith("UF_"):
+        return name
+    first, *others = name.lower().split("_")
+    return LEGACY_NAMES.get(name) or first + "".join(part.capitalize() for part in others)
+
+
+# ---------------------------------------------------------------- reading again, by id
+
+
+def refetch_items(kind: int) -> Fetch:
+    def fetch(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+        return refetched(source, kind, [one.id for one in wanted], "")
+
+    return fetch
+
+
+def refetch_smart_items(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+    found: dict[str, Row] = {}
+    for kind in sorted({one.parent for one in wanted}):
+        mine = [one.child for one in wanted if one.parent == kind]
+        found |= refetched(source, int(kind), mine, f"{kind}:")
+    return found
+
+
+def refetched(source: Source, kind: int, ids: Sequence[str], prefix: str) -> dict[str, Row]:
+    groups = [ids[at : at + IDS_AT_ONCE] for at in range(0, len(ids), IDS_AT_ONCE)]
+    commands = [
+        Command(
+            MODERN,
+            {
+                "entityTypeId": kind,
+                "select": ["*"],
+                "useOriginalUfNames": "Y",
+                "filter": {"@id": list(group)},
+                "order": {"id": "ASC"},
+                "start": -1,
+            },
+        )
+        for group in groups
+    ]
+    found: dict[str, Row] = {}
+    for answer in source.batch(commands):
+        if answer.error is not None:
+            raise answer.error
+        for raw in raw_items(answer.result or b"{}", ("items",)):
+            source_id = f"{prefix}{msgspec.json.decode(raw)['id']}"
+            found[source_id] = Row(source_id, bytes(raw))
+    return {f"{prefix}{one}": found[f"{prefix}{one}"] for one in ids if f"{prefix}{one}" in found}
