@@ -338,3 +338,19 @@ def test_tasks_appear_while_they_are_read() -> None:
 
     with serve(Portal(Company(Plan(tasks=20)), faults=Faults(script), clock=ManualClock())) as running:
         assert call(running, "tasks.task.list").json["total"] == 22
+
+
+def test_a_new_chat_is_never_taken_for_that_of_a_task(changing: Running) -> None:
+    tasks = changing.portal.company.tasks
+    control(changing, "mutate", {"stream": "chats", "op": "add", "count": 70})
+    for number in tasks.table:
+        found = tasks.chat_of(number)
+        assert found is None or found.entity_id == str(number)
+
+
+def test_a_portal_without_tasks_still_has_their_fields(small: Running) -> None:
+    assert len(result(small, "task.item.userfield.getlist")) == 8
+    assert call(small, "tasks.task.list").json["total"] == 0
+    (number,) = control(small, "mutate", {"stream": "tasks", "op": "add", "fields": {"UF_TASK_IS_VIP_2": "1"}})["ids"]
+    task = result(small, "tasks.task.get", {"taskId": number, "select": ["UF_TASK_IS_VIP_2"]})["task"]
+    assert task == {"id": str(number), "ufTaskIsVip2": "1"}

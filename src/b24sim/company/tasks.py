@@ -12,7 +12,7 @@ from b24sim.company.crm_ids import crm_ids
 from b24sim.company.files import File
 from b24sim.company.tasks_comments import Comment, Where
 from b24sim.company.tasks_crew import acquainted, created_at, crew_of, luck_of, place_of, task_id
-from b24sim.company.tasks_fields import user_fields
+from b24sim.company.tasks_fields import SYSTEM, user_fields
 from b24sim.table import Row, Table
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class Tasks:
         self._crm = crm_ids(company.plan)
         count = company.plan.task_count
         self.table = Table((task_id(company, place) for place in range(count)), self._row)
-        self.user_fields = user_fields() if count else []
+        # A box has what every portal has, before anything is moved to it.
+        self.user_fields = user_fields()[: len(SYSTEM) if company.plan.box else None]
         self._talks: dict[int, list[Comment]] = {}
         # Tasks as they were told last, for clients that ask for the same ones again.
         self.told: dict[tuple[str, tuple[str, ...]], dict[int, bytes]] = {}
@@ -79,8 +80,8 @@ class Tasks:
         if number not in self.table:
             return None
         place = place_of(self._company, number)
-        chat = self.table.row(number)["CHAT_ID"] if place is None else self.chat_id(place)
-        return self._company.chats.get(chat)
+        chat = self._company.chats.get(self.table.row(number)["CHAT_ID"] if place is None else self.chat_id(place))
+        return chat if chat and chat.entity_id == str(number) else None
 
     def visible_to(self, number: int, user: int) -> bool:
         """For everybody but administrators: one's own tasks."""
