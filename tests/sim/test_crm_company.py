@@ -104,7 +104,7 @@ def test_half_a_million_deals_are_there_at_once_and_their_pages_cost_little() ->
     items = company.crm.items[2]
     portal = Portal(company)
     caller, method = portal.caller(1), portal.method("crm.item.list")
-    last = items.ids[-5_001]
+    last = items.ids[5_000]
     for _ in range(20):
         wish = {
             "entityTypeId": 2,
@@ -117,7 +117,7 @@ def test_half_a_million_deals_are_there_at_once_and_their_pages_cost_little() ->
         rows = answer.result.value["items"]
         assert len(rows) == 50
         last = items.ids[items.ids.index(last) + 50]
-    assert time.process_time() - begun < 10
+    assert time.process_time() - begun < 5
 
 
 def test_records_come_change_and_go(small: Running) -> None:

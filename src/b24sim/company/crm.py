@@ -4,6 +4,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import cached_property
 
 from b24sim.company import crm_structure as structure
 from b24sim.company.crm_clients import company, company_variants, contact, contact_variants
@@ -12,6 +13,7 @@ from b24sim.company.crm_fields import Field, fields_of
 from b24sim.company.crm_files import crm_file, owner_of
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, CrmIds, SmartType, crm_ids
 from b24sim.company.crm_products import product_rows
+from b24sim.company.crm_schema import Schema
 from b24sim.company.crm_smart import smart_item, smart_variants
 from b24sim.company.crm_values import Shared
 from b24sim.company.crm_world import FileId, Made, Times, World, place_of, world_of
@@ -32,7 +34,6 @@ class Items(Table):
         self.fields = fields
         self.times = times
         self._shared: Shared | None = None
-        self._names: list[str] | None = None
         self._make_one: Make = lambda _number: Made(b"{}", 0)
         self._variants: Callable[[], list[Row]] = list
         self._order: dict[str, tuple[int, array[float], list[int]]] = {}
@@ -41,12 +42,10 @@ class Items(Table):
         self._make_one, self._variants = make, variants
         return self
 
-    @property
-    def names(self) -> list[str]:
+    @cached_property
+    def schema(self) -> Schema:
         """The fields a record of this type has, even where there is no record."""
-        if self._names is None:
-            self._names = list(self._whole(1))
-        return self._names
+        return Schema(self.entity_type_id, self.ordinary(1), self.fields)
 
     @property
     def shared(self) -> Shared:

@@ -27,12 +27,12 @@ def deal(world: World, times: Times, fields: list[Field], number: int) -> Made:
     category, stage, meaning = _where(place, luck)
     contacts = _contacts(world, place, luck)
     iso, products = world.moments.iso, rows_in(place, luck)
-    company = _company(world, place, luck)
+    company, parent, changed = _company(world, place, luck), _parent(world, place, luck), iso(updated)
     author, editor, mover = (world.author(place + n, luck >> n + 3) for n in (0, 7, 13))
     # Half a million of these are read in a benchmark, hence JSON at once and not by way of a dict.
     own = (
         f'{{"id":{number},"title":"{_TITLES[luck % 5]}{number}","createdTime":"{iso(created)}",'
-        f'"updatedTime":"{iso(updated)}","movedTime":"{iso(moved)}","createdBy":{author},"updatedBy":{editor},'
+        f'"updatedTime":"{changed}","movedTime":"{iso(moved)}","createdBy":{author},"updatedBy":{editor},'
         f'"movedBy":{mover},"assignedById":{one_of(world.staff, luck >> 5)},"categoryId":{category},'
         f'"stageId":"{stage}","stageSemanticId":"{meaning}","closed":"{"N" if meaning == "P" else "Y"}",'
         f'"opportunity":{worth(place, luck) if products else php_number((luck >> 6) % 10_000_000 / 100)},'
@@ -40,10 +40,10 @@ def deal(world: World, times: Times, fields: list[Field], number: int) -> Made:
         f'"currencyId":"{CURRENCIES[(luck >> 21) % 4 if luck % 3 == 1 else 0][0]}",'
         f'"companyId":{"null" if company is None else company},"contactId":{contacts[0] if contacts else 0},'
         f'"contactIds":{contacts},"begindate":"{world.day(created)}","closedate":"{world.day(created + 30 * DAY)}",'
-        f'"lastActivityBy":{one_of(world.staff, luck >> 8)},"lastActivityTime":"{iso(updated)}",'
+        f'"lastActivityBy":{one_of(world.staff, luck >> 8)},"lastActivityTime":"{changed}",{parent}'
         f'"{fields[uf.TEXT].code}":"{_CONTRACT}{number}"}}'
     )
-    return Made(own.encode(), place % VARIANTS, _special(world, fields, number, place, luck))
+    return Made(own.encode(), place % VARIANTS, _special(fields, number, place))
 
 
 def deal_variants(world: World, fields: list[Field]) -> list[Row]:
@@ -63,7 +63,7 @@ def _variant(world: World, fields: list[Field], variant: int) -> Row:
         "mycompanyId": 0, "originatorId": None, "originId": None, "additionalInfo": None, "locationId": None,
         "webformId": 0,
     }  # fmt: skip
-    row |= {f"parentId{smart.entity_type_id}": None for smart in world.ids.smart_types}
+    row |= {f"parentId{smart.entity_type_id}": None for smart in world.ids.smart_types[1:]}
     return row | marks(variant) | custom_values(world, fields, variant)
 
 
@@ -94,13 +94,18 @@ def _contacts(world: World, place: int, luck: int) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _special(world: World, fields: list[Field], number: int, place: int, luck: int) -> Row | None:
+def _parent(world: World, place: int, luck: int) -> str:
+    """Some deals hang on items of the first smart process."""
+    if not world.ids.smart_types:
+        return ""
+    parent = one_of(world.ids.smart_item_ids, luck >> 5) if place % 31 == 4 else 0
+    return f'"parentId{world.ids.smart_types[0].entity_type_id}":{parent or "null"},'
+
+
+def _special(fields: list[Field], number: int, place: int) -> Row | None:
     special: Row = {}
     if place == HUGE_PLACE:
         special["comments"] = ("Протокол <встречи> & итоги 📝. " * (HUGE // 30 + 1))[:HUGE]
     if place % 40 == 3:
         special |= files_of(DEAL, None, number, fields)
-    if place % 31 == 4 and world.ids.smart_types and world.ids.smart_item_ids:
-        parent = f"parentId{world.ids.smart_types[0].entity_type_id}"
-        special[parent] = one_of(world.ids.smart_item_ids, luck >> 5)
     return special or None

@@ -7,7 +7,6 @@ from typing import Any
 from b24sim.company.crm import Items
 from b24sim.errors import RestError
 from b24sim.filters import Test, bounded, condition, split
-from b24sim.methods.crm_schema import Schema
 from b24sim.moments import Moments
 from b24sim.paging import whole
 from b24sim.result import PAGE
@@ -32,13 +31,13 @@ class Stretch(Sequence[int]):
         return self._ids[self._places[place]]
 
 
-def found(schema: Schema, conditions: Any, moments: Moments, named: Name) -> tuple[Sequence[int], list[Test]]:
+def found(items: Items, conditions: Any, moments: Moments, named: Name) -> tuple[Sequence[int], list[Test]]:
     """The ids that may pass, in ascending order, and what each of them is still to be asked."""
-    ids: Sequence[int] = Stretch(schema.items.ids, range(len(schema.items)))
+    ids: Sequence[int] = Stretch(items.ids, range(len(items)))
     tests: list[Test] = []
     for key, value in _entries(conditions):
         if isinstance(value, dict) and not split(key)[0] and (key.isdigit() or key == ""):
-            tests.append(_group(schema, value, moments, named))
+            tests.append(_group(items, value, moments, named))
             continue
         operator, name = split(key)
         field = named(name)
@@ -47,11 +46,11 @@ def found(schema: Schema, conditions: Any, moments: Moments, named: Name) -> tup
         elif field == "id" and operator in {"", "=", "@"}:
             wanted = {whole(item) for item in (value if isinstance(value, list) else [value])}
             first, last = (ids[0], ids[-1]) if ids else (1, 0)
-            ids = sorted(number for number in wanted if number in schema.items and first <= number <= last)
+            ids = sorted(number for number in wanted if number in items and first <= number <= last)
         else:
             bound = moments.parse(value) if operator in {">", ">="} and field in TIMES else None
-            ids = ids if bound is None else _recent(schema.items, ids, field, bound)
-            tests.append(_test(schema, operator, field, value, moments))
+            ids = ids if bound is None else _recent(items, ids, field, bound)
+            tests.append(_test(items, operator, field, value, moments))
     return ids, tests
 
 
@@ -71,12 +70,10 @@ def ordered(items: Items, ids: Sequence[int], order: dict[str, str]) -> Sequence
     """By any fields; without an order there is none."""
     if not order:
         return items.in_no_order(ids)
+    if list(order) == ["id"]:
+        return ids[::-1] if order["id"] == "DESC" else ids
     for field, direction in reversed(order.items()):
-        descending = direction == "DESC"
-        if field == "id":
-            ids = ids[::-1] if descending and len(order) == 1 else sorted(ids, reverse=descending)
-        else:
-            ids = sorted(ids, key=_key(items, field), reverse=descending)
+        ids = sorted(ids, key=_key(items, field), reverse=direction == "DESC")
     return ids
 
 
@@ -93,24 +90,24 @@ def _recent(items: Items, ids: Sequence[int], field: str, bound: float) -> Seque
     return [number for number in items.since(field, bound) if ids[0] <= number <= ids[-1]] if ids else ids
 
 
-def _test(schema: Schema, operator: str, field: str, value: Any, moments: Moments) -> Test:
-    if field in schema.flags:
+def _test(items: Items, operator: str, field: str, value: Any, moments: Moments) -> Test:
+    if field in items.schema.flags:
         # Custom flags read as Y and N but are stored, and looked for, as 1 and 0.
         value = {"1": "Y", "0": "N"}.get(str(value), "-")
     return condition(operator, field, value, moments)
 
 
-def _group(schema: Schema, group: dict[str, Any], moments: Moments, named: Name) -> Test:
+def _group(items: Items, group: dict[str, Any], moments: Moments, named: Name) -> Test:
     """Conditions in brackets: all of them, or with the logic OR any."""
     parts: list[Test] = []
     for key, value in _entries(group):
         if key == "logic":
             continue
         if isinstance(value, dict) and key.isdigit():
-            parts.append(_group(schema, value, moments, named))
+            parts.append(_group(items, value, moments, named))
         else:
             operator, name = split(key)
-            parts.append(_test(schema, operator, named(name), value, moments))
+            parts.append(_test(items, operator, named(name), value, moments))
     joined: Callable[[Iterator[bool]], bool] = any if str(group.get("logic", "")).upper() == "OR" else all
     return lambda row: joined(part(row) for part in parts)
 

@@ -6,13 +6,13 @@ from urllib.parse import quote
 
 from b24sim.company.crm import Items
 from b24sim.company.crm_ids import DEAL, LEAD, QUOTE, SMART_INVOICE
+from b24sim.company.crm_schema import Schema
 from b24sim.company.crm_structure import SECRET_PIPELINE
 from b24sim.company.crm_world import FileId
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import Test
 from b24sim.methods.crm_filters import direction_of, first_passing, found, ordered, passing
-from b24sim.methods.crm_schema import Schema
 from b24sim.methods.disk import signature
 from b24sim.paging import page_by_offset, whole, yes
 from b24sim.phpjson import Parts, Rows, encode
@@ -29,11 +29,11 @@ def item_list(context: Context, params: Params) -> Result:
     items = type_of(context, params)
     if items is None:
         return Result(Parts({"items": Rows()}), total=0)
-    schema, start = Schema(items), whole(params.get("start", 0))
-    ids, tests = found(schema, params.get("filter"), _moments(context), _named(schema, "filter"))
+    schema, start = items.schema, whole(params.get("start", 0))
+    ids, tests = found(items, params.get("filter"), _moments(context), _named(schema, "filter"))
     tests += rights(context, items)
     order = _order(schema, params.get("order"))
-    show = _shown(context, schema, params)
+    show = _shown(context, items, params)
     if start < 0:
         page = first_passing(items, ordered(items, ids, order), tests)
         return Result(Parts({"items": Rows(map(show, page))}), total=0)
@@ -49,13 +49,13 @@ def item_get(context: Context, params: Params) -> Result:
     row = items.row(number)
     if not all(test(row) for test in rights(context, items)):
         raise RestError("ACCESS_DENIED", "Доступ запрещен", 403)
-    schema, original = Schema(items), yes(params.get("useOriginalUfNames"))
+    schema, original = items.schema, yes(params.get("useOriginalUfNames"))
     return Result(Parts({"item": encode(schema.renamed(with_links(context, items, row), original))}))
 
 
 def item_fields(context: Context, params: Params) -> Result:
     items = type_of(context, params)
-    described = {} if items is None else Schema(items).description(yes(params.get("useOriginalUfNames")))
+    described = {} if items is None else items.schema.description(yes(params.get("useOriginalUfNames")))
     return Result(Parts({"fields": Parts(described)}))
 
 
@@ -108,10 +108,10 @@ def _file(context: Context, entity_type_id: int, owner: int, name: str, file: Fi
     }
 
 
-def _shown(context: Context, schema: Schema, params: Params) -> Callable[[int], bytes]:
+def _shown(context: Context, items: Items, params: Params) -> Callable[[int], bytes]:
     select, original = params.get("select"), yes(params.get("useOriginalUfNames"))
     names = [str(name) for name in select] if isinstance(select, list) and select else ["*"]
-    items = schema.items
+    schema = items.schema
     if "*" not in names:
         known = (schema.field(name) for name in names)
         wanted = ["id", *(field for field in known if field is not None and field != "id")]

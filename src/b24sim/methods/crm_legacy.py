@@ -3,15 +3,14 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from b24sim.company import crm_fields as uf
 from b24sim.company.crm import Items
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
+from b24sim.company.crm_schema import Schema, upper
 from b24sim.company.crm_world import FileId
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.crm_filters import direction_of, first_passing, found, ordered, passing
 from b24sim.methods.crm_items import rights
-from b24sim.methods.crm_schema import Schema, upper
 from b24sim.paging import page_by_offset, whole
 from b24sim.phpjson import Rows, encode, encode_all
 from b24sim.request import Params
@@ -30,12 +29,11 @@ CHANNELS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
 def _list(entity_type_id: int) -> Callable[[Context, Params], Result]:
     def listed(context: Context, params: Params) -> Result:
         items = context.portal.company.crm.items[entity_type_id]
-        schema = Schema(items)
-        known = _fields(schema)
+        known = _fields(items.schema)
         conditions = params["FILTER"] if isinstance(params.get("FILTER"), dict) else {}
         # Names that are not known are passed over.
         asked = {key: value for key, value in conditions.items() if key.lstrip("!<>=@%") in known}
-        ids, tests = found(schema, asked, context.portal.company.moments, lambda name: known[name])
+        ids, tests = found(items, asked, context.portal.company.moments, lambda name: known[name])
         tests += rights(context, items)
         order = _order(params.get("ORDER"), known)
         select = params["SELECT"] if isinstance(params.get("SELECT"), list) and params["SELECT"] else ["*"]
@@ -63,7 +61,7 @@ def _get(entity_type_id: int) -> Callable[[Context, Params], Result]:
         row = items.row(number)
         if not all(test(row) for test in rights(context, items)):
             raise RestError("", "Access denied.")
-        known = _fields(Schema(items))
+        known = _fields(items.schema)
         channels = {channel["typeId"] for channel in row.get("fm") or ()}
         return Result(encode(_row(items, row, [*known, *(name for name in CHANNELS if name in channels)], known)))
 
@@ -116,7 +114,7 @@ def _wanted(select: list[str], known: dict[str, str]) -> list[str]:
 
 def _row(items: Items, row: Row, wanted: Iterable[str], known: dict[str, str]) -> Row:
     shape: Row = {}
-    flags = {field.code for field in items.fields if field.purpose == uf.FLAG}
+    flags = items.schema.flags
     for old in wanted:
         if old in known:
             name = known[old]

@@ -1,11 +1,11 @@
 """The fields of CRM records under all their names: camel case, upper case, lossy, and those of the old methods."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from b24sim.company import crm_fields as uf
-from b24sim.company.crm import Items
 from b24sim.company.crm_fields import Field, camel_names
 from b24sim.company.crm_ids import DEAL
 from b24sim.table import Row
@@ -36,14 +36,15 @@ def upper(name: str) -> str:
 class Schema:
     """The names that one type knows."""
 
-    def __init__(self, items: Items):
-        self.items = items
-        self.names = [name for name in items.names if not name.startswith("_")]
-        self.camel = camel_names(items.fields)
+    def __init__(self, entity_type_id: int, names: Iterable[str], fields: list[Field]):
+        self.entity_type_id = entity_type_id
+        self.names = list(names)
+        self.fields = fields
+        self.camel = camel_names(fields)
         self._known = {name: name for name in self.names if name not in NOT_FIELDS}
         self._known |= {upper(name): name for name in self._known}
         self._known |= {camel: code for code, camel in self.camel.items()}
-        self.flags = {field.code for field in items.fields if field.purpose == uf.FLAG}
+        self.flags = {field.code for field in fields if field.purpose == uf.FLAG}
 
     def field(self, name: str) -> str | None:
         """The field's own name, whatever way it was spelled; None if there is no such field."""
@@ -54,8 +55,8 @@ class Schema:
 
     def description(self, original: bool) -> dict[str, Any]:
         """`crm.item.fields`."""
-        described = {name: _system(self.items.entity_type_id, name) for name in self.names if name in self._known}
-        for field in self.items.fields:
+        described = {name: _system(self.entity_type_id, name) for name in self.names if name in self._known}
+        for field in self.fields:
             described.pop(field.code, None)
             described[field.code if original else self.camel[field.code]] = _custom(field)
         return described
