@@ -239,7 +239,9 @@ class Field:
     waits: bool = False  # a record of the same stream that is sent first, unless they wait for one another in a circle
     code: Code | None = None
     names: tuple[str, ...] = ()  # the streams that a code may name
-    beside: str = ""  # its value: the ids of the record's children in this stream
+    beside: str = ""  # an aid: the ids of the record's children in it are among the extras that `take` sees
+    under: Callable[[Seen, str, str], tuple[str, str] | None] | None = None  # of a tree: whose id is under a key
+    doubts: Callable[[Json], Iterable[tuple[str, str]]] | None = None  # of a tree: places that somebody must look at
 
     @property
     def streams(self) -> tuple[str, ...]:

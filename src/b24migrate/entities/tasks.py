@@ -141,25 +141,16 @@ def tags(seen: Seen) -> Json:
 
 
 def attachments(payload: Mapping[str, Json]) -> list[str]:
-    """`n491` names a Drive object, which needs no asking."""
-    return [str(one) for one in told(camel(payload).get("ufTaskWebdavFiles")) if str(one).isdecimal()]
-
-
-def files_of_task(seen: Seen) -> Iterator[FileRef]:
-    yield from refs_of(seen)
-    for one in told(seen.payload.get("ufTaskWebdavFiles")):
-        if str(one).startswith("n"):
-            yield FileRef("disk", str(one)[1:])
+    """Numbers, or numbers with an `n` before them."""
+    ids = (str(one).removeprefix("n") for one in told(camel(payload).get("ufTaskWebdavFiles")))
+    return [one for one in ids if one.isdecimal()]
 
 
 def file_keys(seen: Seen) -> Json:
     if "ufTaskWebdavFiles" not in seen.payload:
         return ABSENT
     known = {name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()}
-    return [
-        f"disk:{one[1:]}" if one.startswith("n") else known.get(one, f"attached:{one}")
-        for one in map(str, told(seen.payload["ufTaskWebdavFiles"]))
-    ]
+    return [known.get(one, f"attached:{one}") for one in attachments(seen.payload)]
 
 
 def person(name: str, policy: Policy = Policy.DROP) -> Field:
@@ -213,7 +204,7 @@ tasks = Stream(
     hashed=True,
     volatile=VOLATILE,
     view=camel,
-    files=files_of_task,
+    files=refs_of,
     fetch=one_by_one(
         MODERN, lambda source_id: {"filter": {"ID": source_id}, "select": SELECT}, items=("tasks",), id_field="id"
     ),

@@ -13,8 +13,6 @@ from b24migrate.phases.work import Work, children_of, seen
 from b24migrate.records import Item, Json, Record
 from b24migrate.streams import ABSENT, Field, Kind, Policy, Seen, Stream
 
-MAY_COME = ("files_dropped", "texts_unresolved")
-
 
 @dataclass(slots=True)
 class Composed:
@@ -29,11 +27,6 @@ class Composed:
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
     brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now
     _item: Item | None = None
-
-    @property
-    def incomplete(self) -> bool:
-        """Whether something that it names may come later."""
-        return bool(self.places) or not self.losses.keys().isdisjoint(MAY_COME)
 
     def lose(self, what: str, count: int = 1) -> None:
         if count:
@@ -78,7 +71,7 @@ class Composer:
         self._specs = [(one, plain.get(one.kind), linked.get(one.kind)) for one in wanted]
         own = stream.name
         self.postpones = self._custom.has_late or any(
-            one.late or one.waits or own in one.inside.values() for one in stream.fields
+            one.late or one.waits or one.under or own in one.inside.values() for one in stream.fields
         )
 
     def compose(self, record: Record) -> Composed:
@@ -111,7 +104,8 @@ class Composer:
 
     def _value(self, spec: Field, one: Seen) -> Json:
         if spec.beside:
-            return children_of(self._work, self._work.streams[spec.beside], one.id)
+            beside = children_of(self._work, self._work.streams[spec.beside], one.id)
+            one = one._replace(extras={**one.extras, spec.beside: beside})
         return one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
 
     def _time(self, value: Json) -> str | None:

@@ -40,9 +40,6 @@ class At(NamedTuple):
     def below(self, name: str | int) -> At:
         return self._replace(place=f"{self.place}/{name}")
 
-    def stays(self, stream: str, source_id: str) -> None:
-        self.done.places.append((self.place, f"{stream} {source_id}"))
-
 
 class Trees:
     def __init__(self, work: Work, rich: Rich) -> None:
@@ -50,6 +47,8 @@ class Trees:
         self._rich = rich
 
     def rewritten(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
+        if spec.doubts is not None:
+            done.places += [(f"{spec.name}/{place}", what) for place, what in spec.doubts(value)]
         return self._walk(At(spec, one, done, spec.name), value)
 
     def _walk(self, at: At, value: Json) -> Json:
@@ -69,34 +68,35 @@ class Trees:
         return text if code is None else code(at.one, text, Keeping(self._work, at.place, at.done))
 
     def _branch(self, at: At, name: str, value: Json) -> Json:
+        if at.spec.under is not None:
+            return self._under(at, name, value)
         stream = at.spec.inside.get(name)
         if stream is None:
             return self._walk(at, value)
         if isinstance(value, list | dict):  # PHP sends a list with gaps as a map
             return self._ids(at, stream, value)
-        source_id = values.reference(value)
-        if at.spec.code is None or source_id is None or not source_id.isdecimal():
-            return self._walk(at, value)
-        return self._id(at, stream, value, source_id)
+        return self._walk(at, value)
 
     def _ids(self, at: At, stream: str, value: Json) -> Json:
-        """A list of ids: what is lost is left out; where places are kept, it stays and is told."""
+        """A list of ids; what is lost is left out."""
         ids = dict.fromkeys(values.references(value))
         found = self._work.links.target_ids(stream, ids)
-        missing = [source_id for source_id in ids if source_id not in found]
-        if at.spec.code is None:
-            at.done.lose("references_dropped", len(missing))
-        else:
-            found = {one: one for one in missing} | found
-            for source_id in missing:
-                at.stays(stream, source_id)
+        at.done.lose("references_dropped", len(ids) - len(found))
         there = dict.fromkeys(found[source_id] for source_id in ids if source_id in found)
         return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
 
-    def _id(self, at: At, stream: str, value: Json, source_id: str) -> Json:
-        """One id; a number stays a number, a text a text."""
-        target_id = self._work.links.target_id(stream, source_id)
+    def _under(self, at: At, name: str, value: Json) -> Json:
+        """What is below a key, where the key may tell whose ids it holds. What is lost stays, and its place is told."""
+        if isinstance(value, list):
+            return [self._under(at.below(number), name, part) for number, part in enumerate(value)]
+        source_id = values.reference(value)
+        told = None
+        if at.spec.under is not None and source_id is not None and source_id.isdecimal():
+            told = at.spec.under(at.one, name, source_id)
+        if told is None:
+            return self._walk(at, value)
+        target_id = self._work.links.target_id(*told)
         if target_id is None:
-            at.stays(stream, source_id)
+            at.done.places.append((at.place, " ".join(told)))
             return value
         return int(target_id) if isinstance(value, int) and target_id.isdecimal() else target_id

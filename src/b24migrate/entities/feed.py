@@ -1,0 +1,346 @@
+"""The feed: posts with their recipients, and comments as far as their authors' webhooks show them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from b24migrate.entities.attached import refs_of, resolved
+from b24migrate.entities.codes import recipient
+from b24migrate.entities.reading import raw_items
+from b24migrate.errors import Permanent
+from b24migrate.ports import Answer, Command, Source
+from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
+from b24migrate.streams import (
+    Entity,
+    Field,
+    FileRef,
+    Gather,
+    Kind,
+    Lookup,
+    Mention,
+    PerParent,
+    Policy,
+    Seen,
+    Slices,
+    Stream,
+    Upward,
+    flags,
+    texts,
+    times,
+)
+
+METHOD = "log.blogpost.get"
+PAGE = 50
+PAGES_AT_ONCE = 50
+CATCH_UP = 20  # pages at the top that are looked at again, at most
+OWN_FEED = (
+    "a webhook sees the feed of its owner: posts that were addressed to none of them are not seen; "
+    "add the webhooks of more people to source.more_webhooks"
+)
+REACTIONS = "reactions to posts and comments are told by no method of the portal and stay behind"
+UNPUBLISHED = "the portal counts it and does not show it: it waits for its moderator"
+HIDDEN = "the portal shows the text of a comment to its author only; add the author's webhook to source.more_webhooks"
+NAMELESS = "the portal names the feed entry of the comment, not its post"
+
+
+# ---------------------------------------------------------------- reading posts
+
+
+def gather(source: Source, cursor: Args, limit: int) -> Page:
+    """Page by page, the last bumped first; a comment bumps its post to the top while one reads. So when the end is
+    reached, the top is read again until all that stood there in the beginning have been met."""
+    if limit:
+        return lowest(source, limit)
+    if not cursor:
+        starts: list[Args] = [{"via": via, "start": 0} for via in range(len(source.owners))]
+        return Page(next=starts, alarms=[OWN_FEED, REACTIONS])
+    return again_at_the_top(source, cursor) if "top" in cursor else further(source, cursor)
+
+
+def further(source: Source, cursor: Args) -> Page:
+    started = datetime.now(UTC)
+    via, start = int(cursor["via"]), int(cursor["start"])
+    pages = 1 if not start else min(PAGES_AT_ONCE, -(-(int(cursor["total"]) - start) // PAGE))
+    answers = believed(source.batch([page_at(start + PAGE * k) for k in range(max(1, pages))], via=via))
+    found = [posts_in(answer) for answer in answers]
+    total = max(int(answers[-1].total or 0), start + len(found[-1]))
+    reached = start + PAGE * len(found)
+    ended = answers[-1].next is None or reached >= total
+    hidden = int(cursor.get("hidden", 0)) + sum(PAGE - len(page) for page in (found if not ended else found[:-1]))
+    hidden += max(0, total - reached + PAGE - len(found[-1])) if ended and total > reached - PAGE else 0
+    rows = [row for page in found for row in page]
+    first = cursor.get("first") or [row.source_id for row in found[0]]
+    onward = {"via": via, "start": reached, "total": total, "first": first, "hidden": hidden}
+    number = via * 1_000_000 + start // PAGE
+    page = told(source, rows, via, started, number)
+    page.next.append({**onward, "top": True} if ended else onward)
+    alone = len(source.owners) == 1
+    aside = [SetAside("feed_posts", f"unpublished:{k + 1}", "impossible", UNPUBLISHED, "") for k in range(hidden)]
+    return Page(
+        page.rows,
+        page.next,
+        reported=total - hidden if alone and ended else None,
+        log=page.log,
+        aside=[one._replace(name="unpublished posts") for one in aside] if alone and ended else [],
+    )
+
+
+def again_at_the_top(source: Source, cursor: Args) -> Page:
+    started = datetime.now(UTC)
+    via = int(cursor["via"])
+    missing = set(cursor["first"])
+    rows: list[Row] = []
+    for k in range(CATCH_UP):
+        (answer,) = believed(source.batch([page_at(PAGE * k)], via=via))
+        found = posts_in(answer)
+        rows += found
+        missing -= {row.source_id for row in found}
+        if not missing or answer.next is None:
+            break
+    return told(source, rows, via, started, via * 1_000_000 + 900_000)
+
+
+def lowest(source: Source, limit: int) -> Page:
+    """The first by id of what all webhooks see together: there is no order by id, so all of them are looked at."""
+    found: dict[str, Row] = {}
+    log: list[PageEntry] = []
+    waiting: list[Args] = [{"via": via, "start": 0} for via in range(len(source.owners))]
+    while waiting:
+        page = gather(source, waiting.pop(0), 0)
+        found = {row.source_id: row for row in page.rows} | found
+        log += page.log
+        waiting += page.next
+    rows = [found[source_id] for source_id in sorted(found, key=int)[:limit]]
+    return Page(rows=rows, log=log, alarms=[OWN_FEED, REACTIONS])
+
+
+def page_at(start: int) -> Command:
+    return Command(METHOD, {"start": start})
+
+
+def believed(answers: Sequence[Answer]) -> Sequence[Answer]:
+    for answer in answers:
+        if answer.error is not None:
+            raise answer.error
+    return answers
+
+
+def posts_in(answer: Answer) -> list[Row]:
+    raws = raw_items(answer.result or b"[]", ())
+    return [Row(str(msgspec.json.decode(raw)["ID"]), bytes(raw)) for raw in raws]
+
+
+def told(source: Source, rows: Sequence[Row], via: int, started: datetime, number: int) -> Page:
+    """With the files behind the attachments, and whose webhook saw the posts."""
+    seen_by = {"via": via, "seen_by": source.owners[via]}
+    known = resolved(source, [row._replace(extras=seen_by) for row in rows], attachments, via)
+    log = PageEntry(number, len(rows), len(rows), digest({"via": via, "n": number}), started, datetime.now(UTC))
+    return Page(rows=known, log=[log])
+
+
+def refetch(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+    found: dict[str, Row] = {}
+    for via in sorted({int(one.extras.get("via", 0)) for one in wanted}):
+        mine = [one for one in wanted if int(one.extras.get("via", 0)) == via]
+        commands = [Command(METHOD, {"POST_ID": int(one.id)}) for one in mine]
+        for one, answer in zip(mine, source.batch(commands, via=via), strict=True):
+            if answer.error is not None and not isinstance(answer.error, Permanent):
+                raise answer.error
+            found |= {row.source_id: row for row in posts_in(answer) if row.source_id == one.id}
+    return found
+
+
+# ---------------------------------------------------------------- what is said about a post
+
+
+def value_of(payload: Mapping[str, Json], name: str) -> Json:
+    """A field of a post is a description, with its value inside."""
+    field = payload.get(name)
+    return field.get("VALUE") if isinstance(field, dict) else field
+
+
+def attachments(payload: Mapping[str, Json]) -> list[str]:
+    listed = payload.get("FILES") or value_of(payload, "UF_BLOG_POST_FILE") or ()
+    members = listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ()
+    return [str(one) for one in members if str(one).isdecimal()]
+
+
+def file_keys(seen: Seen) -> list[str]:
+    known = seen.extras.get("attached") or {}
+    return [str(known[one]["key"]) if one in known else f"attached:{one}" for one in attachments(seen.payload)]
+
+
+def important(seen: Seen) -> bool:
+    return str(value_of(seen.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
+
+
+TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(\w[\w-]*)", re.IGNORECASE)
+
+
+def tags(seen: Seen) -> list[str]:
+    """The portal tells tags by number only; their names stand in the text."""
+    if seen.payload.get("HAS_TAGS") == "N":
+        return []
+    found = TAG.findall(str(seen.payload.get("DETAIL_TEXT") or ""))
+    return list(dict.fromkeys(one or other for one, other in found))
+
+
+def recipients(seen: Seen) -> list[str]:
+    """As far as they can be read. A post whose recipients are not known stays between its author and its reader: shown
+    to everybody, it might tell what was private."""
+    codes = seen.extras.get(feed_recipients.name) or []
+    own = f"U{seen.payload.get('AUTHOR_ID')}"
+    if seen.payload.get("HAS_SOCNET_ALL") == "Y":
+        return ["UA", *(code for code in codes if not code.startswith("U"))]
+    others = [code for code in codes if code != own]
+    return others or list(dict.fromkeys([own, f"U{seen.extras.get('seen_by', seen.payload.get('AUTHOR_ID'))}"]))
+
+
+# ---------------------------------------------------------------- who a post was addressed to
+
+
+def addressed(of: str, prefix: str) -> PerParent:
+    """Recipients are told by no method; but one may ask which posts a group, a department or a person may see."""
+    return PerParent(
+        of=of,
+        method=METHOD,
+        params=lambda parent: {"LOG_RIGHTS": [f"{prefix}{parent.id}"]},
+        paging=Slices(offset="start", limit=""),
+        id="ID",
+        row_key=lambda parent, row: f"{row['ID']}:{prefix}{parent.id}",
+        bare=True,
+    )
+
+
+feed_recipients = Stream(
+    name="feed_recipients",
+    table=Table("FeedRecipients", "feed_recipients"),
+    read=(addressed("groups", "SG"),),
+    more=(addressed("departments", "DR"), addressed("users", "U")),
+    fields=(),
+)
+
+feed_posts = Stream(
+    name="feed_posts",
+    table=Table("FeedPosts", "feed_posts"),
+    read=(Gather(METHOD, gather),),
+    batch=20,
+    fields=(
+        *texts("TITLE"),
+        Field("DETAIL_TEXT", Kind.RICH),
+        Field("AUTHOR_ID", Kind.REF, to="users", policy=Policy.PLACEHOLDER),
+        *times("DATE_PUBLISH"),
+        Field(
+            "DEST",
+            Kind.CODED,
+            take=recipients,
+            beside=feed_recipients.name,
+            code=recipient,
+            names=("users", "groups", "departments"),
+        ),
+        Field("IMPORTANT", Kind.FLAG, take=important),
+        Field("TAGS", Kind.AS_IS, take=tags),
+        Field("FILES", Kind.FILES, take=file_keys),
+        *flags("MICRO", "ENABLE_COMMENTS"),
+        Field("IMPORTANT_DATE_END", Kind.TIME, take=lambda seen: value_of(seen.payload, "UF_IMPRTANT_DATE_END")),
+    ),
+    stamp="DATE_PUBLISH",
+    hashed=True,
+    volatile=frozenset({"NUM_COMMENTS", "VIEWS", "HAS_COMMENT_IMAGES", "CATEGORY_ID"}),
+    files=refs_of,
+    fetch=refetch,
+    mentions=(
+        Mention(r"/company/personal/user/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("users", "feed_posts")),
+        Mention(r"/workgroups/group/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("groups", "feed_posts")),
+    ),
+)
+
+
+# ---------------------------------------------------------------- comments
+
+
+def owner_of(author: Seen, owners: Sequence[str]) -> int:
+    """The author's own webhook, where there is one: only to him the portal shows the text."""
+    return owners.index(author.id) if author.id in owners else 0
+
+
+def comment_key(_: Seen, row: Args) -> str:
+    post = row.get("post_id") or f"log{row.get('log_id')}"
+    return f"{post}:{row.get('comment_id') or row['id']}"
+
+
+def concealed(author: Seen, row: Args, owners: Sequence[str]) -> str | None:
+    if author.id not in owners:
+        return HIDDEN
+    return None if row.get("post_id") else NAMELESS
+
+
+def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
+    mine = [files[str(one)] for one in row.get("attach") or () if str(one) in files]
+    kept = [{"id": one["id"], "name": one.get("name", ""), "size": one.get("size")} for one in mine]
+    return {"files": kept} if kept else None
+
+
+def files_of_comment(seen: Seen) -> Iterator[FileRef]:
+    known = {str(one["id"]): one for one in seen.extras.get("files", ())}
+    for one in map(str, seen.payload.get("attach") or ()):
+        about = known.get(one, {})
+        yield FileRef("disk", one, name=str(about.get("name", "")), size=about.get("size"))
+
+
+def keys_of(refs: Iterable[FileRef]) -> list[str]:
+    return [ref.key for ref in refs]
+
+
+feed_comments = Stream(
+    name="feed_comments",
+    table=Table("FeedComments", "feed_comments"),
+    read=(
+        PerParent(
+            of="users",
+            method="log.blogcomment.user.get",
+            params=lambda author: {"USER_ID": int(author.id)},
+            paging=Upward(size=100),
+            items=("comments",),
+            via=owner_of,
+            row_key=comment_key,
+            conceals=concealed,
+            side="files",
+            join=join_files,
+        ),
+    ),
+    batch=50,
+    batch_option="batch_comments",
+    fields=(
+        Field(
+            "post_id",
+            Kind.REF,
+            take=lambda seen: seen.payload.get("post_id"),
+            to="feed_posts",
+            policy=Policy.REQUIRE,
+        ),
+        Field("author_id", Kind.REF, take=lambda seen: seen.extras.get("of"), to="users", policy=Policy.PLACEHOLDER),
+        *times("date"),
+        Field("text", Kind.RICH),
+        Field("files", Kind.FILES, take=lambda seen: keys_of(files_of_comment(seen))),
+    ),
+    stamp="date",
+    hashed=True,
+    files=files_of_comment,
+)
+
+ENTITIES = (
+    Entity(
+        name="feed",
+        wire="feed",
+        scopes=("log",),
+        every_webhook=True,
+        aids=(feed_recipients,),
+        streams=(feed_posts, feed_comments),
+        optional_scopes={"disk": "files in the feed are not migrated"},
+    ),
+)

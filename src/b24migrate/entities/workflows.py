@@ -1,0 +1,244 @@
+"""Workflow templates, with the ids of other records that are buried in their trees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from b24migrate.entities.codes import DEAL, FIRST_SMART_TYPE, STAGE_CODES, crm_code, stages_of, type_id
+from b24migrate.entities.codes import recipient as person_or_group
+from b24migrate.entities.reading import one_by_one
+from b24migrate.records import Json, Table
+from b24migrate.streams import (
+    Entity,
+    Field,
+    Keyset,
+    Kind,
+    Listing,
+    Policy,
+    Resolve,
+    Seen,
+    Stream,
+    Unresolved,
+    texts,
+    times,
+    wholes,
+)
+
+SELECT = [
+    "ID",
+    "MODULE_ID",
+    "ENTITY",
+    "DOCUMENT_TYPE",
+    "AUTO_EXECUTE",
+    "NAME",
+    "DESCRIPTION",
+    "TEMPLATE",
+    "PARAMETERS",
+    "VARIABLES",
+    "CONSTANTS",
+    "MODIFIED",
+    "IS_MODIFIED",
+    "USER_ID",
+    "SYSTEM_CODE",
+]
+BY_ID = Keyset("FILTER", "ID", {"ORDER": {"ID": "ASC"}}, {"ORDER": {"ID": "DESC"}})
+DYNAMIC = re.compile(r"DYNAMIC_(\d+)")
+OF_AN_APPLICATION = "rest_"
+
+
+# ---------------------------------------------------------------- codes inside texts
+
+Rewrite = Callable[[re.Match[str], Resolve], str]
+
+
+def _user(found: re.Match[str], resolve: Resolve) -> str:
+    return f"user_{resolve('users', found[1])}"
+
+
+def _department(found: re.Match[str], resolve: Resolve) -> str:
+    return f"group_{found[1]}{resolve('departments', found[2])}"
+
+
+def _group(found: re.Match[str], resolve: Resolve) -> str:
+    return f"group_sg{resolve('groups', found[1])}"
+
+
+def _deal_stage(found: re.Match[str], resolve: Resolve) -> str:
+    return resolve(STAGE_CODES, f"{stages_of(DEAL, found[1])}:{found[0]}")
+
+
+def _smart_stage(found: re.Match[str], resolve: Resolve) -> str:
+    return resolve(STAGE_CODES, f"{stages_of(int(found[1]), found[2])}:{found[0]}")
+
+
+def _smart_type(found: re.Match[str], resolve: Resolve) -> str:
+    return f"{found[1]}{type_id(int(found[2]), resolve)}"
+
+
+def _field(found: re.Match[str], resolve: Resolve) -> str:
+    code = resolve.field(found[0])
+    if code is None:
+        raise Unresolved("the custom field", found[0])
+    return code
+
+
+def _foreign(found: re.Match[str], _: Resolve) -> str:
+    raise Unresolved("not migrated:", found[0])
+
+
+WITHIN: tuple[tuple[re.Pattern[str], Rewrite], ...] = (
+    (re.compile(r"(?<![A-Za-z0-9])user_(\d+)(?!\w)"), _user),
+    (re.compile(r"(?<![A-Za-z0-9])group_(hrr?|dr?)(\d+)(?!\w)"), _department),
+    (re.compile(r"(?<![A-Za-z0-9])group_sg(\d+)"), _group),
+    (re.compile(r"(?<![A-Za-z0-9_])C(\d+):[A-Z0-9_]+"), _deal_stage),
+    (re.compile(r"(?<![A-Za-z0-9_])DT(\d+)_(\d+):[A-Z0-9_]+"), _smart_stage),
+    (re.compile(r"(?<![A-Za-z0-9_])(DYNAMIC_|PARENT_ID_)(\d+)(?!\w)"), _smart_type),
+    (re.compile(r"(?<![A-Za-z0-9_])UF_[A-Z0-9_]*[A-Z0-9]"), _field),
+    (re.compile(r"(?<![A-Za-z0-9_])(?:iblock|STORAGE)_\d+(?!\w)"), _foreign),
+)
+# fields of a task that every portal has
+OF_EVERY_PORTAL = frozenset({"UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE", "UF_DEPARTMENT"})
+# Too short to be looked for inside a text: these must be all of it.
+CRM_CODE = re.compile(r"(?:D|CO?|L|Q|SI|T[0-9a-f]{2,})_\d+")
+RIGHT = re.compile(r"(?:U|SG|DR|D)\d+(?:_[A-Z])?")
+
+
+def rewritten(seen: Seen, value: Json, resolve: Resolve) -> Json:
+    """Every code in a text. One that is not on the target stays, and its place is told."""
+    if not isinstance(value, str) or not value:
+        return value
+    try:
+        if CRM_CODE.fullmatch(value):
+            return crm_code(value, resolve)
+        if RIGHT.fullmatch(value):
+            return person_or_group(seen, value, resolve)
+    except Unresolved as missing:
+        resolve.missed(str(missing))
+        return value
+    for pattern, rewrite in WITHIN:
+        if pattern.search(value):
+            value = pattern.sub(lambda found, rewrite=rewrite: _kept(found, rewrite, resolve), value)
+    return value
+
+
+def _kept(found: re.Match[str], rewrite: Rewrite, resolve: Resolve) -> str:
+    if found[0] in OF_EVERY_PORTAL:
+        return found[0]
+    try:
+        return rewrite(found, resolve)
+    except Unresolved as missing:
+        resolve.missed(str(missing))
+        return found[0]
+
+
+# ---------------------------------------------------------------- ids under keys
+
+OWNERS = {
+    "templateid": "workflow_templates",
+    "workflowtemplateid": "workflow_templates",
+    "userid": "users",
+    "groupid": "groups",
+    "departmentid": "departments",
+    "responsibleid": "users",
+    "assignedbyid": "users",
+    "createdby": "users",
+    "modifiedby": "users",
+    "companyid": "crm_companies",
+    "contactid": "crm_contacts",
+    "dealid": "crm_deals",
+}
+TYPE_KEYS = ("entitytypeid", "dynamictypeid")
+PIPELINE_KEY = "categoryid"
+LIST_KEYS = ("iblockid",)
+
+
+def owner_of(seen: Seen, name: str, source_id: str) -> tuple[str, str] | None:
+    """Whose id is under a key; None where it is a number like any other."""
+    key = name.replace("_", "").lower()
+    if key.endswith(TYPE_KEYS):
+        return ("crm_types", source_id) if int(source_id) >= FIRST_SMART_TYPE else None
+    if key.endswith(PIPELINE_KEY):
+        return "crm_categories", f"{kind_of(seen)}:{source_id}"
+    if key.endswith(LIST_KEYS):
+        return "lists", source_id
+    stream = next((stream for ending, stream in OWNERS.items() if key.endswith(ending)), None)
+    return None if stream is None else (stream, source_id)
+
+
+def kind_of(seen: Seen) -> str:
+    """The CRM type of the records that a template is for."""
+    document = str(seen.payload.get("DOCUMENT_TYPE") or "")
+    smart = DYNAMIC.search(document)
+    return smart[1] if smart else str(DEAL)
+
+
+def applications(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
+    """Activities that an application brought along: nobody knows what their properties mean, nor whether the box has
+    the application."""
+    if isinstance(tree, dict):
+        kind = str(tree.get("Type") or "")
+        if kind and "Properties" in tree and not is_known(kind):
+            yield place or "TEMPLATE", f"the activity {kind}, which must be installed on the box and looked at"
+        for name, part in tree.items():
+            yield from applications(part, f"{place}/{name}" if place else name)
+    elif isinstance(tree, list):
+        for number, part in enumerate(tree):
+            yield from applications(part, f"{place}/{number}" if place else str(number))
+
+
+def is_known(kind: str) -> bool:
+    """Bitrix24's own activities are all called so."""
+    return kind.endswith("Activity") and not kind.startswith(OF_AN_APPLICATION)
+
+
+# ---------------------------------------------------------------- the stream
+
+
+def switched_off(_: Seen, fields: dict[str, Json], resolved: bool) -> None:
+    """A template that names what is not there must not start by itself."""
+    if not resolved:
+        fields["AUTO_EXECUTE"] = 0
+
+
+NAMED = ("groups", "crm_types", "crm_categories", "crm_stages", "crm_deals", "crm_contacts", "crm_companies")
+
+
+def tree(name: str, doubts: Callable[[Json], Iterator[tuple[str, str]]] | None = None) -> Field:
+    return Field(name, Kind.TREE, code=rewritten, under=owner_of, doubts=doubts, names=NAMED)
+
+
+workflow_templates = Stream(
+    name="workflow_templates",
+    table=Table("WorkflowTemplates", "workflow_templates"),
+    # Without SELECT only ids come. Robots are templates too, and are shown by no method.
+    read=(Listing("bizproc.workflow.template.list", BY_ID, params={"SELECT": SELECT}),),
+    batch=20,
+    fields=(
+        *texts("MODULE_ID", "ENTITY"),
+        tree("DOCUMENT_TYPE"),
+        *texts("NAME", "DESCRIPTION", "SYSTEM_CODE"),
+        *wholes("AUTO_EXECUTE"),
+        Field("USER_ID", Kind.REF, to="users", policy=Policy.DROP),
+        *times("MODIFIED"),
+        tree("TEMPLATE", applications),
+        tree("PARAMETERS"),
+        tree("VARIABLES"),
+        tree("CONSTANTS"),
+    ),
+    stamp="MODIFIED",
+    at_last=switched_off,
+    fetch=one_by_one(
+        "bizproc.workflow.template.list", lambda source_id: {"SELECT": SELECT, "FILTER": {"ID": source_id}}
+    ),
+)
+
+ENTITIES = (
+    Entity(
+        name="workflows",
+        wire="workflows",
+        scopes=("bizproc",),
+        needs_admin=True,
+        streams=(workflow_templates,),
+    ),
+)
