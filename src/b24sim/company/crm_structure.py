@@ -13,9 +13,10 @@ DEAL_PIPELINES = ((0, "Продажи (основная)"), (9, "Опт & роз
 TYPE_TITLES = ("Закупки", "Ремонты <офис>", "Склад 📦", "Договоры", "Заявки 'HR'", "Объекты")
 INVOICE_PIPELINE = 3
 
-STAGES = (  # code, name, meaning, colour
+# Code, name, meaning, colour. The third has a name that every box knows under another code.
+STAGES = (
     ("NEW", "Новая", "", "#39A8EF"), ("PREPARATION", "Подготовка", "", "#2FC6F6"),
-    ("UC_7Q1ZP4", "Ждём & <думаем>", "", "#55D0E0"), ("EXECUTING", "В работе", "", "#47E4C2"),
+    ("UC_7Q1ZP4", "Финальный счёт", "", "#55D0E0"), ("EXECUTING", "В <работе> & далее", "", "#47E4C2"),
     ("WON", "Сделка успешна", "S", "#7BD500"), ("LOSE", "Сделка провалена", "F", "#FF5752"),
     ("APOLOGY", "Анализ причины провала", "F", "#FF5752"),
 )  # fmt: skip

@@ -21,7 +21,7 @@ from b24sim.imports.kinds import (
     Ref,
     Shape,
 )
-from b24sim.imports.stream import Stream
+from b24sim.imports.stream import Rule, Stream
 
 DEAL_TYPE = "2"
 DEFAULT_DEAL_CATEGORY = "0"
@@ -29,15 +29,15 @@ STATIC_TYPES = frozenset({"1", "2", "3", "4", "5", "6", "7", "31"})
 
 SMART_TYPE = Ref("crm_types", "TYPE_NOT_FOUND")
 ANY_TYPE = Ref("crm_types", "TYPE_NOT_FOUND", STATIC_TYPES)
-COMPANY, CONTACT, CATEGORY = Ref("crm_companies"), Ref("crm_contacts"), Ref("crm_categories")
+COMPANY, CONTACT = Ref("crm_companies"), Ref("crm_contacts")
 STREAM_OF_TYPE = {"2": "crm_deals", "3": "crm_contacts", "4": "crm_companies"}
 TYPE_OF_LETTER = {"D": "2", "C": "3", "CO": "4", "L": "1", "Q": "7", "SI": "31"}
 
 STAGE_OF_CATEGORY = (
-    # the dictionary's name; the prefix that its stages carry; both hold ids of the target
-    (r"DEAL_STAGE_(?P<category>\d+)", "C{category}:"),
-    (r"SMART_INVOICE_STAGE_(?P<category>\d+)", "DT31_{category}:"),
-    (r"DYNAMIC_(?P<type>\d+)_STAGE_(?P<category>\d+)", "DT{type}_{category}:"),
+    # the dictionary's name; the prefix that its stages carry; both hold ids of the target; and whose it is
+    (r"DEAL_STAGE_(?P<category>\d+)", "C{category}:", DEAL_TYPE),
+    (r"SMART_INVOICE_STAGE_(?P<category>\d+)", "DT31_{category}:", "31"),
+    (r"DYNAMIC_(?P<type>\d+)_STAGE_(?P<category>\d+)", "DT{type}_{category}:", ""),
 )
 
 
@@ -90,7 +90,7 @@ def _same_stage(fields: Fields, box: Lookup) -> str | None:
 
 def _stage_is_in_its_category(fields: Fields, seen: Inspection) -> None:
     """The category and type in a dictionary's name exist, and the stage's own prefix names the same ones."""
-    for pattern, prefix in STAGE_OF_CATEGORY:
+    for pattern, prefix, owner in STAGE_OF_CATEGORY:
         match = re.fullmatch(pattern, str(fields["ENTITY_ID"]))
         if match is None:
             continue
@@ -98,10 +98,27 @@ def _stage_is_in_its_category(fields: Fields, seen: Inspection) -> None:
         parts = match.groupdict()
         if "type" in parts:
             SMART_TYPE.check(parts["type"], seen)
-        CATEGORY.check(parts["category"], seen)
+        _category_of(parts.get("type", owner), parts["category"], seen)
         seen.field = "STATUS_ID"
         if not str(fields["STATUS_ID"]).startswith(prefix.format(**parts)):
             raise seen.refuse(f"must begin with {prefix.format(**parts)}")
+
+
+def _category_of(type_id: object, category: str, seen: Inspection) -> None:
+    """Pipelines of different types are different things, even where the source counts them alike."""
+    if seen.refer("crm_categories", category, "PARENT_NOT_FOUND").get("entityTypeId") != type_id:
+        raise ItemFault("PARENT_NOT_FOUND", seen.field, f"{seen.field}: type {type_id} has no category {category}")
+
+
+def _in_category_of(type_id: str | None) -> Rule:
+    """A record is in a pipeline of its own type; `0` is the one that is there without anybody's doing."""
+
+    def rule(fields: Fields, seen: Inspection) -> None:
+        seen.field, category = "categoryId", fields.get("categoryId")
+        if isinstance(category, str) and (category != DEFAULT_DEAL_CATEGORY or type_id is None):
+            _category_of(type_id or fields.get("entityTypeId"), category, seen)
+
+    return rule
 
 
 def _stage_exists(dictionary: str, fields: Fields, seen: Inspection) -> None:
@@ -185,16 +202,16 @@ CRM_STREAMS = (
         linked_to=_same_stage,
         indexes=(("ENTITY_ID", "STATUS_ID"), ("ENTITY_ID", "NAME")),
     ),
-    Stream("crm_companies", "crm", ITEM_FIELDS),
-    Stream("crm_contacts", "crm", ITEM_FIELDS),
-    Stream("crm_deals", "crm", ITEM_FIELDS, rules=(_deal_stage_exists,)),
+    Stream("crm_companies", "crm", ITEM_FIELDS, rules=(_in_category_of("4"),)),
+    Stream("crm_contacts", "crm", ITEM_FIELDS, rules=(_in_category_of("3"),)),
+    Stream("crm_deals", "crm", ITEM_FIELDS, rules=(_in_category_of(DEAL_TYPE), _deal_stage_exists)),
     Stream(
         "crm_spitems",
         "crm",
         {**ITEM_FIELDS, "entityTypeId": SMART_TYPE},
         required=("entityTypeId",),
         patterns=((r"parentId\d+", ParentItem()),),
-        rules=(_smart_stage_exists,),
+        rules=(_in_category_of(None), _smart_stage_exists),
         typed_by="entityTypeId",
     ),
 )
