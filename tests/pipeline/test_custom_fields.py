@@ -1,4 +1,4 @@
-"""Custom fields: what they are called, and whose values stay behind."""
+"""Custom fields: what they are called, whose values stay behind, and what the administrator chose for them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from tests.pipeline.world import World
+
+from b24migrate.pipeline import field_map
 
 PASSPORT, CLIENT = "UF_USR_PASSPORT", "UF_USR_CLIENT"
 MENTOR = "UF_USR_1724228142171"
@@ -29,7 +31,7 @@ def counter(made: World, name: str) -> float:
 
 def test_values_that_cannot_be_carried_over_stay_behind_and_are_named(small: World) -> None:
     add_fields(small)
-    assert small.run().exit_code == 0
+    assert small.run("users").exit_code == 0
     sent = {name for row in small.imported("users").values() for name in row["fields"]}
     assert MENTOR in sent
     assert not {PASSPORT, CLIENT} & sent
@@ -68,3 +70,116 @@ def test_a_field_without_labels_is_called_by_its_code(small: World, monkeypatch:
     small.strike_cloud({"method": "user.userfield.list", "kind": "error", "code": "ERROR_CORE", "at": [2, 3]})
     assert small.run("users").exit_code == 0
     assert fields[MENTOR]["label"] == {"ru": MENTOR, "en": MENTOR}
+
+
+# ---------------------------------------------------------------- options that are gone
+
+
+LEVEL, NUMBER, HIRED = "UF_USR_1724228142162", "UF_USR_1724228142173", "UF_USR_1724228142170"
+
+
+def test_values_that_are_no_options_any_more_are_dropped_and_named_once(small: World) -> None:
+    for user, value in ((2, [9998]), (3, [9999, 26]), (4, [9997])):
+        small.change("users", id=user, fields={LEVEL: value})
+    assert small.run("users").exit_code == 0
+    known = small.box.portal.imports.custom_fields("users")[LEVEL].options
+    sent = small.imported("users")
+    assert sent["source:users:2"]["fields"][LEVEL] == []
+    assert [known[option]["value"] for option in sent["source:users:3"]["fields"][LEVEL]] == ["Junior"]
+    assert counter(small, "references_dropped:users") == 3
+    notes = [note for note in small.entity("users").notes if LEVEL in note]
+    assert len(notes) == 1
+    assert "999" in notes[0]
+
+
+# ---------------------------------------------------------------- what the administrator chose
+
+
+def choose(made: World, *lines: tuple[str, str, str, str]) -> int:
+    with made.app() as app:
+        return field_map.load(app.work, [("entity", "source_field", "target_field", "included"), *lines])
+
+
+def values_of(made: World, code: str) -> list[Any]:
+    return [row["fields"][code] for row in made.imported("users").values() if code in row["fields"]]
+
+
+def test_a_loaded_code_is_where_the_field_and_its_values_go(small: World) -> None:
+    small.run("users", phases=("custom-fields-get",))
+    assert choose(small, ("users", LEVEL, "UF_USR_GRADE", "yes")) == 1
+    assert small.run("users").exit_code == 0
+    there = small.box.portal.imports.custom_fields("users")
+    assert "UF_USR_GRADE" in there
+    assert LEVEL not in there
+    chosen = [option for value in values_of(small, "UF_USR_GRADE") for option in value]
+    assert chosen
+    assert set(chosen) <= set(there["UF_USR_GRADE"].options)
+    assert values_of(small, LEVEL) == []
+    assert small.entity("users").verified
+
+
+def test_another_run_keeps_what_the_administrator_chose(small: World) -> None:
+    small.run("users", phases=("custom-fields-get",))
+    choose(small, ("users", LEVEL, "UF_USR_GRADE", "yes"), ("users", NUMBER, "", "no"))
+    small.run("users")
+    assert small.run("users").exit_code == 0
+    chosen = {key: (target, included) for key, target, included in small.sql(FIELD_MAP)}
+    assert chosen[f"users:{LEVEL}"] == ("UF_USR_GRADE", 1)
+    assert chosen[f"users:{NUMBER}"][1] == 0
+    assert chosen[f"users:{HIRED}"] == (HIRED, 1)
+    assert LEVEL not in small.box.portal.imports.custom_fields("users")
+
+
+FIELD_MAP = "SELECT RowKey, TargetField, Included FROM FieldMap"
+
+
+def test_an_excluded_field_is_neither_created_nor_sent_and_no_loss(small: World) -> None:
+    small.run("users", phases=("custom-fields-get",))
+    assert choose(small, ("users", NUMBER, "", "no")) == 1
+    assert small.run("users").exit_code == 0
+    assert NUMBER not in small.box.portal.imports.custom_fields("users")
+    assert values_of(small, NUMBER) == []
+    company = small.cloud.portal.company
+    assert counter(small, "custom_values_excluded:users") == sum(
+        NUMBER in company.users.row(user) for user in company.users.ids
+    )
+    assert counter(small, "custom_values_left:users") == 0
+    assert small.entity("users").verified
+
+
+def test_a_field_of_another_type_on_the_target_can_be_given_another_code(small: World) -> None:
+    wanted = {**BARE, "code": LEVEL, "type": "string"}
+    with small.app() as app:
+        app.work.target.fields("users", "users", [wanted])
+    small.run("users")
+    assert any("TYPE_MISMATCH" in note for note in small.entity("users").notes)
+    assert values_of(small, LEVEL) == []
+    choose(small, ("users", LEVEL, "UF_USR_GRADE", "yes"))
+    small.run("users")
+    assert not any("TYPE_MISMATCH" in note for note in small.entity("users").notes)
+    assert small.box.portal.imports.custom_fields("users")["UF_USR_GRADE"].type == "enumeration"
+
+
+BARE = {"multiple": False, "mandatory": False, "sort": 100, "label": {"en": "x"}, "settings": {}, "options": []}
+
+
+def test_values_of_a_field_that_could_not_be_made_are_counted_not_sent(small: World) -> None:
+    """Also under a code that was loaded for it: the target would ignore them in silence."""
+    small.run("users", phases=("custom-fields-get",))
+    choose(small, ("users", LEVEL, "UF_USR_GRADE", "yes"))
+    with small.app() as app:
+        app.work.target.fields("users", "users", [{**BARE, "code": "UF_USR_GRADE", "type": "string"}])
+    small.run("users")
+    assert values_of(small, "UF_USR_GRADE") == []
+    assert counter(small, "custom_values_left:users") > 0
+
+
+def test_of_two_fields_that_would_become_one_the_chosen_goes_first(small: World) -> None:
+    """The other one came to the source after the code was chosen."""
+    small.run("users", phases=("custom-fields-get",))
+    choose(small, ("users", HIRED, "UF_USR_LATER", "yes"))
+    company = small.cloud.portal.company
+    company.user_fields.append({**company.user_fields[0], "ID": "400", "FIELD_NAME": "UF_USR_LATER"})
+    small.run("users")
+    assert small.box.portal.imports.custom_fields("users")["UF_USR_LATER"].type == "date"
+    assert any("UF_USR_LATER" in note and "CODE_TAKEN" in note for note in small.entity("users").notes)
