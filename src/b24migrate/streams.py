@@ -236,6 +236,7 @@ class Field:
     late: bool = False  # the referred record may come later: sent in a second pass
     inside: Mapping[str, str] = field(default_factory=dict)  # of a tree: key -> the stream that its ids belong to
     keep: frozenset[str] = frozenset()  # ids that mean themselves, such as "0" for the system
+    beyond: bool = False  # more than the contract names: a target may not know it
     waits: bool = False  # a record of the same stream that is sent first, unless they wait for one another in a circle
     code: Code | None = None
     names: tuple[str, ...] = ()  # the streams that a code may name
@@ -248,12 +249,12 @@ class Field:
         return (self.to, *self.names) if self.to else self.names
 
 
-def texts(*names: str) -> tuple[Field, ...]:
-    return tuple(Field(name) for name in names)
+def texts(*names: str, beyond: bool = False) -> tuple[Field, ...]:
+    return tuple(Field(name, beyond=beyond) for name in names)
 
 
-def flags(*names: str) -> tuple[Field, ...]:
-    return tuple(Field(name, Kind.FLAG) for name in names)
+def flags(*names: str, beyond: bool = False) -> tuple[Field, ...]:
+    return tuple(Field(name, Kind.FLAG, beyond=beyond) for name in names)
 
 
 def times(*names: str) -> tuple[Field, ...]:
@@ -344,6 +345,7 @@ class Stream:
     exclude: Callable[[Seen], str | None] | None = None  # the rule by which a record is left out
     fetch: Fetch | None = None
     mentions: tuple[Mention, ...] = ()
+    adopted: Callable[[Seen], bool] = lambda _: False  # the target may have had it already, and keeps its own values
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
     custom_prefix: tuple[str, ...] = ()  # custom fields in the payload begin with one of them; `fields` are none
     late_custom: frozenset[str] = frozenset()  # types of custom fields that may refer to records which come later
@@ -406,8 +408,8 @@ class Entity:
 
     @property
     def refers_to(self) -> frozenset[str]:
-        """The streams its records refer to."""
-        return frozenset(name for stream in self.streams for one in stream.refs for name in one.streams)
+        """The streams its records refer to. What a second pass writes is not waited for."""
+        return frozenset(name for stream in self.streams for one in stream.refs if not one.late for name in one.streams)
 
     def task(self, phase: str) -> str:
         return f"{self.name.replace('_', '-')}-{phase}"

@@ -77,7 +77,7 @@ def by_need(entities: Iterable[Entity]) -> list[Entity]:
     owner = {stream.name: entity.name for entity in named.values() for stream in entity.streams}
     sorter: TopologicalSorter[str] = TopologicalSorter()
     for name, entity in named.items():
-        needs = {owner[to] for to in firm_references(entity) if to in owner} - {name}
+        needs = {owner[to] for to in entity.refers_to if to in owner} - {name}
         sorter.add(name, *needs)
     try:
         sorter.prepare()
@@ -89,8 +89,3 @@ def by_need(entities: Iterable[Entity]) -> list[Entity]:
         ordered += [named[name] for name in ready]
         sorter.done(*ready)
     return ordered
-
-
-def firm_references(entity: Entity) -> set[str]:
-    """Late references are written in a second pass and force no order."""
-    return {name for stream in entity.streams for one in stream.refs if not one.late for name in one.streams}

@@ -95,11 +95,20 @@ def refs_of(seen: Seen) -> Iterator[FileRef]:
         yield FileRef(kind, file_id, name=one["name"], size=one["size"])
 
 
+ATTACHMENT = "attachment "  # of a file's place: its object may not be readable, though the attachment is
+
+
 def on_drive(listed: Json) -> list[FileRef]:
     """Attachments that tell their Drive object themselves: a map by id, or nothing in one of PHP's spellings."""
     members = listed.values() if isinstance(listed, dict) else ()
     return [
-        FileRef("disk", str(one["FILE_ID"]), name=str(one.get("NAME") or ""), size=size_of(one))
+        FileRef(
+            "disk",
+            str(one["FILE_ID"]),
+            name=str(one.get("NAME") or ""),
+            size=size_of(one),
+            place=f"{ATTACHMENT}{one.get('ATTACHMENT_ID')}",
+        )
         for one in members
         if isinstance(one, dict) and one.get("FILE_ID")
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from b24migrate.entities.codes import (
     COMPANY,
@@ -146,12 +147,13 @@ EVERY = (
     *flags("opened"),
     Field("comments", Kind.RICH),
     Field("sourceId", Kind.CODED, code=known_as("SOURCE"), names=("crm_stages",)),
-    Field("sourceDescription", Kind.RICH),
-    *texts("originatorId", "originId", "xmlId", "utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm"),
+    Field("sourceDescription", Kind.RICH, beyond=True),
+    *texts("originatorId", "originId", "xmlId", beyond=True),
+    *texts("utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm", beyond=True),
 )
 CLIENTS = (
     linked("companyId", "crm_companies", Kind.REF),
-    linked("contactId", "crm_contacts", Kind.REF),
+    replace(linked("contactId", "crm_contacts", Kind.REF), beyond=True),
     linked("contactIds", "crm_contacts"),
 )
 MONEY = (
@@ -162,7 +164,9 @@ MONEY = (
     Field("productRows", Kind.AS_IS, take=product_rows),
 )
 # A deal may have a parent among the items of smart processes, which come after the deals.
-LATER_PARENTS = Field("parentId", Kind.FAMILY, take=parents, code=parent, names=("crm_spitems",), late=True)
+LATER_PARENTS = Field(
+    "parentId", Kind.FAMILY, take=parents, code=parent, names=("crm_spitems",), late=True, beyond=True
+)
 
 
 def placed(number: int) -> tuple[Field, ...]:
@@ -174,7 +178,7 @@ def placed(number: int) -> tuple[Field, ...]:
 
 
 def typed(name: str, dictionary: str) -> Field:
-    return Field(name, Kind.CODED, code=known_as(dictionary), names=("crm_stages",))
+    return Field(name, Kind.CODED, code=known_as(dictionary), names=("crm_stages",), beyond=True)
 
 
 def family(name: str, table: str, *, number: int, fallback: Listing, page: str, fields: tuple[Field, ...]) -> Stream:
@@ -210,10 +214,11 @@ crm_companies = family(
         typed("typeId", "COMPANY_TYPE"),
         typed("industry", "INDUSTRY"),
         typed("employees", "EMPLOYEES"),
-        Field("revenue", Kind.NUMBER),
-        *texts("currencyId", "bankingDetails"),
-        *flags("isMyCompany"),
-        Field("logo", Kind.FILE, take=picture("logo")),
+        Field("revenue", Kind.NUMBER, beyond=True),
+        *texts("currencyId"),
+        *texts("bankingDetails", beyond=True),
+        *flags("isMyCompany", beyond=True),
+        Field("logo", Kind.FILE, take=picture("logo"), beyond=True),
         LATER_PARENTS,
     ),
 )
@@ -225,16 +230,17 @@ crm_contacts = family(
     fallback=legacy_contacts(),
     page="contact",
     fields=(
-        *texts("name", "lastName", "secondName", "post"),
+        *texts("name", "lastName", "secondName"),
+        *texts("post", beyond=True),
         *EVERY,
         linked("companyId", "crm_companies", Kind.REF),
         linked("companyIds", "crm_companies"),
         Field("fm", Kind.AS_IS, take=multifields),
         typed("honorific", "HONORIFIC"),
         typed("typeId", "CONTACT_TYPE"),
-        *days("birthdate"),
-        *flags("export"),
-        Field("photo", Kind.FILE, take=picture("photo")),
+        Field("birthdate", Kind.DAY, beyond=True),
+        *flags("export", beyond=True),
+        Field("photo", Kind.FILE, take=picture("photo"), beyond=True),
         LATER_PARENTS,
     ),
 )
@@ -253,7 +259,7 @@ crm_deals = family(
         *MONEY,
         *flags("closed"),
         typed("typeId", "DEAL_TYPE"),
-        Field("probability", Kind.NUMBER),
+        Field("probability", Kind.NUMBER, beyond=True),
         LATER_PARENTS,
     ),
 )

@@ -74,6 +74,7 @@ crm_types = Stream(
     natural="entityTypeId",
     by_natural=True,
     hashed=True,
+    adopted=lambda _: True,
     fetch=refetch_types,
 )
 
@@ -139,6 +140,7 @@ crm_categories = Stream(
         *flags("isDefault"),
     ),
     hashed=True,
+    adopted=lambda _: True,
     fetch=refetch_pipelines,
 )
 
@@ -179,6 +181,7 @@ crm_stages = Stream(
     ),
     code="STATUS_ID",
     hashed=True,
+    adopted=lambda _: True,
     fetch=one_by_one("crm.status.list", one_status, id_field="ENTITY_ID:STATUS_ID"),
 )
 

@@ -178,6 +178,10 @@ def important(seen: Seen) -> bool:
     return str(value_of(seen.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
 
 
+def important_until(seen: Seen) -> Json:
+    return value_of(seen.payload, "UF_IMPRTANT_DATE_END")
+
+
 TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(\w[\w-]*)", re.IGNORECASE)
 
 
@@ -245,8 +249,8 @@ feed_posts = Stream(
         Field("IMPORTANT", Kind.FLAG, take=important),
         Field("TAGS", Kind.AS_IS, take=tags),
         Field("FILES", Kind.FILES, take=file_keys),
-        *flags("MICRO", "ENABLE_COMMENTS"),
-        Field("IMPORTANT_DATE_END", Kind.TIME, take=lambda seen: value_of(seen.payload, "UF_IMPRTANT_DATE_END")),
+        *flags("MICRO", "ENABLE_COMMENTS", beyond=True),
+        Field("IMPORTANT_DATE_END", Kind.TIME, take=important_until, beyond=True),
     ),
     stamp="DATE_PUBLISH",
     hashed=True,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.entities.attached import ATTACHED_FILES
+from b24migrate.entities.attached import ATTACHED_FILES, ATTACHMENT, about
 from b24migrate.entities.crm_reading import CRM_FILES
 from b24migrate.errors import Limited, Transient
 from b24migrate.ports import Command, Source
@@ -15,37 +16,52 @@ from b24migrate.streams import FileKind, FileRef
 
 
 def drive_links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
-    """A Drive object gives its link by `disk.file.get`; a chat's file also by `im.v2.File.download`, which wants no
-    Drive rights. Links hold tokens and expire, so they are asked for right before the download."""
+    """A Drive object gives its link by `disk.file.get`; a chat's file also by `im.v2.File.download`, and an attached
+    one by its attachment, which want no Drive rights. Links hold tokens and expire, so they are asked for right before
+    the download."""
     links: dict[str, str] = {}
     # A file of a chat is given to its participants only, so each webhook is asked for what those before could not get.
     for via in range(len(source.owners)):
-        for field, command in ASKING:
-            rest = [ref for ref in refs if ref.key not in links and (ref.place or field == DRIVE)]
-            links |= _ask(source, via, rest, field, command)
+        for way in WAYS:
+            rest = [ref for ref in refs if ref.key not in links and way.suits(ref)]
+            links |= _ask(source, via, rest, way)
     return links
 
 
-DRIVE = "DOWNLOAD_URL"
-ASKING: tuple[tuple[str, Callable[[FileRef], Command]], ...] = (
-    (DRIVE, lambda ref: Command("disk.file.get", {"id": ref.id})),
-    ("downloadUrl", lambda ref: Command("im.v2.File.download", {"dialogId": ref.place, "fileId": ref.id})),
+class Way(NamedTuple):
+    """One method that gives a file's link."""
+
+    suits: Callable[[FileRef], bool]
+    command: Callable[[FileRef], Command]
+    field: str
+
+
+WAYS = (
+    Way(lambda _: True, lambda ref: Command("disk.file.get", {"id": ref.id}), "DOWNLOAD_URL"),
+    Way(
+        lambda ref: ref.place.startswith("chat"),
+        lambda ref: Command("im.v2.File.download", {"dialogId": ref.place, "fileId": ref.id}),
+        "downloadUrl",
+    ),
+    Way(
+        lambda ref: ref.place.startswith(ATTACHMENT),
+        lambda ref: about(ref.place.removeprefix(ATTACHMENT)),
+        "DOWNLOAD_URL",
+    ),
 )
 
 
-def _ask(
-    source: Source, via: int, refs: Sequence[FileRef], field: str, command: Callable[[FileRef], Command]
-) -> dict[str, str]:
+def _ask(source: Source, via: int, refs: Sequence[FileRef], way: Way) -> dict[str, str]:
     found: dict[str, str] = {}
     if not refs:
         return found
-    for ref, answer in zip(refs, source.batch([command(ref) for ref in refs], via=via), strict=True):
+    for ref, answer in zip(refs, source.batch([way.command(ref) for ref in refs], via=via), strict=True):
         if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
             raise answer.error  # a limit or an outage says nothing about the file
         if answer.result is not None:
             said: Json = msgspec.json.decode(answer.result)
-            if isinstance(said, dict) and said.get(field):
-                found[ref.key] = str(said[field])
+            if isinstance(said, dict) and said.get(way.field):
+                found[ref.key] = str(said[way.field])
     return found
 
 

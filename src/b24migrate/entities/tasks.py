@@ -177,7 +177,8 @@ tasks = Stream(
     fields=(
         *texts("title"),
         Field("description", Kind.RICH),
-        *texts("status", "priority", "mark", "xmlId"),
+        *texts("status", "priority"),
+        *texts("mark", "xmlId", beyond=True),
         person("createdBy", Policy.PLACEHOLDER),
         person("responsibleId", Policy.PLACEHOLDER),
         person("changedBy"),
@@ -188,7 +189,7 @@ tasks = Stream(
         Field("parentId", Kind.REF, to="tasks", waits=True),
         *times("createdDate", "changedDate", "closedDate", "dateStart", "deadline", "startDatePlan", "endDatePlan"),
         *wholes("timeEstimate"),
-        *flags("allowTimeTracking", "taskControl", "matchWorkTime"),
+        *flags("allowTimeTracking", "taskControl", "matchWorkTime", beyond=True),
         Field("tags", Kind.AS_IS, take=tags),
         Field(
             "ufCrmTask",
@@ -268,7 +269,7 @@ task_checklists = Stream(
             code=member,
             names=("users",),
         ),
-        Field("ATTACHMENTS", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_item(seen)]),
+        Field("ATTACHMENTS", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_item(seen)], beyond=True),
     ),
     hashed=True,
     lasting=lasting,
@@ -294,7 +295,7 @@ def from_anywhere(payload: Mapping[str, Json]) -> Mapping[str, Json]:
 def files_of_comment(seen: Seen) -> Iterable[FileRef]:
     if "ATTACHED_OBJECTS" in seen.payload:
         return on_drive(seen.payload["ATTACHED_OBJECTS"])
-    return (ref._replace(place="") for ref in files_of_message(seen))
+    return (ref._replace(place=f"chat{seen.payload.get('chat_id')}") for ref in files_of_message(seen))
 
 
 def behind_attachments(seen: Seen) -> Mapping[str, str]:

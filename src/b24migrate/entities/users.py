@@ -56,6 +56,7 @@ departments = Stream(
         Field("UF_HEAD", Kind.REF, to="users", late=True),
     ),
     fetch=one_by_one("department.get", lambda source_id: {"ID": source_id}),
+    adopted=lambda seen: not seen.payload.get("PARENT"),  # the root
     mentions=(Mention(r"/company/structure\.php\?set_filter_structure=Y&structure_UF_DEPARTMENT=(\d+)", link=True),),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from b24migrate.entities.codes import DEAL, FIRST_SMART_TYPE, STAGE_CODES, crm_code, stages_of, type_id
 from b24migrate.entities.codes import recipient as person_or_group
@@ -117,12 +118,11 @@ def rewritten(seen: Seen, value: Json, resolve: Resolve) -> Json:
         resolve.missed(str(missing))
         return value
     for pattern, rewrite in WITHIN:
-        if pattern.search(value):
-            value = pattern.sub(lambda found, rewrite=rewrite: _kept(found, rewrite, resolve), value)
+        value = pattern.sub(partial(_kept, rewrite, resolve), value)
     return value
 
 
-def _kept(found: re.Match[str], rewrite: Rewrite, resolve: Resolve) -> str:
+def _kept(rewrite: Rewrite, resolve: Resolve, found: re.Match[str]) -> str:
     if found[0] in OF_EVERY_PORTAL:
         return found[0]
     try:
@@ -217,7 +217,8 @@ workflow_templates = Stream(
     fields=(
         *texts("MODULE_ID", "ENTITY"),
         tree("DOCUMENT_TYPE"),
-        *texts("NAME", "DESCRIPTION", "SYSTEM_CODE"),
+        *texts("NAME", "DESCRIPTION"),
+        *texts("SYSTEM_CODE", beyond=True),
         *wholes("AUTO_EXECUTE"),
         Field("USER_ID", Kind.REF, to="users", policy=Policy.DROP),
         *times("MODIFIED"),

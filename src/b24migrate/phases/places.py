@@ -23,9 +23,3 @@ def remember(work: Work, stream: Stream, composed: Composed) -> None:
     ]
     if rows:
         work.store.write(UNRESOLVED, rows)
-        told = "; ".join(f"{place}: {what}" for place, what in dict.fromkeys(composed.places))
-        short = told if len(told) <= LONGEST else f"{told[:LONGEST]}…"
-        work.note(work.owner[stream.name].name, f"{stream.name} {row_key} keeps ids of the source: {short}")
-
-
-LONGEST = 500

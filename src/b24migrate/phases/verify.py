@@ -112,8 +112,9 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
     for one in sent:
         found = there.get(stream.key_of(one.row_key))
         row = now.get(one.row_key) or Row(one.row_key, one.payload, decode_extras(one.extras))
-        expected = composer.compose_seen(one, seen_row(row, stream)).fields
-        findings = differences(stream, one.row_key, expected, found)
+        said = seen_row(row, stream)
+        expected = composer.compose_seen(one, said).fields
+        findings = differences(stream, one.row_key, expected, found, adopted=stream.adopted(said))
         record(work, findings)
         matched += not findings
     work.store.add({f"match:{stream.name}": matched})
@@ -144,15 +145,18 @@ def _as_the_source_says(work: Work, stream: Stream, records: Sequence[Record]) -
 
 
 def differences(
-    stream: Stream, row_key: str, expected: Mapping[str, Json], found: TargetRecord | None
+    stream: Stream, row_key: str, expected: Mapping[str, Json], found: TargetRecord | None, *, adopted: bool = False
 ) -> list[Finding]:
+    """What the target had already keeps its own values, and what the contract does not name it need not keep."""
     if found is None:
         return [Finding(stream.name, Fate.MISSING, row_key)]
     unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
+    beyond = {one.name for one in stream.fields if one.beyond}
     return [
         Finding(stream.name, Fate.DIFFERS, row_key, name, shown(value), shown(found.fields.get(name)))
-        for name, value in expected.items()
+        for name, value in ({} if adopted else expected).items()
         if not same(value, found.fields.get(name), name in unordered)
+        and not (name in beyond and found.fields.get(name) is None)
     ]
 
 

@@ -28,6 +28,8 @@ requests_per_second = 5
 bucket = 250
 [target]
 webhook = "{box}"
+[mapping]
+placeholder_user = "1"            # the box's administrator stands for people whom the cloud no longer has
 [store]
 url = "sqlite:///b24migrate.db"
 """
