@@ -6,6 +6,7 @@ conduct the same plan; each change happens once, by whoever comes first, and nev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 
@@ -31,13 +32,14 @@ from b24migrate.pipeline.state import (
     States,
 )
 from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE
-from b24migrate.streams import Entity
+from b24migrate.streams import LATE, Entity
 
 
 class Conductor:
     def __init__(self, work: Work, plan: Plan, *, coverage: float) -> None:
         self._work = work
         self._plan = plan
+        self._phases = with_late(plan.phases)
         self._coverage = coverage
         self._states = States(work.store)
         self._entities = [entity for entity in work.entities if entity.name in plan.entities]
@@ -49,7 +51,7 @@ class Conductor:
         """A new run starts every phase of its plan anew; a continued one only those that failed or were blocked."""
         for entity in self._entities:
             state = self._states.read(entity.name)
-            for phase in self._plan.phases:
+            for phase in self._phases:
                 if continued and state.phase(phase).state not in STUCK:
                     continue
                 self._work.queue.drop(entity.task(phase))
@@ -71,12 +73,12 @@ class Conductor:
 
     def _at_its_end(self, entity: Entity) -> bool:
         state = self._states.read(entity.name)
-        phases = [state.phase(phase).state for phase in self._plan.phases]
+        phases = [state.phase(phase).state for phase in self._phases]
         return any(one in STUCK for one in phases) or all(one in ENDED for one in phases)
 
     def _advance(self, entity: Entity) -> bool:
         state = self._states.read(entity.name)
-        phase = next((one for one in self._plan.phases if state.phase(one).state not in ENDED), None)
+        phase = next((one for one in self._phases if state.phase(one).state not in ENDED), None)
         if phase is None or state.phase(phase).state in STUCK:
             return False
         if state.phase(phase).state == PENDING:
@@ -109,9 +111,10 @@ class Conductor:
         self._states.change(entity.name, _next_pass)
 
     def _must_wait(self, entity: Entity, phase: str) -> bool:
-        """For the entities it refers to; and a limited run verifies last, since later gets pull earlier streams on."""
+        """For the entities it refers to. A second pass for all of them: texts and late references name anything; and a
+        limited run verifies last, since later gets pull earlier streams on."""
         others = gates.needed(self._work, entity, self._plan.entities)
-        if phase == "verify" and self._plan.test_limit:
+        if phase == LATE or (phase == "verify" and self._plan.test_limit):
             others = [other for other in self._entities if other is not entity]
         return any(self._still_imports(other) for other in others if other.name in self._plan.entities)
 
@@ -180,8 +183,14 @@ class Conductor:
 
     def _set(self, entity: Entity, phase: str, after: PhaseState) -> bool:
         self._states.change(entity.name, lambda before: before.with_phase(phase, after))
-        self._work.tell(PhaseChanged(entity.name, phase, after.state, after.message))
+        if phase != LATE or after.state in STUCK:
+            self._work.tell(PhaseChanged(entity.name, phase, after.state, after.message))
         return True
+
+
+def with_late(phases: Sequence[str]) -> list[str]:
+    """With the second pass where there is a first one."""
+    return [one for phase in phases for one in ((phase, LATE) if phase == "set" else (phase,))]
 
 
 def _next_pass(before: EntityState) -> EntityState:

@@ -9,7 +9,7 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.runner import Ended, Runner
 from b24migrate.pipeline.state import DONE, EntityState, PhaseState, States
-from b24migrate.streams import PHASES
+from b24migrate.streams import LATE, PHASES
 
 FROM_SET = PHASES[PHASES.index("set") :]
 FROM_GET = PHASES[PHASES.index("get") :]
@@ -37,7 +37,7 @@ def renew(work: Work, names: Collection[str], code: str = "") -> Renewed:
         records = sum(work.store.renew(stream.table, code=code) for stream in entity.streams)
         parts = sum(
             "record" not in letter.job.args and code in ("", letter.code)
-            for phase in PHASES
+            for phase in (*PHASES, LATE)
             for letter in work.queue.dead(entity.task(phase))
         )
         renewed.records += records
@@ -64,7 +64,7 @@ def _open_again(work: Work, entity: str) -> None:
     """The renewed records are sent and looked at once more."""
 
     def unfinished(state: EntityState) -> EntityState:
-        for phase in FROM_SET:
+        for phase in (*FROM_SET, LATE):
             if state.phase(phase).state == DONE:
                 state = state.with_phase(phase, PhaseState())
         return state
