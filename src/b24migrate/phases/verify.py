@@ -151,13 +151,19 @@ def differences(
     if found is None:
         return [Finding(stream.name, Fate.MISSING, row_key)]
     unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
-    beyond = {one.name for one in stream.fields if one.beyond}
     return [
         Finding(stream.name, Fate.DIFFERS, row_key, name, shown(value), shown(found.fields.get(name)))
         for name, value in ({} if adopted else expected).items()
         if not same(value, found.fields.get(name), name in unordered)
-        and not (name in beyond and found.fields.get(name) is None)
+        and not (found.fields.get(name) is None and is_beyond(name, stream))
     ]
+
+
+def is_beyond(name: str, stream: Stream) -> bool:
+    return any(
+        one.beyond and (name == one.name or (one.kind is Kind.FAMILY and name.startswith(one.name)))
+        for one in stream.fields
+    )
 
 
 def same(expected: Json, actual: Json, unordered: bool) -> bool:

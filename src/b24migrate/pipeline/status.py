@@ -8,6 +8,7 @@ from datetime import datetime
 from b24migrate.phases.inventory import Inventory, aside_count, seen_in
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
+from b24migrate.pipeline.losses import sentences
 from b24migrate.pipeline.findings import mismatches
 from b24migrate.pipeline.state import PhaseState, States
 from b24migrate.ports import CHECKPOINTS, INVENTORY
@@ -71,7 +72,7 @@ def entity_status(work: Work, entity: Entity) -> EntityStatus:
         state.verified,
         {phase: state.phase(phase) for phase in PHASES},
         {stream.name: stream_status(work, stream, state.pass_no) for stream in entity.streams},
-        state.notes,
+        (*state.notes, *sentences(work, entity)),
     )
 
 

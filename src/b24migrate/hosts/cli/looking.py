@@ -54,6 +54,28 @@ def errors(context: typer.Context, as_json: AsJson = False) -> None:
         typer.echo(f"    → {cause.fix}")
 
 
+def places(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the places inside workflow templates that keep ids of the source.
+
+    Such a template is imported switched off: mend the places on the box, then switch it on.
+    """
+    from b24migrate.hosts.cli.opening import looking
+    from b24migrate.ports import UNRESOLVED
+
+    session: Session = context.obj
+    with looking(session) as app:
+        rows = [row.values for row in app.work.store.rows(UNRESOLVED)]
+    if as_json:
+        names = {"Stream": "stream", "SourceId": "id", "Place": "place", "What": "what"}
+        told = [{names[name]: row[name] for name in names} for row in rows]
+        typer.echo(session.redact(json.dumps({"places": told}, ensure_ascii=False)))
+        return
+    if not rows:
+        typer.echo("No place keeps an id of the source.")
+    for row in rows:
+        typer.echo(session.redact(f"{row['Stream']} {row['SourceId']}  {row['Place']}  {row['What']}"))
+
+
 def metrics(
     context: typer.Context,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")] = None,
