@@ -64,6 +64,7 @@ PAGE_LOG = Register(
 )
 ENTITIES_STATE = Register("EntitiesState", "state", ("Phases", "Gates", "Counts", "Notes", "VERIFIED_FLAG"))
 SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
+INCOMPLETE = Register("Incomplete", "late", ("First", "Last"))
 FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
 UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "What"))
 CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
@@ -77,6 +78,7 @@ REGISTERS = (
     PAGE_LOG,
     ENTITIES_STATE,
     SET_ASIDE,
+    INCOMPLETE,
     FINDINGS,
     UNRESOLVED,
     CHECKPOINTS,

@@ -178,3 +178,13 @@ def test_cuts_never_divide_the_children_of_a_parent(store: Store) -> None:
         ["2:1", "2:2"],
         ["3:1", "4"],
     ]
+
+
+def test_a_large_family_begins_a_cut(store: Store) -> None:
+    stage(store, *map(row, ["1:1", "2:1", "2:2", "2:3", "2:4", "3:1", "4:1"]), table=MESSAGES)
+    cuts = store.cuts(MESSAGES, EVERYTHING, 3, whole_parents=True, pending=False)
+    assert [keys(store.records(MESSAGES, one, 99)) for one in cuts] == [
+        ["1:1"],
+        ["2:1", "2:2", "2:3", "2:4"],
+        ["3:1", "4:1"],
+    ]

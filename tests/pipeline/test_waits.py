@@ -17,7 +17,7 @@ def waited(made: World) -> dict[str, float]:
 def test_a_limit_of_the_target_is_counted_with_the_seconds_it_asked_for(small: World) -> None:
     small.strike_box({"method": "import.groups.batch", "kind": "query_limit", "retry_after": 7, "count": 1})
     assert small.run().exit_code == 0
-    assert waited(small) == {"import.groups.batch": pytest.approx(7, abs=1)}
+    assert waited(small)["import.groups.batch"] == pytest.approx(7, abs=1)
 
 
 def test_a_method_that_is_spent_on_the_source_is_counted_with_its_rest(small: World) -> None:
@@ -31,7 +31,7 @@ def test_a_method_that_is_spent_on_the_source_is_counted_with_its_rest(small: Wo
 def test_the_seconds_of_several_waits_add_up_and_survive_a_restart(small: World) -> None:
     small.strike_box({"method": "import.groups.batch", "kind": "query_limit", "retry_after": 7, "count": 2})
     small.run()
-    assert waited(small) == {"import.groups.batch": pytest.approx(14, abs=2)}
+    assert waited(small)["import.groups.batch"] == pytest.approx(14, abs=2)
 
 
 def test_an_outage_is_no_limit(small: World) -> None:

@@ -56,3 +56,11 @@ def test_a_worker_that_was_killed_leaves_its_jobs_to_the_others(tmp_path: Path) 
         assert commands.finish("run") == 0, commands.last_words()
         assert {created for created, _ in made.effects().values()} == {1}
         assert made.sql("SELECT count(*) FROM Jobs") == [(0,)]
+
+
+def test_no_more_calls_are_under_way_than_the_configuration_says(tmp_path: Path) -> None:
+    """Although there is a hand more, which prepares the next one."""
+    with world(tmp_path, small()) as made:
+        assert made.run(run={"workers": 1}).exit_code == 0
+        assert made.box.portal.stats.peak_in_flight == 1
+        assert made.cloud.portal.stats.peak_in_flight == 1

@@ -76,7 +76,7 @@ class Portal:
         self.pool = urllib3.PoolManager(num_pools=8, maxsize=connections, retries=False, ssl_context=tls)
         self.hosts = {webhook.host for webhook in webhooks}  # also those it had before it was renamed
         self._webhooks = list(webhooks)
-        self._under_way: AbstractContextManager[object] = BoundedSemaphore(at_once) if at_once else nullcontext()
+        self.under_way: AbstractContextManager[object] = BoundedSemaphore(at_once) if at_once else nullcontext()
         self._probe_method = probe_method
         redactor.guard("urllib3.connectionpool")
         breaker.probe = self.alive
@@ -182,7 +182,7 @@ class Portal:
     def _post_once(self, url: str, body: bytes, method: str, read_s: float) -> Reply | Transient:
         failed: HTTPError
         try:
-            with self._under_way:
+            with self.under_way:
                 answer = self.pool.request(
                     "POST",
                     url,

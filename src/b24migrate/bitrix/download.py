@@ -44,7 +44,8 @@ class Downloads:
             self._portal.governor.acquire(webhook.tag, (_NAME,))
         digest = hashlib.blake2b(url.encode(), digest_size=12).hexdigest()
         attempt = Attempt(f"{_NAME}:{digest}", self._portal.clock.monotonic())
-        fetched = self._follow(url, out, limit)
+        with self._portal.under_way:
+            fetched = self._follow(url, out, limit)
         if isinstance(fetched, Fetched):
             if ours:
                 self._portal.breaker.succeeded(attempt)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from b24migrate.phases import lanes
 from b24migrate.pipeline import analysis, plan
 from b24migrate.pipeline.conductor import Conductor
 from b24migrate.pipeline.crew import Crew
@@ -21,7 +22,7 @@ def labour(app: App, *, once: bool) -> None:
             app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
             app.work.facts = analysis.load(app.work.store).for_phases
             conductor = Conductor(app.work, run.plan, coverage=app.settings.run.user_coverage)
-            Crew(app.work, conductor, app.settings.run.workers).work_until_done()
+            Crew(app.work, conductor, lanes.hands(app.settings.run.workers)).work_until_done()
         if once:
             return
         app.work.clock.sleep(PAUSE_S)

@@ -17,13 +17,21 @@ LANES_PER_WORKER = 2
 LONGEST = 2_000
 
 
+def hands(workers: int) -> int:
+    """How many jobs are done at a time: one more than calls, to prepare the next while they are under way."""
+    return workers + 1
+
+
 def seed(
     work: Work, scope: str, kind: str, stream: Stream, *, pending: bool = True, every: int = 0, **args: Json
 ) -> list[Job]:
     """One job for each lane of the stream's table; none when nothing is pending."""
-    size = every or length(work, stream, pending=pending)
-    cuts = work.store.cuts(stream.table, Span(), size, whole_parents=stream.ordered, pending=pending)
-    return [Job(scope, kind, {"stream": stream.name, "lo": cut.lo, "hi": cut.hi, **args}) for cut in cuts]
+    spans = stretches(work, stream, every or length(work, stream, pending=pending), pending=pending)
+    return [Job(scope, kind, {"stream": stream.name, "lo": span.lo, "hi": span.hi, **args}) for span in spans]
+
+
+def stretches(work: Work, stream: Stream, size: int, *, pending: bool) -> list[Span]:
+    return work.store.cuts(stream.table, Span(), size, whole_parents=stream.ordered, pending=pending)
 
 
 def length(work: Work, stream: Stream, *, pending: bool) -> int:
@@ -34,13 +42,13 @@ def length(work: Work, stream: Stream, *, pending: bool) -> int:
 
 
 def one_for_each(work: Work, stream: Stream) -> int:
-    """A lane for every worker, whose parts are `shared` when another is done."""
-    return part(work, stream, waiting(work.store.counts(stream.table)), work.options.workers + 1)
+    """A lane for every hand and one more, whose parts are `shared` when another is done."""
+    return part(work, stream, waiting(work.store.counts(stream.table)), hands(work.options.workers) + 1)
 
 
 def shared(work: Work, job: Job) -> list[Job]:
-    """The lane; or the shorter ones that it is divided into when some worker would be left without one."""
-    if work.queue.open(job.scope) > work.options.workers:
+    """The lane; or the shorter ones that it is divided into when some hand would be left without one."""
+    if work.queue.open(job.scope) > hands(work.options.workers):
         return [job]
     stream = work.streams[job.args["stream"]]
     size = part(work, stream, waiting(work.store.counts(stream.table)), LANES_PER_WORKER * work.options.workers)

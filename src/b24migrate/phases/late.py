@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -10,11 +11,13 @@ from b24migrate.errors import Permanent, Transient
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.places import remember
-from b24migrate.phases.work import ATTEMPTS, Follow, Work, seen
-from b24migrate.records import Item, Job, Link, Outcome, Record, Status
+from b24migrate.phases.work import ATTEMPTS, Follow, Work
+from b24migrate.ports import INCOMPLETE, RegisterRow
+from b24migrate.records import Item, Job, Link, Outcome, Record, Span, Status, order_key
 from b24migrate.streams import Stream
 
-LOOKED_AT = 500  # records at a time, few of which have anything to complete
+AT_ONCE = 500  # records that are looked at, few of which have anything to complete
+MAY_COME = frozenset({"files_dropped", "texts_unresolved"})  # losses that a second pass may make good
 
 
 class Changed(NamedTuple):
@@ -29,17 +32,46 @@ class Changed(NamedTuple):
         return self.composed.record.row_key
 
 
+def mark(work: Work, stream: Stream, ready: Sequence[Composed]) -> None:
+    """Remembers of records, before they are sent, which go without something that may come later. One row for all of
+    them: the stretch of ids that they are in."""
+    without = [order_key(one.record.row_key) for one in ready if one.places or not MAY_COME.isdisjoint(one.losses)]
+    if without:
+        first, last = without[0], without[-1]
+        row = RegisterRow(f"{stream.name}:{first}-{last}", {"First": first, "Last": last})
+        work.store.write(INCOMPLETE, [row])
+
+
+def seed_marked(work: Work, scope: str, stream: Stream) -> list[Job]:
+    """Jobs for the stretches that were marked; those that overlap are one."""
+    rows = work.store.rows(INCOMPLETE, f"{stream.name}:")
+    spans: list[Span] = []
+    for first, last in sorted((row.values["First"], row.values["Last"]) for row in rows):
+        if spans and first <= spans[-1].hi:
+            spans[-1] = Span(spans[-1].lo, max(spans[-1].hi, last))
+        else:
+            spans.append(Span(first[:-1], last))  # a span begins behind its lower end
+    size = min(AT_ONCE, math.ceil(len(spans) / lanes.hands(work.options.workers)) or 1)
+    return [_job(scope, stream, spans[start : start + size]) for start in range(0, len(spans), size)]
+
+
+def seed(work: Work, scope: str, stream: Stream) -> list[Job]:
+    """Jobs for the whole table."""
+    size = lanes.length(work, stream, pending=False)
+    return [_job(scope, stream, [span]) for span in lanes.stretches(work, stream, size, pending=False)]
+
+
+def _job(scope: str, stream: Stream, spans: Sequence[Span]) -> Job:
+    return Job(scope, "complete", {"stream": stream.name, "spans": [list(span) for span in spans]})
+
+
 def complete(work: Work, job: Job) -> Follow:
     """Sends the full fields of those imported records whose late references change what was sent. Safe to repeat:
     what the target has already is recognised by the digest in the id map."""
     stream = work.streams[job.args["stream"]]
-    records = work.store.records(stream.table, lanes.ahead_of(job), LOOKED_AT)
-    if not records:
-        return []
+    records, left = _next(work, stream, [Span(*ends) for ends in job.args["spans"]])
     first, second = Composer(work, stream), Composer(work, stream, late=True)
     imported = [record for record in records if record.status is Status.IMPORT_OK]
-    if not second.postpones:
-        imported = _incomplete(work, stream, imported)
     links = work.store.links(stream.name, [record.row_key for record in imported])
     changed: list[Changed] = []
     for record in imported:
@@ -49,32 +81,34 @@ def complete(work: Work, job: Job) -> Follow:
         composed = second.compose(record)
         item = composed.item(stream)
         if composed.problem is None and item.digest != link.digest:
-            lost = _lost(first.compose(record), composed, stream, link) if composed.losses else {}
+            lost = _lost(first.compose(record), composed, stream, link)
             changed.append(Changed(composed, item, lost))
     while changed:
         count = max(1, work.target.fits([one.item for one in changed[: work.batch_size(stream)]]))
         _update(work, job, stream.name, changed[:count])
         changed = changed[count:]
-    return lanes.further(job, records[-1], moved=False)
+    return [_job(job.scope, stream, left)] if left else []
 
 
-def _incomplete(work: Work, stream: Stream, records: Sequence[Record]) -> list[Record]:
-    """Those with a mention in a text, or with files when any went without: of most there is nothing more to say."""
-    name = f"files_dropped:{stream.name}"
-    files = stream.files if work.store.counters(name).get(name) else None
-    return [
-        record
-        for record in records
-        if work.texts.may_concern(record.payload)
-        or (files is not None and any(True for _ in files(seen(record, stream))))
-    ]
+def _next(work: Work, stream: Stream, spans: Sequence[Span]) -> tuple[list[Record], list[Span]]:
+    """Some records of the spans, and the spans without them."""
+    records: list[Record] = []
+    left = list(spans)
+    while left and len(records) < AT_ONCE:
+        span = left.pop(0)
+        found = work.store.records(stream.table, span, AT_ONCE - len(records))
+        records += found
+        if len(records) == AT_ONCE:
+            left.insert(0, Span(order_key(found[-1].row_key), span.hi))
+    return records, left
 
 
 def _lost(first: Composed, second: Composed, stream: Stream, link: Link) -> Mapping[str, int]:
-    """What the late references lost. Counted once: while the target still has what the first pass sent."""
+    """What the late references lost, or found again. Counted once: while the target has what the first pass sent."""
     if first.item(stream).digest != link.digest:
         return {}
-    return {name: count - first.losses.get(name, 0) for name, count in second.losses.items()}
+    names = {*first.losses, *second.losses}
+    return {name: second.losses.get(name, 0) - first.losses.get(name, 0) for name in names}
 
 
 def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
@@ -105,7 +139,7 @@ def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
         else:
             remember(work, work.streams[stream], one.composed)
             links.append(Link(row_key, outcome.target_id, item.digest))
-            losses.update({f"{name}:{stream}": count for name, count in lost.items() if count > 0})
+            losses.update({f"{name}:{stream}": count for name, count in lost.items() if count})
     work.store.link(stream, links, now=work.clock.now())
     work.store.add(losses)
     if again is not None:

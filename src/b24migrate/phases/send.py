@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from b24migrate.errors import Permanent, Transient
 from b24migrate.events import RecordFailed, Sent
-from b24migrate.phases import lanes, values
+from b24migrate.phases import lanes, late, values
 from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.places import remember
 from b24migrate.phases.pull import bring
@@ -71,6 +71,7 @@ class Sender:
             elif not composed.waits_for:
                 ready.append(composed)
         self._settle(settled)
+        late.mark(self._work, self._stream, ready)
         return bool([*settled, *self._in_turn(self._calls(ready))])
 
     def _complete(self, composer: Composer, composed: Sequence[Composed]) -> list[Composed]:

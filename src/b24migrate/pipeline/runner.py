@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from b24migrate.errors import GateUnmet, Halted, Stop
+from b24migrate.phases import lanes
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import analysis, plan
-from b24migrate.pipeline.conductor import Conductor
+from b24migrate.pipeline.conductor import Conductor, with_late
 from b24migrate.pipeline.crew import Crew
 from b24migrate.pipeline.diagnosis import Check, Diagnosis
 from b24migrate.pipeline.doctor import examine
@@ -64,7 +65,7 @@ class Runner:
         conductor = Conductor(self.work, wanted, coverage=self.coverage)
         conductor.reset(continued=continued)
         try:
-            Crew(self.work, conductor, self.workers).work_until_done(tick=tick)
+            Crew(self.work, conductor, lanes.hands(self.workers)).work_until_done(tick=tick)
         except Stop as stop:
             plan.end(self.work.store, self.work.clock, run, complete=False, exit_code=stop.exit_code, message=str(stop))
             raise
@@ -95,7 +96,7 @@ def refusal(check: Check) -> Stop:
 def verdict(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> tuple[int, str]:
     """The exit code, and the sentence that goes with it."""
     states = [(entity, States(work.store).read(entity.name)) for entity in entities]
-    found = [(entity, phase, state.phase(phase)) for entity, state in states for phase in phases]
+    found = [(entity, phase, state.phase(phase)) for entity, state in states for phase in with_late(phases)]
     for wanted, code in ((FAILED, ERROR), (BLOCKED, GATE)):
         for entity, phase, state in found:
             if state.state == wanted:

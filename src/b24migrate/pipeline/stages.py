@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from b24migrate.phases import lanes, read, verify
-from b24migrate.phases.custom_values import CustomValues
+from b24migrate.phases import lanes, late, read, verify
+from b24migrate.phases.compose import Composer
 from b24migrate.phases.work import Work
 from b24migrate.records import Job, Json, Status
-from b24migrate.streams import Entity, Kind, Stream
+from b24migrate.streams import LATE, Entity, Kind, Stream
 
 Memo = Mapping[str, Json]
 
@@ -32,6 +32,7 @@ def stages(work: Work, entity: Entity, phase: str, pass_no: int) -> list[Stage]:
         "custom-fields-set": lambda: [one_job("fields", "create-fields", entity)],
         "get": lambda: get_stages(work, entity, pass_no),
         "set": lambda: set_stages(work, entity),
+        LATE: lambda: late_stages(work, entity),
         "verify": lambda: [verify_stage(stream) for stream in entity.streams],
     }
     return makers[phase]()
@@ -81,15 +82,19 @@ def files_stage(kind: str, entity: Entity) -> Stage:
 
 
 def set_stages(work: Work, entity: Entity) -> list[Stage]:
-    """People to link, files, what was pulled through for this entity, its own records, and late references."""
+    """People to link, files, what was pulled through for this entity, and its own records."""
     others = pulled_entities(work, entity)
     both = [*others, entity]
     matched = [match_stage(stream) for one in both if one.matches_users for stream in one.streams if stream.natural]
     uploads = [files_stage("upload", one) for one in both]
     pulled = [send_stage(stream, pulled=True) for one in others for stream in one.streams]
     sent = [stage for stream in entity.streams for stage in (send_stage(stream), *learn_stages(stream))]
-    late = [late_stage(stream) for one in both for stream in one.streams if may_be_completed(stream)]
-    return [*matched, *uploads, *pulled, *sent, *late]
+    return [*matched, *uploads, *pulled, *sent]
+
+
+def late_stages(work: Work, entity: Entity) -> list[Stage]:
+    both = [*pulled_entities(work, entity), entity]
+    return [late_stage(stream) for one in both for stream in one.streams if may_be_completed(stream)]
 
 
 def match_stage(stream: Stream) -> Stage:
@@ -97,11 +102,12 @@ def match_stage(stream: Stream) -> Stage:
 
 
 def late_stage(stream: Stream) -> Stage:
+    """All records, when a second pass has something to add to any; otherwise those that went without something, which
+    may have come since: texts refer to records of any stream."""
+
     def seed(work: Work, scope: str) -> list[Job]:
-        postponed = any(one.late or one.waits for one in stream.fields) or CustomValues(work, stream).has_late
-        if not postponed and not went_without(work, stream):
-            return []
-        return lanes.seed(work, scope, "complete", stream, pending=False)
+        whole = Composer(work, stream, late=True).postpones
+        return late.seed(work, scope, stream) if whole else late.seed_marked(work, scope, stream)
 
     return Stage(f"complete {stream.name}", seed)
 
@@ -110,13 +116,6 @@ def may_be_completed(stream: Stream) -> bool:
     return bool(
         stream.late or stream.refs or stream.files or any(one.kind in (Kind.RICH, Kind.TREE) for one in stream.fields)
     )
-
-
-def went_without(work: Work, stream: Stream) -> bool:
-    """Some of its records were sent without a file, or with a text that names a record which the target did not have;
-    by now it may have come, were it in this very phase: texts refer to records of their own stream too."""
-    names = (f"files_dropped:{stream.name}", f"texts_unresolved:{stream.name}")
-    return any(work.store.counters(name).get(name) for name in names)
 
 
 def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:

@@ -147,7 +147,11 @@ class RecordRoom:
         ends: list[str] = []
         with self.database.reading() as connection:
             while row := connection.execute(query, (lo, hi, every - 1)).fetchone():
-                lo = _end_of_family(row[0]) if whole_parents else row[0]
+                if whole_parents:
+                    (first,) = connection.execute(query, (lo, hi, 0)).fetchone()
+                    lo = _between_families(first, row[0])
+                else:
+                    lo = row[0]
                 ends.append(lo)
             rest = connection.execute(query, (lo, hi, 0)).fetchone()
         if not rest:
@@ -165,7 +169,10 @@ _INDEXES = {
 }
 
 
-def _end_of_family(key: str) -> str:
-    """Past everything below the same topmost parent (`;` is the character after `:`)."""
+def _between_families(first: str, key: str) -> str:
+    """Before everything below the topmost parent of `key`, so that a large family begins a span: what comes last can
+    be divided further. When the span begins with that family, past all of it (`;` is the character after `:`)."""
     top, colon, _ = key.partition(":")
-    return top + ";" if colon else key
+    if not colon:
+        return key
+    return top + ";" if first.partition(":")[0] == top else top
