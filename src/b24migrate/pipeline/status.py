@@ -8,8 +8,8 @@ from datetime import datetime
 from b24migrate.phases.inventory import Inventory, aside_count, seen_in
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
-from b24migrate.pipeline.losses import sentences
 from b24migrate.pipeline.findings import mismatches
+from b24migrate.pipeline.losses import sentences
 from b24migrate.pipeline.state import PhaseState, States
 from b24migrate.ports import CHECKPOINTS, INVENTORY
 from b24migrate.records import Json, Status
