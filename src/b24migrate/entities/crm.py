@@ -296,7 +296,9 @@ crm_spitems = Stream(
         *placed(0),
         *MONEY,
         Field("fm", Kind.AS_IS, take=lambda seen: multifields(seen) or ABSENT),
-        Field("parentId", Kind.FAMILY, take=parents, code=parent, names=CRM_STREAMS, policy=Policy.EXISTING),
+        Field(
+            "parentId", Kind.FAMILY, take=parents, code=parent, names=CRM_STREAMS, policy=Policy.EXISTING, waits=True
+        ),
     ),
     stamp="createdTime",
     hashed=True,

@@ -107,7 +107,8 @@ class References:
             done.lose("placeholders")
             return placeholder
         if stream == self._stream.name and self._may_come(stream, source_id):
-            done.waits_for = done.waits_for or f"{spec.name} {source_id}"
+            if not (spec.waits and self._final):  # else they wait for one another, and the second pass names both
+                done.waits_for = done.waits_for or f"{spec.name} {source_id}"
         elif not done.brings:
             done.problem = done.problem or ("REFERENCE_MISSING", self._sentence(spec, stream, source_id))
         return None
@@ -142,7 +143,8 @@ class References:
 
     def _may_come(self, stream: str, source_id: str) -> bool:
         record = self._staged(stream, source_id) if stream == self._stream.name else None
-        return record is not None and record.status in (Status.NEW, Status.ERROR_RETRY)
+        # One that is there by now came while this record was composed: the next round finds it.
+        return record is not None and record.status is not Status.IMPORT_ERR
 
     # ------------------------------------------------------------ circles
 
