@@ -35,11 +35,16 @@ def flag(value: Json) -> bool | None:
 
 
 def whole(value: Json) -> int | None:
-    return None if value in (None, "", False) else int(float(value))
+    return None if is_unset(value) else int(float(value))
 
 
 def number(value: Json) -> float | None:
-    return None if value in (None, "", False) else float(value)
+    return None if is_unset(value) else float(value)
+
+
+def is_unset(value: Json) -> bool:
+    """A nought is a number, although Python takes it for false."""
+    return value is None or value is False or value == ""
 
 
 def text(value: Json) -> str | None:
