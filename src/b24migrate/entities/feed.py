@@ -182,7 +182,8 @@ def important_until(seen: Seen) -> Json:
     return value_of(seen.payload, "UF_IMPRTANT_DATE_END")
 
 
-TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(\w[\w-]*)", re.IGNORECASE)
+# `#1` is a number, not a tag
+TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(?!\d+(?![\w-]))(\w[\w-]*)", re.IGNORECASE)
 
 
 def tags(seen: Seen) -> list[str]:
