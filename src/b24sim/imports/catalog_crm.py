@@ -175,6 +175,9 @@ ITEM_FIELDS: Mapping[str, Kind] = {
     "productRows": Many(PRODUCT_ROW),
 }
 
+PARENTS = ((r"parentId\d+", ParentItem()),)
+"""Any record may hang on one of a smart process."""
+
 CRM_STREAMS = (
     Stream(
         "crm_types",
@@ -202,15 +205,17 @@ CRM_STREAMS = (
         linked_to=_same_stage,
         indexes=(("ENTITY_ID", "STATUS_ID"), ("ENTITY_ID", "NAME")),
     ),
-    Stream("crm_companies", "crm", ITEM_FIELDS, rules=(_in_category_of("4"),)),
-    Stream("crm_contacts", "crm", ITEM_FIELDS, rules=(_in_category_of("3"),)),
-    Stream("crm_deals", "crm", ITEM_FIELDS, rules=(_in_category_of(DEAL_TYPE), _deal_stage_exists)),
+    Stream("crm_companies", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(_in_category_of("4"),)),
+    Stream("crm_contacts", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(_in_category_of("3"),)),
+    Stream(
+        "crm_deals", "crm", ITEM_FIELDS, patterns=PARENTS, rules=(_in_category_of(DEAL_TYPE), _deal_stage_exists)
+    ),
     Stream(
         "crm_spitems",
         "crm",
         {**ITEM_FIELDS, "entityTypeId": SMART_TYPE},
         required=("entityTypeId",),
-        patterns=((r"parentId\d+", ParentItem()),),
+        patterns=PARENTS,
         rules=(_in_category_of(None), _smart_stage_exists),
         typed_by="entityTypeId",
     ),
