@@ -169,6 +169,7 @@ class Stops:
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stops, Snapshot]:
     with everything(tmp_path_factory.mktemp("stopped")) as made, pytest.MonkeyPatch.context() as patch:
         stops = Stops(made)
+        made.settings["run"]["workers"] = 1  # one call after the other, so that something is left to do
         patch.setattr(made, "_saw", stops.tell)
         for _ in range(3 * len(STREAMS)):
             try:
@@ -226,7 +227,7 @@ def test_it_keeps_a_digest_where_changes_are_to_be_found(moved: Moved, stream: s
 # ---------------------------------------------------------------- one record changed
 
 
-def touch_of(moved: Moved, stream: str) -> Touch:
+def touch_of(repeated: Repeated, stream: str) -> Touch:
     touched = repeated.touched[stream]
     if isinstance(touched, str):
         pytest.skip(touched)
