@@ -1,0 +1,80 @@
+"""An entity is one file beside the others: run, status, metrics and verify know it without any other change."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.pipeline.world import World, small, world
+
+from b24migrate import entities
+from b24migrate.entities import catalog
+from b24migrate.hosts import cli
+from b24sim.imports.catalog import STREAMS
+from b24sim.imports.kinds import TEXT, TIME, USER, Kind, Ref
+from b24sim.imports.stream import Stream
+
+HERE = Path(__file__).parent / "made_up"
+CHOSEN = ("users", "workflows", "processes")
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """The file lies among the entities, and the box takes what it sends."""
+    monkeypatch.setattr(entities, "__path__", [*entities.__path__, str(HERE)])
+    monkeypatch.delitem(sys.modules, f"{entities.__name__}.processes", raising=False)
+    fields: dict[str, Kind] = {"DOCUMENT_ID": TEXT, "STARTED": TIME, "MODIFIED": TIME, "STARTED_BY": USER}
+    fields["TEMPLATE_ID"] = Ref("workflow_templates")
+    monkeypatch.setitem(STREAMS, "processes", Stream("processes", "workflows", fields, ("TEMPLATE_ID",)))
+    with world(tmp_path, small(templates=8)) as one:
+        yield one
+    sys.modules.pop(f"{entities.__name__}.processes", None)
+
+
+def test_the_catalog_finds_it_behind_what_it_refers_to(made: World) -> None:
+    names = [entity.name for entity in catalog().entities]
+    assert names.index("processes") > max(names.index("users"), names.index("workflows"))
+
+
+def test_it_is_read_imported_and_verified(made: World) -> None:
+    assert made.run(*CHOSEN).exit_code == 0
+    about = made.stream("processes")
+    assert about.reported == about.retrieved == about.import_ok == len(made.imported("processes")) == 5
+    assert made.entity("processes").verified
+    templates = {row["id"] for row in made.imported("workflow_templates").values()}
+    assert {row["fields"]["TEMPLATE_ID"] for row in made.imported("processes").values()} <= templates
+
+
+def test_a_further_run_sends_only_what_changed(made: World) -> None:
+    made.run(*CHOSEN)
+    first, *_ = made.cloud.portal.company.workflows.instances
+    first["DOCUMENT_ID"] = "DEAL_77"
+    assert made.run(*CHOSEN).exit_code == 0
+    effects = {key: row["updated_count"] for key, row in made.imported("processes").items()}
+    assert {key for key, updated in effects.items() if updated} == {f"source:processes:{first['ID']}"}
+
+
+def test_what_it_lacks_on_the_box_is_a_finding(made: World) -> None:
+    made.run(*CHOSEN)
+    (gone, *_) = made.imported("processes").values()
+    made.box.portal.imports.edit("processes", str(gone["id"]), {"DOCUMENT_ID": "DEAL_1"})
+    assert made.run(*CHOSEN, phases=("verify",)).exit_code == 5
+    assert made.stream("processes").mismatch == 1
+    assert not made.entity("processes").verified
+
+
+def test_the_command_line_shows_it(made: World, capsys: pytest.CaptureFixture[str]) -> None:
+    made.run(*CHOSEN)
+    command = ["--config", str(made.folder / "b24migrate.toml")]
+    cli.run([*command, "status", "--json"])
+    shown = json.loads(capsys.readouterr().out)["entities"]["processes"]
+    assert shown["verified"] is True
+    assert shown["streams"]["processes"]["import_ok"] == 5
+    cli.run([*command, "metrics"])
+    metrics = capsys.readouterr().out
+    assert 'records_import_ok_total{entity="processes"} 5.0' in metrics
+    assert 'duration_ms{entity="processes",phase="set"}' in metrics
+    assert cli.run([*command, "do", "processes-verify"]) == 0
