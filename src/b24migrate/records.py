@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -232,6 +232,13 @@ def order_key(row_key: str) -> str:
     if row_key.isdecimal() and row_key[0] != "0" and len(row_key) <= 25 and row_key.isascii():
         return _LENGTHS[len(row_key)] + row_key
     return ":".join(map(_part, row_key.split(":")))
+
+
+def order_keys(row_keys: Sequence[str]) -> list[str]:
+    """Of many at once: nearly always all of them are plain numbers, and then one look at all is enough."""
+    together = "".join(row_keys)
+    plain = together.isascii() and together.isdecimal() and min(row_keys) >= "1" and len(max(row_keys, key=len)) <= 25
+    return [_LENGTHS[len(key)] + key for key in row_keys] if plain else list(map(order_key, row_keys))
 
 
 _LENGTHS = [chr(64 + length) for length in range(26)]

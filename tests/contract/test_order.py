@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
 from tests.contract.shelf import EVERYTHING, MESSAGES, Open, Time, at, keys
 
-from b24migrate.records import Settled, Span, Staged, Status, order_key
+from b24migrate.records import Settled, Span, Staged, Status, order_key, order_keys
 
 QUIET = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
@@ -85,3 +85,9 @@ def test_no_two_row_keys_share_an_order_key(one: str, other: str) -> None:
 @given(st.lists(part, min_size=2, max_size=4), st.lists(part, min_size=2, max_size=4))
 def test_no_two_made_keys_share_an_order_key(one: list[str], other: list[str]) -> None:
     assert (order_key(":".join(one)) == order_key(":".join(other))) == (one == other)
+
+
+@QUIET
+@given(st.lists(st.integers(0, 10**30).map(str) | st.text("0123456789:a٣", max_size=4), min_size=1))
+def test_many_row_keys_have_the_order_keys_that_each_has_alone(keys: list[str]) -> None:
+    assert order_keys(keys) == list(map(order_key, keys))

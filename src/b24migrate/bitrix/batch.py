@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple
@@ -47,10 +47,12 @@ def _quoted(text: str) -> str:
     return quote(text, safe="")
 
 
-def flat(params: Args) -> Iterator[tuple[str, str]]:
+def flat(params: Args) -> list[tuple[str, str]]:
     """PHP bracket names. Null, and an empty list or map, cannot be expressed: they are left out."""
+    found: list[tuple[str, str]] = []
     for name, value in params.items():
-        yield from _flat(str(name), value)
+        _flatten(str(name), value, found)
+    return found
 
 
 def fits(command: Command) -> bool:
@@ -62,22 +64,26 @@ def _fits(command: Command, text: str) -> bool:
     return text.count("&") < _MOST_VARIABLES and not ("%24" in text and _dangerous(command.params))
 
 
-def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
+def _flatten(name: str, value: Any, found: list[tuple[str, str]]) -> None:
+    if isinstance(value, str):  # the most frequent first: whether something is a map takes long to find out
+        found.append((name, str(value)))
+    elif isinstance(value, int):
+        found.append((name, str(int(value))))
+    elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _flat(f"{name}[{key}]", item)
-    elif isinstance(value, list | tuple):
+            _flatten(f"{name}[{key}]", item, found)
+    elif isinstance(value, (list, tuple)):
         for place, item in enumerate(value):
-            yield from _flat(f"{name}[{place}]", item)
-    elif isinstance(value, bool):
-        yield name, str(int(value))
+            _flatten(f"{name}[{place}]", item, found)
     elif value is not None:
-        yield name, str(value)
+        found.append((name, str(value)))
 
 
 def _dangerous(value: Json) -> bool:
     if isinstance(value, str):
         return "$" in value and any(trigger in value.lower() for trigger in _TRIGGERS)
+    if isinstance(value, (Ref, int)):
+        return False
     if isinstance(value, Mapping):
         return any(_dangerous(str(key)) or _dangerous(item) for key, item in value.items())
     if isinstance(value, list | tuple):

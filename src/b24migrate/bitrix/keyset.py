@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from operator import lt
+from operator import itemgetter, lt
 
 from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Given, Ref
@@ -24,6 +24,7 @@ from b24migrate.records import Args, Json, Page, PageEntry, Row
 from b24migrate.streams import Keyset, Listing
 
 _FULL_REQUEST = SIZE * COMMANDS
+_SOURCE_ID = itemgetter(0)  # of a row
 _GENTLE_PAGES = COMMANDS  # after a request failed twice, as many pages are read one by one
 
 
@@ -192,7 +193,7 @@ class KeysetReader:
 
     @staticmethod
     def _ascends(rows: Sequence[Row], last: int) -> bool:
-        numbers = [int(row.source_id) for row in rows]
+        numbers = list(map(int, map(_SOURCE_ID, rows)))
         return all(map(lt, chain((last,), numbers), numbers))
 
     def _unordered(self, stretch: Stretch) -> Permanent:

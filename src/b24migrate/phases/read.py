@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import repeat
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -12,7 +14,7 @@ import msgspec
 from b24migrate.errors import Permanent
 from b24migrate.events import Extracted
 from b24migrate.phases import values
-from b24migrate.phases.peek import looker
+from b24migrate.phases.peek import Looked, look
 from b24migrate.phases.work import Follow, Work, seen, viewed
 from b24migrate.ports import CHECKPOINTS, CUSTOM_FIELDS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, marked_span, order_key
@@ -231,44 +233,34 @@ def stage(
 
 def looked_at(work: Work, stream: Stream, rows: Sequence[Row], pulled: bool) -> tuple[list[Staged], list[SetAside]]:
     """What is to be staged and what a rule excludes; the files of the former are remembered."""
-    look = looker(stream)
-    view = stream.view
-    looked = [(row, look(row.payload) if view is None else view(look(row.payload))) for row in rows]
+    looked = look(stream, [payload for _, payload, _ in rows])
     shown = [
         Seen(row.source_id, payload, row.extras or {})
-        for row, payload in looked
-        if not stream.peek or not payload.keys().isdisjoint(stream.peek)
+        for row, payload in zip(rows, looked.shown, strict=True)
+        if payload is not None
     ]
     why = {one.id: reason for one in shown if stream.exclude and (reason := stream.exclude(one))}
     find_files(work, stream, [one for one in shown if one.id not in why])
-    staged = as_staged(stream, looked, work.options.timezone, pulled)
+    staged = as_staged(stream, rows, looked, work.options.timezone, pulled)
     excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
     return [one for one in staged if one.row_key not in why] if why else staged, excluded
 
 
-def as_staged(
-    stream: Stream, looked: Iterable[tuple[Row, Mapping[str, Json]]], timezone: ZoneInfo, pulled: bool
-) -> list[Staged]:
-    """In one loop, because a million records go through it."""
-    stamp, natural, hashed, make = stream.stamp, stream.natural, stream.hashed, Staged._make
-    staged = []
-    for (source_id, raw, extras), payload in looked:
-        when = values.stamp(payload.get(stamp), timezone) if stamp else values.NO_TIME
-        name = payload.get(natural) if natural else None
-        staged.append(
-            make(
-                (
-                    source_id,
-                    raw,
-                    payload_hash(stream, payload) if hashed else None,
-                    *when,
-                    msgspec.json.encode(extras) if extras else None,
-                    pulled,
-                    str(name).strip().lower() if name else None,
-                )
-            )
-        )
-    return staged
+def as_staged(stream: Stream, rows: Sequence[Row], looked: Looked, timezone: ZoneInfo, pulled: bool) -> list[Staged]:
+    """By column, because a million records go through it."""
+    ids, payloads, extras = zip(*rows, strict=True)
+    hashes = [payload_hash(stream, one) for one in looked.whole] if stream.hashed else repeat(None)
+    times = zip(*stamps(looked.stamps, timezone), strict=True)
+    beside = [msgspec.json.encode(one) if one else None for one in extras] if any(extras) else repeat(None)
+    names = [str(one).strip().lower() if one else None for one in looked.naturals]
+    columns = zip(ids, payloads, hashes, *times, beside, repeat(pulled), names)
+    return list(map(Staged._make, columns))
+
+
+def stamps(received: Sequence[Json], timezone: ZoneInfo) -> list[values.Stamp]:
+    """Equal ones are read once: a portal's days and imports repeat."""
+    known = {one: values.stamp(one, timezone) for one in {one for one in received if isinstance(one, str)}}
+    return [known[one] if isinstance(one, str) else values.NO_TIME for one in received]
 
 
 def payload_hash(stream: Stream, payload: Mapping[str, Json]) -> str:
@@ -329,6 +321,9 @@ def checkpoint(key: str, pass_no: Json, reported: int, retrieved: int) -> Regist
     return RegisterRow(key, {"Pass": int(pass_no), "Reported": reported, "Retrieved": retrieved})
 
 
+_utc_text = lru_cache(maxsize=64)(values.utc_text)  # fifty pages come with one request
+
+
 def log_row(stream: Stream, entry: PageEntry) -> RegisterRow:
     duration = entry.finished_at - entry.started_at
     return RegisterRow(
@@ -337,8 +332,8 @@ def log_row(stream: Stream, entry: PageEntry) -> RegisterRow:
             "PageSize": entry.page_size,
             "Retrieved": entry.retrieved,
             "ApiParamsHash": entry.params_hash,
-            "StartedAtUtc": values.utc_text(entry.started_at),
-            "FinishedAtUtc": values.utc_text(entry.finished_at),
+            "StartedAtUtc": _utc_text(entry.started_at),
+            "FinishedAtUtc": _utc_text(entry.finished_at),
             "DurationMs": round(duration.total_seconds() * 1000, 3),
         },
     )

@@ -28,6 +28,7 @@ _ADD = """
 INSERT INTO Counters (Name, Value) VALUES (?, ?) ON CONFLICT (Name) DO UPDATE SET Value = Value + excluded.Value
 """
 _INT64 = 1 << 63
+_PLAIN = frozenset({str, float, type(None)})  # told apart by their columns
 
 
 class RegisterRoom:
@@ -119,9 +120,9 @@ def _range(register: Register, prefix: str, partition: str | None) -> tuple[str,
 
 
 def _values(register: Register, row: RegisterRow) -> tuple[Any, ...]:
-    if strange := set(row.values) - set(register.columns):
+    if strange := row.values.keys() - register.columns:
         raise ValueError(f"{register.name} has no column {', '.join(sorted(strange))}")
-    kinds = {name: kind for name, value in row.values.items() if (kind := _kind(value))}
+    kinds = {name: kind for name, value in row.values.items() if type(value) not in _PLAIN and (kind := _kind(value))}
     values = [_written(row.values.get(column), kinds.get(column)) for column in register.columns]
     return row.partition or register.partition, row.key, _json(kinds) if kinds else None, *values
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain, count, islice
+from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from b24migrate.records import Staged, Staging, Status, Table, order_key
+from b24migrate.records import Staged, Staging, Status, Table, order_keys
 from b24migrate.stores.sqlite.bulk import SIZES
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.registers import add_counters
@@ -33,7 +33,8 @@ _SOMETIMES = (
 )
 # These may be bound as bytes, and are cast then: decoding them to a str and back costs more than writing them.
 _BYTES = frozenset({"Payload", "Extras"})
-_ROW_KEY = itemgetter(0)
+_PAYLOAD = _ALWAYS.index("Payload")
+_ROW_KEY, _PULLED = itemgetter(0), itemgetter(7)
 _KNOWN = """
 SELECT Ord, Status, PayloadHash, PulledThrough, Pass,
     CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Payload AS BLOB) END,
@@ -84,14 +85,17 @@ class _Page(NamedTuple):
     def of(cls, records: Sequence[Staged]) -> _Page:
         row_keys, payloads, *others = zip(*records, strict=True)
         filled = {name: values for name, values in zip(_SOMETIMES, others, strict=True) if not _nothing(values)}
-        keys = list(map(order_key, row_keys))
+        keys = order_keys(row_keys)
         return cls(records, keys, (*_ALWAYS, *filled), [keys, row_keys, payloads, *filled.values()])
 
-    @property
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        """As they are bound, made one by one."""
-        keys, row_keys, payloads, *others = self.columns
-        return zip(keys, row_keys, map(_quickly, payloads), *others, strict=True)
+    def bound(self, start: int, size: int) -> list[Any]:
+        """The values of so many rows, as a statement wants them: one row after another."""
+        width = len(self.columns)
+        values: list[Any] = [None] * (width * size)
+        for place, column in enumerate(self.columns):
+            part = column[start : start + size]
+            values[place::width] = _quickly(part) if place == _PAYLOAD else part
+        return values
 
 
 class StagingRoom:
@@ -111,7 +115,7 @@ class StagingRoom:
             (last,) = connection.execute(sql(_LAST, table)).fetchone()
             added = _insert(visit, page)
             if added == len(records):  # the usual case: a page nobody has seen
-                tally.add(Status.NEW, added, sum(record.pulled_through for record in records))
+                tally.add(Status.NEW, added, sum(map(_PULLED, records)))
                 done = Staging(added=added, seen=added)
             else:
                 done = _meet_again(visit, page, _known(visit, page, last), tally)
@@ -122,23 +126,24 @@ class StagingRoom:
 
 def _insert(visit: _Visit, page: _Page) -> int:
     """Returns how many were not there yet."""
-    rows = page.rows
-    left, added = len(page.keys), 0
+    done = added = 0
     for size in SIZES:
-        while left >= size:
-            values = [visit.run, visit.pass_no, *chain.from_iterable(islice(rows, size))]
-            added += visit.connection.execute(_insertion(visit.table, page.names, size), values).rowcount
-            left -= size
+        statement = _insertion(visit.table, page.names, size)
+        while len(page.keys) - done >= size:
+            values = [visit.run, visit.pass_no, *page.bound(done, size)]
+            added += visit.connection.execute(statement, values).rowcount
+            done += size
     return added
 
 
-def _quickly(payload: bytes) -> bytes | str:
+def _quickly(payloads: Sequence[bytes]) -> list[bytes | str]:
     """Most portals write ASCII only, and such a text is bound faster than bytes are."""
-    return payload.decode() if payload.isascii() else payload
+    return [payload.decode() if payload.isascii() else payload for payload in payloads]
 
 
 def _nothing(values: Sequence[Any]) -> bool:
-    return all(value is None or value is False for value in values)
+    """Whether all are None or False. A zero is something, although it equals False."""
+    return values.count(None) == len(values) or all(value is None or value is False for value in values)
 
 
 @lru_cache(maxsize=1024)
