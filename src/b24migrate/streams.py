@@ -241,7 +241,8 @@ class Field:
     code: Code | None = None
     names: tuple[str, ...] = ()  # the streams that a code may name
     beside: str = ""  # an aid: the ids of the record's children in it are among the extras that `take` sees
-    under: Callable[[Seen, str, str], tuple[str, str] | None] | None = None  # of a tree: whose id is under a key
+    # of a tree: whose id is under a key, by the maps around it, from outside in
+    under: Callable[[Seen, Sequence[Mapping[str, Json]], str, str], tuple[str, str] | None] | None = None
     doubts: Callable[[Json], Iterable[tuple[str, str]]] | None = None  # of a tree: places that somebody must look at
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from b24migrate.entities.codes import DEAL, FIRST_SMART_TYPE, STAGE_CODES, crm_code, stages_of, type_id
@@ -150,24 +150,28 @@ OWNERS = {
 }
 TYPE_KEYS = ("entitytypeid", "dynamictypeid")
 PIPELINE_KEY = "categoryid"
+TYPE_MADE = "DynamicTypeId"
 LIST_KEYS = ("iblockid",)
 
 
-def owner_of(seen: Seen, name: str, source_id: str) -> tuple[str, str] | None:
+def owner_of(seen: Seen, around: Sequence[Mapping[str, Json]], name: str, source_id: str) -> tuple[str, str] | None:
     """Whose id is under a key; None where it is a number like any other."""
     key = name.replace("_", "").lower()
     if key.endswith(TYPE_KEYS):
         return ("crm_types", source_id) if int(source_id) >= FIRST_SMART_TYPE else None
     if key.endswith(PIPELINE_KEY):
-        return "crm_categories", f"{kind_of(seen)}:{source_id}"
+        return "crm_categories", f"{kind_of(seen, around)}:{source_id}"
     if key.endswith(LIST_KEYS):
         return "lists", source_id
     stream = next((stream for ending, stream in OWNERS.items() if key.endswith(ending)), None)
     return None if stream is None else (stream, source_id)
 
 
-def kind_of(seen: Seen) -> str:
-    """The CRM type of the records that a template is for."""
+def kind_of(seen: Seen, around: Sequence[Mapping[str, Json]]) -> str:
+    """The CRM type of the records that an activity makes, or else of those that its template is for."""
+    made = next((part[TYPE_MADE] for part in reversed(around) if part.get(TYPE_MADE)), None)
+    if str(made).isdecimal():
+        return str(made)
     document = str(seen.payload.get("DOCUMENT_TYPE") or "")
     smart = DYNAMIC.search(document)
     return smart[1] if smart else str(DEAL)

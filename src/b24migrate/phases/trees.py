@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from b24migrate.phases import values
@@ -36,6 +36,7 @@ class At(NamedTuple):
     one: Seen
     done: Composed
     place: str
+    around: tuple[Mapping[str, Json], ...] = ()
 
     def below(self, name: str | int) -> At:
         return self._replace(place=f"{self.place}/{name}")
@@ -57,9 +58,10 @@ class Trees:
         if isinstance(value, list):
             return [self._walk(at.below(number), part) for number, part in enumerate(value)]
         if isinstance(value, dict):
+            inside = at._replace(around=(*at.around, value))
             # Keys hold codes too: a condition is filed under the field it looks at.
             return {
-                str(self._coded(at, name)): self._branch(at.below(name), name, part) for name, part in value.items()
+                str(self._coded(at, name)): self._branch(inside.below(name), name, part) for name, part in value.items()
             }
         return value
 
@@ -92,7 +94,7 @@ class Trees:
         source_id = values.reference(value)
         told = None
         if at.spec.under is not None and source_id is not None and source_id.isdecimal():
-            told = at.spec.under(at.one, name, source_id)
+            told = at.spec.under(at.one, at.around, name, source_id)
         if told is None:
             return self._walk(at, value)
         target_id = self._work.links.target_id(*told)
