@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +40,13 @@ class Portal:
 
     def call(self, method: str, params: Json) -> Json:
         return _ask(self.webhook + method, params)["result"]
+
+    def ask(self, method: str, params: Json) -> Json:
+        """None where the portal refuses."""
+        try:
+            return self.call(method, params)
+        except urllib.error.HTTPError:
+            return None
 
 
 @contextmanager

@@ -7,10 +7,17 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tests.chaos.oracle import Fields, Json, Source, expected
+from tests.chaos.oracle import Fields, Ids, Json, Source, expected, failures
+from tests.chaos.oracle.files import lost
+from tests.chaos.oracle.ids import Custom
 from tests.chaos.portals import Portal
 
-STREAMS = ("departments", "users", "groups", "group_members", "chats", "chat_messages", "files")
+STREAMS = (
+    *("departments", "users", "groups", "group_members", "chats", "chat_messages"),
+    *("crm_types", "crm_categories", "crm_stages", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
+    *("tasks", "task_checklists", "task_comments", "feed_posts", "feed_comments", "workflow_templates", "files"),
+)
+KEEPS_ITS_OWN = frozenset({"departments", "crm_types", "crm_categories", "crm_stages"})  # linked where the box has it
 EMPTY: tuple[Json, ...] = (None, "", [], {}, set())
 
 
@@ -19,6 +26,7 @@ class Proof:
     """Differences in words; none means proven."""
 
     records: dict[str, int] = field(default_factory=dict)
+    failed: dict[str, int] = field(default_factory=dict)
     updated: int = 0
     differences: list[str] = field(default_factory=list)
 
@@ -34,12 +42,14 @@ def prove(source: Source, box: Portal, status: Json) -> Proof:
     held = snapshot(box)
     proof = Proof({stream: len(rows) for stream, rows in held.items()})
     proof.updated = sum(row["updated_count"] for rows in held.values() for row in rows)
-    ids = {row["key"]: str(row["id"]) for rows in held.values() for row in rows}
-    wanted = expected(source, ids.get, _options(source, held["users"]))
+    bad = failures(source)
+    proof.failed = {stream: len(found - source.linked.keys()) for stream, found in bad.items() if found}
+    ids = Ids(source, held, box.webhook.partition("/rest/")[0], _customs(source, box, held))
+    wanted = expected(source, ids)
     for stream in STREAMS:
         proof.complain(_stream(stream, wanted[stream], held[stream]))
     proof.complain(_conduct(box))
-    proof.complain(_accounts(source, wanted, status))
+    proof.complain(_accounts(source, wanted, proof.failed, status))
     return proof
 
 
@@ -48,21 +58,51 @@ def prove(source: Source, box: Portal, status: Json) -> Proof:
 
 def _stream(stream: str, wanted: Mapping[str, Fields], held: list[Json]) -> Iterator[str]:
     there = {row["key"]: row for row in held}
-    yield from (f"{stream}: {key} is missing on the box" for key in wanted.keys() - there.keys())
-    yield from (f"{stream}: {key} is on the box and should not be" for key in there.keys() - wanted.keys())
+    yield from (f"{stream}: {key} is missing on the box" for key in sorted(wanted.keys() - there.keys()))
+    yield from (f"{stream}: {key} is on the box and should not be" for key in sorted(there.keys() - wanted.keys()))
     if len(there) != len(held):
         yield f"{stream}: the box has a key twice"
     targets = [row["id"] for row in held]
     if len(set(targets)) != len(targets):
         yield f"{stream}: two keys stand for one record"
-    for key in wanted.keys() & there.keys():
+    for key in sorted(wanted.keys() & there.keys()):
         row = there[key]
         if row["created_count"] != 1:
             yield f"{stream}: {key} was created {row['created_count']} times"
-        for name, value in wanted[key].items():
-            actual = row["fields"].get(name)
-            if not _same(value, actual):
-                yield f"{stream}: {key} {name} is {str(actual)[:80]!r}, not {str(value)[:80]!r}"
+        keeps = row["linked"] and stream in KEEPS_ITS_OWN
+        yield from (f"{stream}: {key} {one}" for one in (_likeness if keeps else _fields)(wanted[key], row["fields"]))
+
+
+def _fields(wanted: Fields, there: Fields) -> Iterator[str]:
+    for name, value in wanted.items():
+        place, should, actual = _first_difference(value, there.get(name))
+        if place is not None:
+            yield f"{name}{place} is {str(actual)[:120]!r}, not {str(should)[:120]!r}"
+
+
+def _likeness(wanted: Fields, there: Fields) -> Iterator[str]:
+    """What the box had already was linked rightly: it is of the same kind, and has the same code or the same name."""
+    for name in ("ENTITY_ID", "entityTypeId", "UF_HEAD"):
+        if name in wanted and wanted[name] != there.get(name):
+            yield f"{name} is {there.get(name)!r}, not {wanted[name]!r}"
+    alike = [name for name in ("STATUS_ID", "NAME", "name", "title") if name in wanted]
+    if alike and not any(wanted[name] == there.get(name) for name in alike):
+        yield f"was linked to something else: {there}"
+
+
+def _first_difference(value: Json, actual: Json) -> tuple[str | None, Json, Json]:
+    """Where, what should be there, what is; None where all is as it should be."""
+    if isinstance(value, dict) and isinstance(actual, dict) and value.keys() == actual.keys():
+        parts = ((f"/{name}", part, actual[name]) for name, part in value.items())
+    elif isinstance(value, list) and isinstance(actual, list) and len(value) == len(actual):
+        parts = ((f"/{at}", *both) for at, both in enumerate(zip(value, actual, strict=True)))
+    else:
+        return (None, value, actual) if _same(value, actual) else ("", value, actual)
+    for name, one, other in parts:
+        place, should, there = _first_difference(one, other)
+        if place is not None:
+            return name + place, should, there
+    return None, value, actual
 
 
 def _same(value: Json, actual: Json) -> bool:
@@ -70,7 +110,9 @@ def _same(value: Json, actual: Json) -> bool:
         return True
     if isinstance(value, set):
         return isinstance(actual, list) and set(actual) == value and len(actual) == len(value)
-    return bool(value == actual)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return isinstance(actual, int | float) and not isinstance(actual, bool) and value == actual
+    return type(value) is type(actual) and bool(value == actual)
 
 
 def _conduct(box: Portal) -> Iterator[str]:
@@ -82,30 +124,43 @@ def _conduct(box: Portal) -> Iterator[str]:
         yield f"{watched['digest_mismatches']} items had a digest that is not of their fields"
 
 
-def _options(source: Source, users: list[Json]) -> dict[str, dict[str, str]]:
-    """Which list value became which, seen on users that have one value only; every user is then held against it."""
-    found: dict[str, dict[str, str]] = {}
-    there = {row["key"]: row["fields"] for row in users}
-    for code, about in source.custom.items():
-        if about["USER_TYPE_ID"] != "enumeration":
-            continue
-        for number, row in source.users.items():
-            values, became = row.get(code) or [], there.get(f"source:users:{number}", {}).get(code) or []
-            for value, option in zip(values, became, strict=False):
-                found.setdefault(code, {}).setdefault(str(value), str(option))
-        if len(set(found.get(code, {}).values())) != len(found.get(code, {})):
-            found[code] = {}  # two values became one: every user will differ
+def _customs(source: Source, box: Portal, held: Mapping[str, list[Json]]) -> dict[str, list[Custom]]:
+    """The box is asked for the fields once more, which changes nothing where they are there: list values by name."""
+    types = {row["key"]: row["id"] for row in held["crm_types"]}
+    found: dict[str, list[Custom]] = {}
+    for owner, fields in source.custom.items():
+        stream, _, number = owner.partition(":")
+        wishes = [
+            {
+                **{name: one[name] for name in ("code", "type", "multiple")},
+                "options": [{"id": option, "value": value} for option, value in one["options"].items()],
+            }
+            for one in fields
+        ]
+        body = {
+            "stream": stream,
+            "type": types.get(f"source:crm_types:{source.type_ids.get(number)}"),
+            "fields": wishes,
+        }
+        answers = box.call(f"import.{stream.partition('_')[0]}.fields", body)["fields"]
+        there = {one["code"]: one for one in answers}
+        found[owner] = [
+            Custom(one | {"target": there[one["code"]]["target"], "there": there[one["code"]]["options"]})
+            for one in fields
+            if there[one["code"]]["status"] == "exists"
+        ]
     return found
 
 
 # ---------------------------------------------------------------- in the store
 
 
-def _accounts(source: Source, wanted: Mapping[str, Mapping[str, Fields]], status: Json) -> Iterator[str]:
+def _accounts(
+    source: Source, wanted: Mapping[str, Mapping[str, Fields]], failed: Mapping[str, int], status: Json
+) -> Iterator[str]:
     """Every source id is IMPORT_OK, IMPORT_ERR, excluded or impossible, and the store says the same as the box."""
-    bad, tasks = source.unimportable, source.task_chats
-    excluded = {"chats": len(tasks)}
-    failed = {"users": len(bad)}
+    excluded = {"chats": len(source.task_chats), "task_comments": len(source.copied)}
+    unhad = {"tasks": bool(lost(source))}
     for entity, about in status["entities"].items():
         for stream, said in about["streams"].items():
             linked = len(source.linked) if stream == "users" else 0
@@ -122,7 +177,8 @@ def _accounts(source: Source, wanted: Mapping[str, Mapping[str, Fields]], status
             for name, value in due.items():
                 if said[name] != value:
                     yield f"{stream}: the store says {name} = {said[name]}, it is {value}"
-        if about["verified"] != (entity != "users" or not bad):
+        clean = not unhad.get(entity) and not any(failed.get(stream) for stream in about["streams"])
+        if about["verified"] != clean:
             yield f"{entity}: verified is {about['verified']}"
         if any(state not in ("done", "skipped") for state in about["phases"].values()):
             yield f"{entity}: phases ended as {about['phases']}"

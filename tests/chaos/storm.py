@@ -20,7 +20,10 @@ WEATHER: dict[str, float] = {
     "html200": 0.005,
     "lost": 0.03,
 }
-GROWING = ("user.get", "sonet_group.get", "im.dialog.messages.get")
+GROWING = (
+    *("user.get", "sonet_group.get", "im.dialog.messages.get", "crm.item.list", "tasks.task.list", "log.blogpost.get"),
+    *("bizproc.workflow.template.list", "task.checklistitem.getlist", "task.commentitem.getlist"),
+)
 
 
 def over_the_cloud() -> list[Rule]:
@@ -39,16 +42,68 @@ def over_the_box() -> list[Rule]:
     return [*weather, *lost, *items]
 
 
+def the_administrator_comments(cloud: Portal, chance: random.Random) -> None:
+    """The portal shows the text of a comment to its author only, so he whose webhook it is writes a few."""
+    posts = [post["id"] for post in cloud.dump("feed_posts", visible_to="1")]
+    for number in range(12):
+        text = f"[USER={1 + number % 5}]Коллега[/USER], см. {chance.randrange(100)}" if number % 3 else "+1"
+        wish = {"stream": "feed_comments", "op": "add", "post": int(chance.choice(posts)), "files": number % 3 // 2}
+        cloud.mutate(**wish, fields={"text": text, "author_id": 1})
+
+
 def people_keep_working(cloud: Portal, chance: random.Random) -> str:
-    """Somebody edits, deletes or writes a message while the migration runs; says what."""
+    """Somebody writes, edits or deletes something while the migration runs; says what."""
+    return chance.choice((_talk, _talk, _sell, _work, _post))(cloud, chance)
+
+
+def _talk(cloud: Portal, chance: random.Random) -> str:
+    of_tasks = {chat["id"] for chat in cloud.dump("chats") if chat["fields"]["message_type"] == "X"}
     messages = cloud.dump("chat_messages", visible_to="1")
-    chosen = chance.choice(messages)
+    chosen = chance.choice([one for one in messages if one["id"].partition(":")[0] not in of_tasks])
     chat, _, number = chosen["id"].partition(":")
     # The file of a message that is deleted after its upload stays on the box, so messages with files are only edited.
     op = chance.choice(
         ("update", "add") if "FILE_ID" in (chosen["fields"]["params"] or {}) else ("update", "delete", "add")
     )
-    text = {"text": f"Исправлено {chance.randrange(10_000)}: [USER=1]Шеф[/USER]"}
     where = {"chat": int(chat)} if op == "add" else {"chat": int(chat), "id": int(number)}
-    cloud.mutate(stream="chat_messages", op=op, **where, **({} if op == "delete" else {"fields": text}))
+    cloud.mutate(stream="chat_messages", op=op, **where, **({} if op == "delete" else {"fields": _words(chance)}))
     return op
+
+
+def _sell(cloud: Portal, chance: random.Random) -> str:
+    stream = chance.choice(("crm_companies", "crm_contacts", "crm_deals", "crm_spitems"))
+    chosen = chance.choice(cloud.dump(stream))["id"]
+    fields = {"comments": _words(chance)["text"]} if stream != "crm_spitems" else {"title": _words(chance)["text"]}
+    cloud.mutate(stream=stream, op="update", id=chosen, fields=fields)
+    return f"{stream} changed"
+
+
+def _work(cloud: Portal, chance: random.Random) -> str:
+    # A comment that the portal shows twice and that somebody changes in one place only would be two comments.
+    said = chance.choice([one for one in cloud.dump("task_comments") if not (one["forum"] and one["message"])])
+    task, text = int(said["fields"]["task_id"]), _words(chance)["text"]
+    wishes = (
+        {"stream": "tasks", "op": "update", "id": task, "fields": {"TITLE": f"Иначе {chance.randrange(1000)}"}},
+        {"stream": "task_checklists", "op": "add", "task": task},
+        {"stream": "task_comments", "op": "add", "task": task},
+        {"stream": "task_comments", "op": "update", "task": task, "id": said["forum"], "fields": {"POST_MESSAGE": text}}
+        if said["forum"]
+        else {"stream": "task_comments", "op": "update", "task": task, "id": said["message"], "fields": {"text": text}},
+    )
+    cloud.mutate(**(wish := chance.choice(wishes)))
+    return f"{wish['stream']} changed"
+
+
+def _post(cloud: Portal, chance: random.Random) -> str:
+    post = int(chance.choice(cloud.dump("feed_posts", visible_to="1"))["id"])
+    wishes = (
+        {"stream": "feed_posts", "op": "update", "id": post, "fields": {"DETAIL_TEXT": _words(chance)["text"]}},
+        {"stream": "feed_posts", "op": "add"},
+        {"stream": "feed_comments", "op": "add", "post": post},
+    )
+    cloud.mutate(**(wish := chance.choice(wishes)))
+    return f"{wish['stream']} changed"
+
+
+def _words(chance: random.Random) -> Rule:
+    return {"text": f"Исправлено {chance.randrange(10_000)}: [USER=1]Шеф[/USER]"}

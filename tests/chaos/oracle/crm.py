@@ -1,0 +1,81 @@
+"""Companies, contacts, deals and items of smart processes."""
+
+from __future__ import annotations
+
+from tests.chaos.oracle.ids import Ids, day, utc, yes
+from tests.chaos.oracle.source import CRM, DEAL, Fields, Json, Source
+from tests.chaos.oracle.texts import rewritten
+
+
+def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
+    made = {
+        stream: {number: {**_any(row, ids), **ids.custom(stream, row)} for number, row in source[stream].items()}
+        for stream in CRM
+    }
+    for number, row in source["crm_contacts"].items():
+        own = made["crm_contacts"][number]
+        own |= {name: row[name] for name in ("name", "lastName", "secondName")}
+        own["companyIds"] = ids.records("crm_companies", row["companyIds"])
+    for number, row in source["crm_deals"].items():
+        made["crm_deals"][number] |= {**_sold(row, DEAL, ids), "closed": yes(row["closed"])}
+    made["crm_spitems"] = {number: _item(number, row, ids) for number, row in source["crm_spitems"].items()}
+    return made
+
+
+def _item(number: str, row: Fields, ids: Ids) -> Fields:
+    kind = int(number.partition(":")[0])
+    custom = ids.custom(f"crm_spitems:{kind}", row)
+    return {**_any(row, ids), **_sold(row, kind, ids), **custom, "entityTypeId": ids.type(kind)}
+
+
+def _any(row: Fields, ids: Ids) -> Fields:
+    made: Fields = {name: row[name] for name in ("title", "currencyId") if name in row}
+    made |= {name: ids.author(row[name]) for name in ("assignedById", "createdBy")}
+    made |= {name: ids.user(row.get(name)) for name in ("updatedBy", "movedBy")}
+    made |= {name: utc(row.get(name)) for name in ("createdTime", "updatedTime", "movedTime")}
+    made |= {"opened": yes(row["opened"]), "observers": ids.users(row.get("observers") or [])}
+    if "comments" in row:
+        made["comments"] = rewritten(ids, row["comments"])
+    made["sourceId"] = ids.stage("SOURCE", row["sourceId"]) if row.get("sourceId") else None
+    if "companyId" in row:
+        made["companyId"] = ids.record("crm_companies", row["companyId"])
+    if "fm" in row:
+        made["fm"] = [{name: one[name] for name in ("typeId", "valueType", "value")} for one in row["fm"]]
+    return {**made, **_parents(row, ids)}
+
+
+def _parents(row: Fields, ids: Ids) -> Fields:
+    """Both sides: the parent's type in the name, and the parent itself. One that is gone leaves no field."""
+    made: Fields = {}
+    for name, value in row.items():
+        kind = name.removeprefix("parentId")
+        if kind.isdecimal() and kind != name:
+            made[f"parentId{ids.type(kind)}"] = ids.item(int(kind), value) if value else None
+    return made
+
+
+def _sold(row: Fields, kind: int, ids: Ids) -> Fields:
+    category = row["categoryId"]
+    dictionary = f"DYNAMIC_{kind}_STAGE_{category}"
+    if kind == DEAL:
+        dictionary = f"DEAL_STAGE_{category}" if category else "DEAL_STAGE"
+    return {
+        "categoryId": ids.category(kind, category),
+        "stageId": ids.stage(dictionary, row["stageId"]) if row["stageId"] else None,
+        "opportunity": row["opportunity"],
+        "isManualOpportunity": yes(row["isManualOpportunity"]),
+        "begindate": day(row["begindate"]),
+        "closedate": day(row["closedate"]),
+        "contactIds": ids.records("crm_contacts", row["contactIds"]),
+        "productRows": [_product(one) for one in row["productRows"]],
+    }
+
+
+def _product(row: Fields) -> Json:
+    same = ("productName", "price", "quantity", "discountRate", "taxRate", "sort")
+    measure = row["measureCode"]
+    return {
+        **{name: row[name] for name in same},
+        "taxIncluded": yes(row["taxIncluded"]),
+        "measureCode": None if measure is None else str(measure),
+    }

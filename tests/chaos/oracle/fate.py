@@ -1,0 +1,85 @@
+"""Which records cannot be imported, by the rules that are stated: nothing else may fail."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tests.chaos.oracle.ids import LETTERS, STREAM_OF
+from tests.chaos.oracle.source import Fields, Json, Source
+
+Bad = defaultdict[str, set[str]]
+
+
+def failures(source: Source) -> Bad:
+    """stream -> ids. In the order of import: what depends on a failed record may fail with it."""
+    bad: Bad = defaultdict(set)
+    bad["users"] = set(unimportable(source)) | set(source.linked)  # the linked are on the box, but not by a key
+    nobody = bad["users"] - set(source.linked)
+    bad["group_members"] = {key for key, row in source["group_members"].items() if str(row["USER_ID"]) in nobody}
+    bad["crm_deals"] = {key for key, row in source["crm_deals"].items() if not _has_its_place(source, row)}
+    _items_without_parents(source, bad)
+    bad["tasks"] = {key for key, row in source["tasks"].items() if _is_lost(source, row, bad)}
+    for stream in ("task_checklists", "task_comments"):
+        bad[stream] = {key for key in source[stream] if key.partition(":")[0] in bad["tasks"]}
+    bad["feed_comments"] = {key for key in source["feed_comments"] if key.partition(":")[0] not in source["feed_posts"]}
+    return bad
+
+
+def unimportable(source: Source) -> dict[str, str]:
+    """Users that cannot be imported, and the code that says why."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for number, user in sorted(source["users"].items(), key=lambda entry: int(entry[0])):
+        email = str(user.get("EMAIL") or "").strip().lower()
+        if not email or not str(user.get("NAME") or "").strip():
+            found[number] = "VALIDATION"
+        elif email in taken:
+            found[number] = "DUPLICATE_EMAIL"
+        taken |= {email} - {""}
+    return found
+
+
+def _has_its_place(source: Source, deal: Fields) -> bool:
+    """A pipeline and a stage that the source still lists."""
+    category = deal["categoryId"]
+    stages = f"DEAL_STAGE_{category}" if category else "DEAL_STAGE"
+    return f"2:{category}" in source["crm_categories"] and f"{stages}:{deal['stageId']}" in source["crm_stages"]
+
+
+def _items_without_parents(source: Source, bad: Bad) -> None:
+    """A parent that exists is required; so whoever hangs on a failed record fails, and so do those who hang on him."""
+    before = -1
+    while before != len(bad["crm_spitems"]):
+        before = len(bad["crm_spitems"])
+        for key, row in source["crm_spitems"].items():
+            if any(number in bad[stream] for stream, number in parents(row)):
+                bad["crm_spitems"].add(key)
+
+
+def parents(row: Fields) -> Iterator[tuple[str, str]]:
+    """Stream and id of every parent."""
+    for name, value in row.items():
+        kind = name.removeprefix("parentId")
+        if kind.isdecimal() and kind != name and value:
+            yield (STREAM_OF[int(kind)], str(value)) if int(kind) in STREAM_OF else ("crm_spitems", f"{kind}:{value}")
+
+
+def _is_lost(source: Source, task: Fields, bad: Bad) -> bool:
+    """Its group is gone, or it is about a record of the CRM that failed."""
+    group = str(task["groupId"] or 0)
+    return (group != "0" and group not in source["groups"]) or any(
+        number in bad[stream] for stream, number in map(named, links(task))
+    )
+
+
+def links(task: Fields) -> list[str]:
+    return list(task["ufCrmTask"] or [])
+
+
+def named(code: Json) -> tuple[str, str]:
+    """Stream and id of a CRM code."""
+    letters, _, number = str(code).partition("_")
+    if letters.startswith("T"):
+        return "crm_spitems", f"{int(letters[1:], 16)}:{number}"
+    return LETTERS.get(letters, letters), number

@@ -1,0 +1,94 @@
+"""Every file once, by the SHA-256 of the bytes that the source serves, made here once more."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from tests.chaos.oracle import feed, tasks
+from tests.chaos.oracle.source import CRM, Fields, Json, Source
+
+from b24sim.company.files import noise, picture
+
+Wanted = Iterator[tuple[str, Fields]]
+
+
+def wanted(source: Source) -> Wanted:
+    """Key -> size, SHA-256 and, where the source tells it, name. Those of records that fail are moved as well."""
+    for key, about in (*_pictures(source), *_of_chats(source), *_of_crm(source), *_of_tasks(source), *_of_feed(source)):
+        yield f"source:file:{key}", about
+
+
+def lost(source: Source) -> set[str]:
+    """Files of comments in chats of tasks which neither the Drive nor the chat gives to the webhook's owner."""
+    return {one for one, forum in _of_comments(source) if not forum and not source.on_drive(one)}
+
+
+def _pictures(source: Source) -> Wanted:
+    for number, row in source["users"].items():
+        if row.get("PERSONAL_PHOTO"):
+            yield f"user:{number}", _about(picture(f"main:{number}:"))
+    for number, row in source["groups"].items():
+        if row.get("IMAGE"):
+            yield f"group:{number}", _about(picture(f"sonet:{number}:"))
+    for number, row in source["chats"].items():
+        if row.get("avatar") and number not in source.task_chats:
+            yield f"chat:{number}", _about(picture(f"im:{number}:"))
+
+
+def _of_chats(source: Source) -> Wanted:
+    for key, row in source["chat_messages"].items():
+        if key.partition(":")[0] not in source.task_chats:
+            for one in (row["params"] or {}).get("FILE_ID", []):
+                yield _drive(str(one), source.disk[str(one)]["name"], source.disk[str(one)]["size"])
+
+
+def _of_crm(source: Source) -> Wanted:
+    for stream in (*CRM, "crm_spitems"):
+        for row in source[stream].values():
+            for value in row.values():
+                for one in value if isinstance(value, list) else [value]:
+                    if isinstance(one, dict) and "sha256" in one:
+                        yield f"crm:{one['id']}", {"size": one["size"], "sha256": one["sha256"]}
+
+
+def _of_tasks(source: Source) -> Wanted:
+    for row in source["tasks"].values():
+        yield from _attached(source, tasks.attachments(row))
+    for row in source["task_checklists"].values():
+        for one in row["ATTACHMENTS"].values() if row["ATTACHMENTS"] else ():
+            yield _drive(one["FILE_ID"], one["NAME"], one["SIZE"])
+    for one, forum in _of_comments(source):
+        if forum:
+            told = source.attached(str(int(one) - tasks.OWN_OBJECTS))
+            yield _drive(one, told.name, told.size)
+        elif drive := source.on_drive(one):
+            yield _drive(one, drive["NAME"], drive["SIZE"])
+
+
+def _of_comments(source: Source) -> Iterator[tuple[str, bool]]:
+    """The object, and whether the forum tells it."""
+    for number, row in source["task_comments"].items():
+        yield from ((one, number in source.forum) for one in row["files"])
+
+
+def _of_feed(source: Source) -> Wanted:
+    for row in source["feed_posts"].values():
+        yield from _attached(source, feed.attachments(row))
+    for row in source["feed_comments"].values():
+        for one in map(str, row["attach"]):
+            if drive := source.on_drive(one):
+                yield _drive(one, drive["NAME"], drive["SIZE"])
+
+
+def _attached(source: Source, numbers: list[str]) -> Wanted:
+    for one in map(source.attached, numbers):
+        yield one.key, _drive(one.object_id, one.name, one.size)[1]
+
+
+def _drive(number: str, name: str, size: Json) -> tuple[str, Fields]:
+    return f"disk:{number}", {**_about(noise(f"file:{number}", int(size))), "name": name}
+
+
+def _about(content: bytes) -> Fields:
+    return {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}

@@ -1,0 +1,121 @@
+"""The source's truth: every record as far as the webhook's owner may see it, and what hangs on the records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from tests.chaos.portals import Portal
+
+Json = Any
+Fields = dict[str, Json]
+Rows = dict[str, Fields]
+ME = "1"  # the owner of the source's webhook
+DEAL, CONTACT, COMPANY = 2, 3, 4
+CRM = {"crm_deals": DEAL, "crm_contacts": CONTACT, "crm_companies": COMPANY}
+PLAIN = (
+    *("departments", "users", "groups", "feed_posts", "workflow_templates"),
+    *("crm_types", "crm_categories", "crm_stages", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
+    *("tasks", "task_checklists", "task_comments"),
+)
+
+
+class Attached(NamedTuple):
+    """The file behind an attachment. Where its object may not be opened, the attachment itself is the file."""
+
+    key: str
+    object_id: str
+    name: str
+    size: int
+
+
+@dataclass
+class Source:
+    rows: dict[str, Rows]
+    forum: set[str]  # the task comments that the forum shows
+    copied: set[str]  # and those of them that a chat shows once more
+    disk: Rows  # files of chats
+    custom: dict[str, list[Fields]]  # stream, or crm_spitems:<type> -> its custom fields
+    ask: Callable[[str, Json], Json]
+    url: str
+    linked: dict[str, str] = field(default_factory=dict)  # users that the box has already: source id -> target id
+    placeholder: str = ""
+    _attached: dict[str, Attached] = field(default_factory=dict)
+    _readable: dict[str, Json] = field(default_factory=dict)
+
+    def __getitem__(self, stream: str) -> Rows:
+        return self.rows[stream]
+
+    @property
+    def task_chats(self) -> set[str]:
+        return {number for number, chat in self["chats"].items() if chat["message_type"] == "X"}
+
+    @cached_property
+    def type_ids(self) -> dict[str, str]:
+        """entityTypeId -> the type's own id."""
+        return {str(row["entityTypeId"]): number for number, row in self["crm_types"].items()}
+
+    def attached(self, number: str) -> Attached:
+        if number not in self._attached:
+            told = self.ask("disk.attachedObject.get", {"id": number})
+            drive = self.on_drive(told["OBJECT_ID"])
+            key = f"disk:{told['OBJECT_ID']}" if drive else f"attached:{number}"
+            self._attached[number] = Attached(key, told["OBJECT_ID"], told["NAME"], int(told["SIZE"]))
+        return self._attached[number]
+
+    def on_drive(self, number: str) -> Json:
+        """What the Drive says about a file, None where it does not let the webhook's owner."""
+        if number not in self._readable:
+            self._readable[number] = self.ask("disk.file.get", {"id": number})
+        return self._readable[number]
+
+
+def source_of(cloud: Portal) -> Source:
+    def rows(stream: str, keep: Callable[[Json], bool] = lambda _: True) -> Rows:
+        return {one["id"]: one["fields"] for one in cloud.dump(stream, visible_to=ME) if keep(one)}
+
+    found = {stream: rows(stream) for stream in PLAIN}
+    found["group_members"] = rows("group_members", lambda one: one["active"])
+    found["chats"] = rows("chats", lambda one: int(ME) in one["recent_for"])
+    found["chat_messages"] = {
+        key: row for key, row in rows("chat_messages").items() if key.partition(":")[0] in found["chats"]
+    }
+    # The portal shows the text of a comment to its author only.
+    found["feed_comments"] = rows("feed_comments", lambda one: one["told"])
+    for one in cloud.dump("tasks", visible_to=ME):
+        found["tasks"][one["id"]] = {**one["fields"], "codes": one["codes"]}
+    talk = cloud.dump("task_comments", visible_to=ME)
+    forum = {one["id"] for one in talk if one["forum"] is not None}
+    copied = {one["id"] for one in talk if one["id"] in forum and one["message"] is not None}
+    url = cloud.webhook.partition("/rest/")[0]
+    return Source(found, forum, copied, rows("files"), _custom(cloud), cloud.ask, url)
+
+
+def _custom(cloud: Portal) -> dict[str, list[Fields]]:
+    """In one form: code, type, multiple, options (id -> value), and the one kind of CRM record it may name."""
+    found: dict[str, list[Fields]] = {"users": [], "tasks": [], **{stream: [] for stream in CRM}}
+    for stream, dump in (("users", "user_fields"), ("tasks", "task_fields")):
+        for one in cloud.dump(dump):
+            row = one["fields"]
+            if row["XML_ID"] != row["FIELD_NAME"]:  # those of every portal have their own names as XML_ID
+                found[stream].append(
+                    _form(row["FIELD_NAME"], row["USER_TYPE_ID"], row["MULTIPLE"], row["SETTINGS"],
+                          {str(option["ID"]): option["VALUE"] for option in row.get("LIST", [])})
+                )  # fmt: skip
+    owners = {f"CRM_{stream.removeprefix('crm_')[:-1].upper()}": stream for stream in CRM}
+    owners["CRM_COMPANY"] = owners.pop("CRM_COMPANIE")
+    owners |= {f"CRM_{one['id']}": f"crm_spitems:{one['fields']['entityTypeId']}" for one in cloud.dump("crm_types")}
+    for one in cloud.dump("crm_fields"):
+        row = one["fields"]
+        options = {option["id"]: option["value"] for option in row.get("enum", [])}
+        form = _form(row["fieldName"], row["userTypeId"], row["multiple"], row["settings"], options)
+        found.setdefault(owners[row["entityId"]], []).append(form)
+    return found
+
+
+def _form(code: str, kind: str, multiple: str, settings: Json, options: dict[str, str]) -> Fields:
+    allowed = [name for name, yes in settings.items() if yes == "Y"] if kind == "crm" else []
+    only = "CO" if allowed == ["COMPANY"] else ""
+    return {"code": code, "type": kind, "multiple": multiple == "Y", "options": options, "only": only}
