@@ -32,10 +32,12 @@ from b24migrate.entities.crm_reading import (
     multifields,
     product_rows,
     refetch_items,
+    refetch_legacy,
     refetch_smart_items,
     smart_items,
 )
 from b24migrate.entities.custom import listed, of_types
+from b24migrate.entities.reading import either
 from b24migrate.records import Args, Json, Table
 from b24migrate.streams import (
     ABSENT,
@@ -194,7 +196,7 @@ def family(name: str, table: str, *, number: int, fallback: Listing, page: str, 
         lasting=lasting,
         view=modern,
         files=files_of,
-        fetch=refetch_items(number),
+        fetch=either(refetch_items(number), refetch_legacy(fallback)),
         mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
         custom_prefix=UF,
         late_custom=frozenset({"crm"}),

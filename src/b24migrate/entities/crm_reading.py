@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from b24migrate.entities.products import products
-from b24migrate.entities.reading import raw_items
+from b24migrate.entities.products import of_deals, products
+from b24migrate.entities.reading import one_by_one, raw_items
 from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.phases.values import flag, number, text, whole
 from b24migrate.ports import Command, Source
@@ -143,7 +143,11 @@ def legacy_contacts() -> Listing:
 
 
 def legacy_deals() -> Listing:
-    enrich = bound("crm.deal.contact.items.get", "CONTACT_ID", "contactIds")
+    contacts = bound("crm.deal.contact.items.get", "CONTACT_ID", "contactIds")
+
+    def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
+        return of_deals(source, contacts(source, rows))
+
     return legacy("crm.deal.list", enrich=enrich, enrich_scope="crm")
 
 
@@ -199,6 +203,10 @@ def refetch_items(kind: int) -> Fetch:
         return refetched(source, kind, [one.id for one in wanted], "")
 
     return fetch
+
+
+def refetch_legacy(listing: Listing) -> Fetch:
+    return one_by_one(listing.method, lambda source_id: {**listing.params, "filter": {"ID": source_id}})
 
 
 def refetch_smart_items(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:

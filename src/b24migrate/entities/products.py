@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from b24migrate.entities.reading import raw_items
+from b24migrate.entities.reading import NO_SUCH_METHOD, raw_items
+from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
-from b24migrate.records import Json, Row
+from b24migrate.records import Args, Json, Row
 
 METHOD = "crm.item.productrow.list"
+OLDER_METHOD = "crm.deal.productrows.get"
 OWNERS = 50  # in one question, where the portal understands several
 PAGE = 50
 
@@ -30,6 +33,29 @@ def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
         ]
 
     return enrich
+
+
+def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """By the older method, deal by deal, where a portal lacks the other."""
+    try:
+        return products("D")(source, rows)
+    except Permanent as error:
+        if error.code != NO_SUCH_METHOD:
+            raise
+    answers = source.batch([Command(OLDER_METHOD, {"id": row.source_id}) for row in rows])
+    for answer in answers:
+        if answer.error is not None:
+            raise answer.error
+    told = [[camel(msgspec.json.decode(raw)) for raw in raw_items(one.result or b"[]", ())] for one in answers]
+    return [
+        row._replace(extras={**(row.extras or {}), "productRows": in_order(mine)})
+        for row, mine in zip(rows, told, strict=True)
+    ]
+
+
+def camel(row: Args) -> Args:
+    """PRODUCT_NAME is productName in the newer method."""
+    return {re.sub("_(.)", lambda found: found[1].upper(), name.lower()): value for name, value in row.items()}
 
 
 def together(source: Source, owner_type: str, owners: Sequence[str]) -> dict[str, list[Json]] | None:

@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Args, Json, Row
 from b24migrate.streams import Fetch, Lookup, Seen
+
+NO_SUCH_METHOD = "ERROR_METHOD_NOT_FOUND"
 
 
 def one_by_one(
@@ -26,6 +29,20 @@ def one_by_one(
                 if same_id(raw, id_field, one.id):
                     found[one.id] = Row(one.id, bytes(raw))
         return found
+
+    return fetch
+
+
+def either(modern: Fetch, older: Fetch) -> Fetch:
+    """By the older method where a portal lacks the other."""
+
+    def fetch(source: Source, wanted: Sequence[Seen], lookup: Lookup) -> dict[str, Row]:
+        try:
+            return modern(source, wanted, lookup)
+        except Permanent as error:
+            if error.code != NO_SUCH_METHOD:
+                raise
+        return older(source, wanted, lookup)
 
     return fetch
 

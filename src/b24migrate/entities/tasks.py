@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from b24migrate.entities.attached import on_drive, refs_of, resolving
+import msgspec
+
+from b24migrate.entities.attached import on_drive, refs_of, resolved, resolving
 from b24migrate.entities.chats import attached as files_of_message
 from b24migrate.entities.chats import join_files
 from b24migrate.entities.codes import CRM_STREAMS, crm_link
 from b24migrate.entities.custom import of_tasks
-from b24migrate.entities.reading import one_by_one
-from b24migrate.ports import Source
-from b24migrate.records import Json, SetAside, Table, order_key
+from b24migrate.entities.reading import either, one_by_one
+from b24migrate.ports import Command, Source
+from b24migrate.records import Json, Row, SetAside, Table, order_key
 from b24migrate.streams import (
     ABSENT,
     CustomFields,
@@ -29,6 +31,7 @@ from b24migrate.streams import (
     Resolve,
     Seen,
     Stream,
+    Take,
     Upward,
     Whole,
     flags,
@@ -38,6 +41,7 @@ from b24migrate.streams import (
 )
 
 MODERN = "tasks.task.list"
+OLDER = "task.item.list"
 COLUMNS = [
     "ID",
     "TITLE",
@@ -134,10 +138,29 @@ def told(value: Json) -> list[Json]:
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
+def of_task(name: str) -> Take:
+    """What the task itself tells; of a row of the older listing another method did."""
+    return lambda seen: seen.payload.get(name, seen.extras.get(name, ABSENT))
+
+
 def tags(seen: Seen) -> Json:
-    if "tags" not in seen.payload:
+    listed = of_task("tags")(seen)
+    if listed is ABSENT:
         return ABSENT
-    return [str(one.get("title") if isinstance(one, dict) else one) for one in told(seen.payload["tags"])]
+    return [str(one.get("title") if isinstance(one, dict) else one) for one in told(listed)]
+
+
+def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """The older listing tells neither tags nor who else takes part."""
+    answers = source.batch([Command("task.item.getdata", {"TASKID": row.source_id}) for row in rows])
+    known = []
+    for row, answer in zip(rows, answers, strict=True):
+        if answer.error is not None:
+            raise answer.error
+        said = camel(msgspec.json.decode(answer.result or b"{}"))
+        more = {name: told(said.get(name)) for name in ("tags", "accomplices", "auditors")}
+        known.append(row._replace(extras={**(row.extras or {}), **more}))
+    return resolved(source, known, attachments)
 
 
 def attachments(payload: Mapping[str, Json]) -> list[str]:
@@ -161,7 +184,15 @@ tasks = Stream(
     name="tasks",
     table=Table("Tasks", "tasks"),
     read=(
-        Listing("task.item.list", OLD_BY_ID, params=OLD, without=MODERN, enrich=resolving(attachments)),
+        Listing(
+            OLDER,
+            OLD_BY_ID,
+            params=OLD,
+            without=MODERN,
+            enrich=whole_tasks,
+            enrich_scope="task",
+            select="SELECT",
+        ),
         Listing(
             MODERN,
             BY_ID,
@@ -183,8 +214,8 @@ tasks = Stream(
         person("responsibleId", Policy.PLACEHOLDER),
         person("changedBy"),
         person("closedBy"),
-        Field("accomplices", Kind.REFS, to="users"),
-        Field("auditors", Kind.REFS, to="users"),
+        Field("accomplices", Kind.REFS, take=of_task("accomplices"), to="users"),
+        Field("auditors", Kind.REFS, take=of_task("auditors"), to="users"),
         Field("groupId", Kind.REF, to="groups", policy=Policy.REQUIRE),
         Field("parentId", Kind.REF, to="tasks", waits=True),
         *times("createdDate", "changedDate", "closedDate", "dateStart", "deadline", "startDatePlan", "endDatePlan"),
@@ -206,8 +237,11 @@ tasks = Stream(
     volatile=VOLATILE,
     view=camel,
     files=refs_of,
-    fetch=one_by_one(
-        MODERN, lambda source_id: {"filter": {"ID": source_id}, "select": SELECT}, items=("tasks",), id_field="id"
+    fetch=either(
+        one_by_one(
+            MODERN, lambda source_id: {"filter": {"ID": source_id}, "select": SELECT}, items=("tasks",), id_field="id"
+        ),
+        one_by_one(OLDER, lambda source_id: {**OLD, "FILTER": {"ID": source_id}}),
     ),
     mentions=(
         Mention(r"/company/personal/user/(\d+)/tasks/task/view/(\d+)", link=True, ids=("users", "tasks")),

@@ -1,14 +1,15 @@
-"""crm.item.productrow.list: the rows of one owner at a time."""
+"""crm.item.productrow.list and crm.deal.productrows.get: the rows of one owner at a time."""
 
 from collections.abc import Callable
 from typing import Any
 
-from b24sim.company.crm_ids import letters
+from b24sim.company.crm_ids import DEAL, letters
+from b24sim.company.crm_schema import upper
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import condition, split
 from b24sim.paging import page_by_offset, whole
-from b24sim.phpjson import Parts, encode
+from b24sim.phpjson import Parts, encode, encode_all
 from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
@@ -58,4 +59,13 @@ def _key(name: str) -> Callable[[Row], int]:
     return lambda row: int(row[name])
 
 
-METHODS = [Method("crm.item.productrow.list", ("crm",), product_rows)]
+def rows_of_deal(context: Context, params: Params) -> Result:
+    """The older method, under older names."""
+    rows = context.portal.company.crm.product_rows(DEAL, whole(params.get("ID")))
+    return Result(encode_all({upper(name): value for name, value in row.items()} for row in rows))
+
+
+METHODS = [
+    Method("crm.item.productrow.list", ("crm",), product_rows),
+    Method("crm.deal.productrows.get", ("crm",), rows_of_deal, upper=True),
+]
