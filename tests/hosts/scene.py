@@ -21,6 +21,7 @@ from b24sim.serve import Running, serve
 
 SOURCE_SECRET = "cloudsecret7f3a91"
 TARGET_SECRET = "boxsecret0c44be2"
+TALK = '[run]\nentities = ["users", "groups", "chats"]\n'
 SMALL = ("--users", "12", "--groups", "4", "--chats", "4", "--messages", "60", "--files", "3", "--limits", "off")
 
 
@@ -53,7 +54,9 @@ class Scene:
         return self.folder / "b24migrate.toml"
 
     def write(self) -> None:
-        self.config.write_text(f'[source]\nwebhook = "{self.source}"\n[target]\nwebhook = "{self.target}"\n{self.more}')
+        portals = f'[source]\nwebhook = "{self.source}"\n[target]\nwebhook = "{self.target}"\n'
+        entities = "" if "[run]" in self.more else TALK
+        self.config.write_text(portals + entities + self.more)
 
     def run(self, *arguments: str) -> Said:
         """In this process; what it said is kept for the search for secrets."""

@@ -24,6 +24,7 @@ from b24sim.company.changes import change
 from b24sim.faults import Faults
 
 Json = Any
+TALK = ("users", "groups", "chats")
 SMALL = Plan(users=12, departments=4, groups=4, chats=8, messages=120, files=6, seed=5, foreign_chats=0.0)
 CONFIG = """
 [source]
@@ -164,10 +165,12 @@ class World:
 def world(
     folder: Path, plan: Plan = SMALL, *, webhooks: Sequence[int] = (1,), box: Portal | None = None, **portal: Json
 ) -> Iterator[World]:
+    """Where the plan does not say how large its CRM is, only people, groups and chats are migrated."""
+    settings = {"run": {"entities": list(TALK)}} if plan.deals is None else {}
     with ExitStack() as stack:
         cloud = stack.enter_context(serve(Portal(Company(plan), webhooks=webhooks, **portal)))
         target = stack.enter_context(serve(box or Portal(role="box")))
-        yield World(cloud, target, folder, webhooks)
+        yield World(cloud, target, folder, webhooks, settings=settings)
 
 
 def small(**numbers: Json) -> Plan:
