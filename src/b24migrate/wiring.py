@@ -55,7 +55,7 @@ def open_app(
         source = BitrixSource(source_portal(settings, clock, observers))
         work = Work(
             entities=known.entities,
-            streams={**known.streams, FILES.name: FILES},
+            streams={**known.streams, **known.aids, FILES.name: FILES},
             owner=known.owner,
             file_kinds=known.file_kinds,
             store=opened.store,

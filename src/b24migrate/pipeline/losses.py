@@ -9,14 +9,14 @@ from b24migrate.ports import UNRESOLVED
 from b24migrate.streams import Entity
 
 WORDS = {
-    "placeholders": "{} times the placeholder stands for a person whom the target does not have",
-    "references_dropped": "{} references to records that are not on the target were dropped",
-    "texts_unresolved": "{} ids in texts could not be resolved and stay as they were",
-    "files_dropped": "{} times a file that could not be had was left out",
+    "placeholders": "the placeholder stands for a person {} times",
+    "references_dropped": "{} references to what the target does not have were dropped",
+    "texts_unresolved": "{} ids in texts stay as they were",
+    "files_dropped": "{} files were left out",
     "custom_values_left": "{} values of custom fields stay behind",
-    "custom_values_excluded": "{} values of custom fields were excluded by the field map",
+    "custom_values_excluded": "{} values of custom fields are excluded by the field map",
 }
-PLACES = "{} places in them keep ids of the source: `b24migrate places` lists them"
+PLACES = "{} places keep ids of the source (`b24migrate places`)"
 
 
 def losses(counters: Mapping[str, float], stream: str) -> dict[str, int]:
@@ -25,10 +25,12 @@ def losses(counters: Mapping[str, float], stream: str) -> dict[str, int]:
     return {name: count for name, count in counted.items() if count}
 
 
-def sentences(work: Work, entity: Entity) -> Iterator[str]:
-    counters = work.store.counters()
+def sentences(work: Work, entity: Entity, counters: Mapping[str, float]) -> Iterator[str]:
+    """One for each stream that lost anything."""
     for stream in entity.streams:
-        for name, count in losses(counters, stream.name).items():
-            yield f"{stream.name}: {WORDS[name].format(f'{count:,}')}"
+        said = [WORDS[name].format(f"{count:,}") for name, count in losses(counters, stream.name).items()]
         if places := work.store.count(UNRESOLVED, f"{stream.name}:"):
-            yield f"{stream.name}: {PLACES.format(f'{places:,}')}"
+            said.append(PLACES.format(f"{places:,}"))
+        if said:
+            whose = "" if stream.name == entity.name else f"{stream.name}: "
+            yield f"{whose}{'; '.join(said)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -62,17 +63,19 @@ class Snapshot:
 
 def snapshot(work: Work) -> Snapshot:
     run = plan.current(work.store)
-    return Snapshot(run.id if run else "", {entity.name: entity_status(work, entity) for entity in work.entities})
+    counters = work.store.counters()
+    entities = {entity.name: entity_status(work, entity, counters) for entity in work.entities}
+    return Snapshot(run.id if run else "", entities)
 
 
-def entity_status(work: Work, entity: Entity) -> EntityStatus:
+def entity_status(work: Work, entity: Entity, counters: Mapping[str, float]) -> EntityStatus:
     state = States(work.store).read(entity.name)
     return EntityStatus(
         entity.name,
         state.verified,
         {phase: state.phase(phase) for phase in PHASES},
         {stream.name: stream_status(work, stream, state.pass_no) for stream in entity.streams},
-        (*state.notes, *sentences(work, entity)),
+        (*state.notes, *sentences(work, entity, counters)),
     )
 
 

@@ -13,6 +13,7 @@ import typer
 
 from b24migrate.hosts.cli.session import Session
 
+FINDINGS = 5
 SPEAKERS = "1,2,3"  # whose chats can be read
 
 
@@ -22,7 +23,9 @@ def demo(
     users: Annotated[int, typer.Option(min=5, help="Users of the simulated company.")] = 60,
     groups: Annotated[int, typer.Option(min=0, help="Its groups.")] = 25,
     chats: Annotated[int, typer.Option(min=0, help="Its chats.")] = 40,
-    messages: Annotated[int, typer.Option(min=0, help="Messages in them.")] = 3000,
+    messages: Annotated[int, typer.Option(min=0, help="Messages in them.")] = 2000,
+    tasks: Annotated[int, typer.Option(min=0, help="Its tasks.")] = 100,
+    deals: Annotated[int, typer.Option(min=0, help="Its deals; contacts and companies go with them.")] = 150,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the portals running until Ctrl-C.")] = False,
 ) -> None:
     """Migrate between two simulated portals, live.
@@ -36,6 +39,7 @@ def demo(
     session: Session = context.obj
     folder = prepared(Path("demo-out"))
     sizes = {"--users": users, "--groups": groups, "--chats": chats, "--messages": messages}
+    sizes |= {"--tasks": tasks, "--deals": deals, "--contacts": deals // 2, "--companies": deals // 4}
     company = [text for name, size in sizes.items() for text in (name, str(size))]
     typer.echo("Starting a simulated cloud portal and a simulated box …")
     with terminated_politely(), portals([*company, "--webhooks", SPEAKERS]) as (cloud, box):
@@ -43,6 +47,11 @@ def demo(
         session.config.write_text(configuration(cloud, box), "utf-8")
         session.environ = {}
         code = conduct(session, run_plan([]))
+        if code == FINDINGS:
+            typer.echo(
+                "The simulated company has what real ones have: deals in deleted pipelines, files nobody may open,"
+            )
+            typer.echo("people whom nobody remembers. `errors` explains each finding.")
         typer.echo(f"Results: {folder}/ (configuration, store, log). Look around:")
         typer.echo(f"  {own_name()} --config {session.config} status")
         typer.echo(f"  {own_name()} --config {session.config} errors")
