@@ -126,6 +126,9 @@ class References:
         record = self._staged(stream, source_id)
         if stream not in self._work.streams:
             why = "which are not migrated"
+        elif whereabouts(self._work, stream, source_id) is Whereabouts.UNKNOWN:
+            own = f"{self._stream.name}.{spec.name}"
+            why = f"and no {stream} were read yet: migrate them first, or let mapping.policy drop {own}"
         elif record is None:
             why = "which was not found on the source"
         elif record.status is Status.IMPORT_ERR:
