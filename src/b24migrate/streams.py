@@ -33,7 +33,7 @@ class Unresolved(Exception):
     """A record that the target does not have, as far as the links know."""
 
     def __init__(self, stream: str, source_id: str) -> None:
-        super().__init__(f"{stream} {source_id}")
+        super().__init__(f"{stream.partition('.')[0]} {source_id}")  # a code that was read back is a record's
         self.stream = stream
         self.source_id = source_id
 
