@@ -243,6 +243,8 @@ class Field:
     beside: str = ""  # an aid: the ids of the record's children in it are among the extras that `take` sees
     # of a tree: whose id is under a key, by the maps around it, from outside in
     under: Callable[[Seen, Sequence[Mapping[str, Json]], str, str], tuple[str, str] | None] | None = None
+    # of a tree: which part of a list is under which key, where the list says it itself
+    filed: Callable[[Sequence[Json]], tuple[int, str] | None] = lambda _: None
     doubts: Callable[[Json], Iterable[tuple[str, str]]] | None = None  # of a tree: places that somebody must look at
 
     @property

@@ -39,7 +39,9 @@ class Ids:
     stage: str
     deal_stage: str
     field: str
+    choice: str
     option: str
+    pipeline: str
     template: str
 
 
@@ -77,6 +79,13 @@ def steps(ids: Ids) -> dict[str, Any]:
             "DocumentType": ["crm", "Dynamic", f"DYNAMIC_{ids.smart}"],
         },
         "Fields": {"GROUP_ID": ids.group, "RESPONSIBLE_ID": ids.user, "UF_CRM_TASK": [f"D_{ids.deal}"], "TITLE": "12"},
+        "fieldcondition": [
+            ["CATEGORY_ID", "=", ids.pipeline, "0"],
+            ["STAGE_ID", "=", ids.deal_stage, "0"],
+            [ids.choice, "in", [ids.option], "0"],
+            ["OPPORTUNITY", ">", "9", "1"],
+        ],
+        "Chosen": {ids.choice: ids.option, "OPPORTUNITY": "9"},
         "TemplateId": ids.template,
         "HoldToClose": "0",
     }
@@ -111,13 +120,16 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
             stage=f"DT{smart}_{pipeline}:CLIENT",
             deal_stage="C9:PREPARATION",
             field=fields[TEXT].code,
+            choice=fields[CHOICE].code,
             option=str(fields[CHOICE].options[0][0]),
+            pipeline="9",
             template=str(first + 1),
         )
         made.change("workflow_templates", "add", id=first, fields={"TEMPLATE": tree(steps(here)), "AUTO_EXECUTE": "3"})
         back = tree({"TemplateId": str(first)})
         made.change("workflow_templates", "add", id=first + 1, fields={"TEMPLATE": back, "AUTO_EXECUTE": "1"})
         gone = {"who": ["user_777"], "FieldValue": {"UF_CRM_GONE": 1, "STAGE_ID": "C5:NEW"}, "IBLOCK_ID": "7"}
+        gone |= {"Chosen": {here.choice: "777"}}
         (lost,) = made.change("workflow_templates", "add", fields={"TEMPLATE": tree(gone), "AUTO_EXECUTE": "1"})
         made.run(*ENTITIES)
         yield Moved(made, str(first), str(first + 1), str(lost), here, as_there(made, here))
@@ -133,10 +145,11 @@ def as_there(made: World, here: Ids) -> Ids:
     ((smart,),) = made.sql(
         "SELECT TargetId FROM CrmTypes WHERE json_extract(CAST(Payload AS TEXT), '$.entityTypeId') = ?", int(here.smart)
     )
-    ((field, options),) = made.sql(
-        "SELECT TargetField, Options FROM FieldMap WHERE RowKey = ?", f"crm_deals:{here.field}"
-    )
-    assert options is not None
+    fields = {
+        key: (field, json.loads(options))
+        for key, field, options in made.sql("SELECT RowKey, TargetField, Options FROM FieldMap")
+    }
+    choice, options = fields[f"crm_deals:{here.choice}"]
     return Ids(
         user=target("Users", here.user),
         department=target("Departments", here.department),
@@ -146,8 +159,10 @@ def as_there(made: World, here: Ids) -> Ids:
         category=target("CrmCategories", f"{here.smart}:{here.category}"),
         stage=status(f"DYNAMIC_{here.smart}_STAGE_{here.category}:{here.stage}"),
         deal_stage=status(f"DEAL_STAGE_9:{here.deal_stage}"),
-        field=field,
-        option=here.option,
+        field=fields[f"crm_deals:{here.field}"][0],
+        choice=choice,
+        option=options[here.option],
+        pipeline=target("CrmCategories", f"2:{here.pipeline}"),
         template=target("WorkflowTemplates", here.template),
     )
 
@@ -179,6 +194,7 @@ def test_a_template_that_names_what_is_gone_is_switched_off(moved: Moved) -> Non
     fields = moved.fields(moved.lost)
     assert fields["AUTO_EXECUTE"] == 0
     kept = {"who": ["user_777"], "FieldValue": {"UF_CRM_GONE": 1, "STAGE_ID": "C5:NEW"}, "IBLOCK_ID": "7"}
+    kept |= {"Chosen": {moved.there.choice: "777"}}
     assert properties_of(fields) == kept
 
 
@@ -190,6 +206,7 @@ def test_what_stays_is_told_by_its_place(moved: Moved) -> None:
         f"{within}/FieldValue": "the custom field UF_CRM_GONE",
         f"{within}/FieldValue/STAGE_ID": "crm_stages DEAL_STAGE_5:C5:NEW",
         f"{within}/IBLOCK_ID": "lists 7",
+        f"{within}/Chosen/{moved.here.choice}": f"the option 777 of {moved.here.choice}",
     }
 
 

@@ -177,6 +177,17 @@ def kind_of(seen: Seen, around: Sequence[Mapping[str, Json]]) -> str:
     return smart[1] if smart else str(DEAL)
 
 
+NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+PARTS = 3  # the field, how it is compared, and with what; whether all conditions or any of them must be met
+
+
+def condition(row: Sequence[Json]) -> tuple[int, str] | None:
+    """`["CATEGORY_ID", "=", "9", "0"]`: what a field is compared with is an id of the field's kind."""
+    if len(row) < PARTS or not all(isinstance(part, str) for part in row[:2]) or not NAME.fullmatch(row[0]):
+        return None
+    return 2, row[0]
+
+
 def applications(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
     """Activities that an application brought along: nobody knows what their properties mean, nor whether the box has
     the application."""
@@ -209,7 +220,7 @@ NAMED = ("groups", "crm_types", "crm_categories", "crm_stages", "crm_deals", "cr
 
 
 def tree(name: str, doubts: Callable[[Json], Iterator[tuple[str, str]]] | None = None) -> Field:
-    return Field(name, Kind.TREE, code=rewritten, under=owner_of, doubts=doubts, names=NAMED)
+    return Field(name, Kind.TREE, code=rewritten, under=owner_of, filed=condition, doubts=doubts, names=NAMED)
 
 
 workflow_templates = Stream(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from b24migrate.phases import values
+from b24migrate.phases.fields_known import options_of
 from b24migrate.phases.references import Resolver
 from b24migrate.phases.work import Work
 from b24migrate.records import Json
@@ -56,7 +57,7 @@ class Trees:
         if isinstance(value, str):
             return self._coded(at, self._rich(at.spec, at.one, value, at.done))
         if isinstance(value, list):
-            return [self._walk(at.below(number), part) for number, part in enumerate(value)]
+            return self._listed(at, "", value)
         if isinstance(value, dict):
             inside = at._replace(around=(*at.around, value))
             # Keys hold codes too: a condition is filed under the field it looks at.
@@ -64,6 +65,12 @@ class Trees:
                 str(self._coded(at, name)): self._branch(inside.below(name), name, part) for name, part in value.items()
             }
         return value
+
+    def _listed(self, at: At, name: str, value: list[Json]) -> list[Json]:
+        """Each part is under the list's own key, or under that which the list says."""
+        place, said = at.spec.filed(value) or (-1, "")
+        keys = [said if number == place else name for number in range(len(value))]
+        return [self._branch(at.below(number), keys[number], part) for number, part in enumerate(value)]
 
     def _coded(self, at: At, text: Json) -> Json:
         code = at.spec.code
@@ -90,11 +97,16 @@ class Trees:
     def _under(self, at: At, name: str, value: Json) -> Json:
         """What is below a key, where the key may tell whose ids it holds. What is lost stays, and its place is told."""
         if isinstance(value, list):
-            return [self._under(at.below(number), name, part) for number, part in enumerate(value)]
+            return self._listed(at, name, value)
         source_id = values.reference(value)
         told = None
         if at.spec.under is not None and source_id is not None and source_id.isdecimal():
             told = at.spec.under(at.one, at.around, name, source_id)
+            options = {} if told else options_of(self._work, name)
+            if options and source_id not in options:
+                at.done.places.append((at.place, f"the option {source_id} of {name}"))
+            elif options:
+                return options[source_id]
         if told is None:
             return self._walk(at, value)
         target_id = self._work.links.target_id(*told)
