@@ -63,8 +63,14 @@ def upload(work: Work, job: Job) -> Follow:
     held, last = _next(work, job, fetched=True)
     if last is None:
         return lanes.at_the_end(work, job, lambda lane: _due_again(work, job, lane, fetched=True))
-    for one in held:
-        _upload(work, one)
+    for place, one in enumerate(held):
+        try:
+            _upload(work, one)
+        except Transient:
+            if not place:
+                raise
+            # Those before it arrived, so this is no outage yet: pauses that grow begin anew.
+            return lanes.further(job, held[place - 1].record, moved=True)
     return lanes.further(job, last, moved=bool(held))
 
 
