@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from b24migrate import wiring
 from b24migrate.bitrix import client
 from b24migrate.hosts.cli import main
+from b24migrate.pipeline import crew
 
 TIMEOUTS = client.Timeouts(connect_s=1.0, read_s=0.4, probe_s=0.4)
 
@@ -34,6 +35,7 @@ class HurriedClock:
 
 def hurry(origin: float, speed: float) -> None:
     vars(wiring)["SystemClock"] = lambda: HurriedClock(origin, speed)
+    vars(crew)["IDLE_S"] = crew.IDLE_S / speed
     (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS
 
 
