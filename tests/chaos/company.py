@@ -169,8 +169,8 @@ def _settle(migration: Migration, rightly: int) -> tuple[int, list[int]]:
 def _failed(status: Json) -> int:
     """Records and files."""
     entities = status["entities"].values()
-    records = sum(one["import_err"] for about in entities for one in about["streams"].values())
-    return records + sum("is not migrated" in note for about in entities for note in about["notes"])
+    failed: list[int] = [one["import_err"] for about in entities for one in about["streams"].values()]
+    return sum(failed) + sum("is not migrated" in note for about in entities for note in about["notes"])
 
 
 def _rightly_failed(cloud: Portal, linked: dict[str, str]) -> int:

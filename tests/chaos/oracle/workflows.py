@@ -45,7 +45,9 @@ class _Tree:
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, list):
-            return [self.rewritten(one) for one in value]
+            # The parts of a condition: which field, how, what, and how it goes on.
+            field = value[0] if len(value) == 4 and isinstance(value[0], str) else ""
+            return [self._under(field, one) if at == 2 else self.rewritten(one) for at, one in enumerate(value)]
         return self._branches(value) if isinstance(value, dict) else value
 
     def _branches(self, value: Fields) -> Fields:
@@ -67,9 +69,12 @@ class _Tree:
             "IBLOCK_ID": lambda _: None,
             "AuthUserId": ids.user,
         }
-        if name not in owners or isinstance(value, list | dict) or not str(value).isdecimal():
+        options = {one["code"]: one["there"] for fields in ids.customs.values() for one in fields if one["there"]}
+        if name in options and isinstance(value, list):
+            return [self._under(name, one) for one in value]
+        if isinstance(value, list | dict) or not str(value).isdecimal() or name not in {*owners, *options}:
             return self.rewritten(value)
-        found = self._known(owners[name](value))
+        found = self._known(options[name].get(str(value)) if name in options else owners[name](value))
         if found is None:
             return value
         return int(found) if isinstance(value, int) else found
