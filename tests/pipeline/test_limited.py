@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.world import World, small, world
+from tests.pipeline.world import TALK, World, small, world
 
-FEW: dict[str, dict[str, Any]] = {"run": {"test_limit": 3}}
+FEW: dict[str, dict[str, Any]] = {"run": {"test_limit": 3, "entities": list(TALK)}}
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_the_first_chats_of_all_webhooks_together_are_read(tmp_path: Path, listi
 def test_a_full_run_after_a_limited_one_completes_it(few: World) -> None:
     few.run()
     before = few.effects()
-    few.settings = {}
+    few.settings = {"run": {"entities": list(TALK)}}
     assert few.run().exit_code == 0
     assert pulled(few, "Users") == set()
     assert few.stream("users").reported == few.stream("users").retrieved == 30

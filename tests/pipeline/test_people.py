@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.world import World, small, world
+from tests.pipeline.world import TALK, World, small, world
 
 from b24migrate.errors import Halted
 from b24sim.errors import RestError
 
-LENIENT: dict[str, dict[str, Any]] = {"run": {"user_coverage": 0.5}}
+LENIENT: dict[str, dict[str, Any]] = {"run": {"user_coverage": 0.5, "entities": list(TALK)}}
 
 
 def rename(made: World, user: int, **fields: Any) -> None:

@@ -25,6 +25,7 @@ class Composed:
     waits_for: str = ""
     unresolved: list[tuple[str, str]] = field(default_factory=list)  # field, source id
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
+    may_come: bool = False  # it goes without a record that the source has: once mended, it is named
     brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now
     _item: Item | None = None
 

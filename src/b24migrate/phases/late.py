@@ -35,11 +35,15 @@ class Changed(NamedTuple):
 def mark(work: Work, stream: Stream, ready: Sequence[Composed]) -> None:
     """Remembers of records, before they are sent, which go without something that may come later. One row for all of
     them: the stretch of ids that they are in."""
-    without = [order_key(one.record.row_key) for one in ready if one.places or not MAY_COME.isdisjoint(one.losses)]
+    without = [order_key(one.record.row_key) for one in ready if _goes_without(one)]
     if without:
         first, last = without[0], without[-1]
         row = RegisterRow(f"{stream.name}:{first}-{last}", {"First": first, "Last": last})
         work.store.write(INCOMPLETE, [row])
+
+
+def _goes_without(one: Composed) -> bool:
+    return bool(one.places or one.may_come) or not MAY_COME.isdisjoint(one.losses)
 
 
 def seed_marked(work: Work, scope: str, stream: Stream) -> list[Job]:

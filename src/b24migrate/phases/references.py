@@ -101,10 +101,12 @@ class References:
             if spec.waits and not self._final and self._may_come(stream, source_id):
                 done.waits_for = done.waits_for or f"{spec.name} {source_id}"
             done.lose("references_dropped")
+            done.may_come = done.may_come or self._staged(stream, source_id) is not None
             return None
         placeholder = self._work.options.placeholder_user
         if policy is Policy.PLACEHOLDER and placeholder and stream == self._work.people:
             done.lose("placeholders")
+            done.may_come = done.may_come or self._staged(stream, source_id) is not None
             return placeholder
         if stream == self._stream.name and self._may_come(stream, source_id):
             if not (spec.waits and self._final):  # else they wait for one another, and the second pass names both

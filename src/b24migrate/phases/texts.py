@@ -14,11 +14,6 @@ from b24migrate.streams import Stream
 TargetIds = Callable[[str, set[str]], dict[str, str]]
 
 
-_TAG = re.compile(rb"\[[a-z ]+=")
-# ASCII that need not be escaped in JSON; a portal always escapes quotes, ampersands and angle brackets
-_ESCAPED = re.compile(rb"\\u00(?!22|26|27|3c|3e)[2-7]")
-
-
 class Rewritten(NamedTuple):
     text: str
     unresolved: int
@@ -48,10 +43,12 @@ class TextRewriter:
         self._parents = {stream.name: stream.parent for stream in known}
         self._target = _origin(target_url)
         host = re.escape(urlsplit(source_url).netloc or "\0")
+        # With the portal before it, or from its root; not a part of another address.
+        page = rf"(https?://{host}|(?<![\w/.:%-])){{}}"
         self._patterns = [
             _Pattern(
                 stream.name,
-                re.compile(rf"(https?://{host}){mention.pattern}" if mention.link else mention.pattern, re.IGNORECASE),
+                re.compile(page.format(mention.pattern) if mention.link else mention.pattern, re.IGNORECASE),
                 mention.link,
                 mention.prefix,
                 2 if mention.link else 1,
@@ -61,19 +58,13 @@ class TextRewriter:
             for mention in stream.mentions
         ]
         # Most texts hold neither a tag with an id nor a link: one test decides.
-        self._worth = re.compile(rf"\[[A-Za-z ]+=|://{host}", re.IGNORECASE)
-        self._host = (urlsplit(source_url).netloc or "\0").lower().encode()
+        rooms = {mention.pattern.split("/")[1] for stream in known for mention in stream.mentions if mention.link}
+        roots = "".join(f"|/{re.escape(room)}/" for room in sorted(rooms))
+        self._worth = re.compile(rf"\[[A-Za-z ]+=|://{host}{roots}", re.IGNORECASE)
 
     def concerns(self, text: Json) -> bool:
         """Whether there may be something to rewrite in it."""
-        return isinstance(text, str) and ("[" in text or "://" in text) and self._worth.search(text) is not None
-
-    def may_concern(self, payload: bytes) -> bool:
-        """The same of a whole record as it came: cheaper than opening it."""
-        text = payload.lower()
-        if self._host in text or (b"=" in text and _TAG.search(text)):
-            return True
-        return b"\\u00" in text and _ESCAPED.search(text) is not None  # either may hide behind an escape
+        return isinstance(text, str) and ("[" in text or "/" in text) and self._worth.search(text) is not None
 
     def rewrite(self, text: str, target_ids: TargetIds) -> Rewritten:
         if not self.concerns(text):
@@ -122,7 +113,7 @@ class TextRewriter:
         whole, end = match[0], match.start()
         for group, target_id in reversed(list(zip(pattern.groups, target_ids, strict=True))):
             whole = whole[: match.start(group) - end] + target_id + whole[match.end(group) - end :]
-        return self._target + whole[len(match[1]) :] if pattern.link else whole
+        return self._target + whole[len(match[1]) :] if pattern.link and match[1] else whole
 
 
 def _origin(url: str) -> str:

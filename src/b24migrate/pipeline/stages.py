@@ -53,8 +53,16 @@ def get_stages(work: Work, entity: Entity, pass_no: int) -> list[Stage]:
 
 
 def pulled_entities(work: Work, entity: Entity) -> list[Entity]:
-    """Those whose records may have been pulled through for this one."""
-    return [other for other in work.entities if other is not entity] if work.options.test_limit else []
+    """Those whose records may have been pulled through for this one: what it refers to, and what that refers to."""
+    if not work.options.test_limit:
+        return []
+    named: set[str] = set()
+    left = [entity]
+    while left:
+        owners = {work.owner[name].name for name in left.pop().refers_to if name in work.owner}
+        left += [one for one in work.entities if one.name in owners - named]
+        named |= owners
+    return [other for other in work.entities if other.name in named - {entity.name}]
 
 
 def read_stages(work: Work, stream: Stream, pass_no: int) -> list[Stage]:
@@ -87,7 +95,12 @@ def set_stages(work: Work, entity: Entity) -> list[Stage]:
     both = [*others, entity]
     matched = [match_stage(stream) for one in both if one.matches_users for stream in one.streams if stream.natural]
     uploads = [files_stage("upload", one) for one in both]
-    pulled = [send_stage(stream, pulled=True) for one in others for stream in one.streams]
+    pulled = [
+        stage
+        for one in others
+        for stream in one.streams
+        for stage in (send_stage(stream, pulled=True), *learn_stages(stream))
+    ]
     sent = [stage for stream in entity.streams for stage in (send_stage(stream), *learn_stages(stream))]
     return [*matched, *uploads, *pulled, *sent]
 
