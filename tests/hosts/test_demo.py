@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-SMALL = ["--users", "15", "--groups", "3", "--chats", "5", "--messages", "100"]
+SMALL = ["--users", "15", "--groups", "3", "--chats", "5", "--messages", "100", "--tasks", "5", "--deals", "8"]
 
 
 def demo(folder: Path, *more: str) -> subprocess.Popen[str]:

@@ -40,7 +40,7 @@ def test_a_company_is_moved_and_verified(company: Scene) -> None:
     assert "Done and clean." in said.out
     assert said.err == ""
     status = company.run("status", "--json").json
-    assert all(entity["verified"] for entity in status["entities"].values())
+    assert {name for name, entity in status["entities"].items() if entity["verified"]} == {"users", "groups", "chats"}
 
 
 def test_the_status_has_the_promised_shape(company: Scene) -> None:
@@ -209,7 +209,7 @@ def test_a_worker_finishes_what_a_killed_run_left(scene: Scene) -> None:
         child.communicate(timeout=30)
         assert scene.run("worker", "--once").code == 0
         entities = scene.run("status", "--json").json["entities"]
-        assert {entity["phases"]["verify"] for entity in entities.values()} == {"done"}
+        assert {entities[name]["phases"]["verify"] for name in ("users", "groups", "chats")} == {"done"}
         said = scene.run("run", "--json")
         assert said.code == 0, said.all
 
