@@ -424,6 +424,7 @@ class FileKind:
 
     name: str
     links: Callable[[Source, Sequence[FileRef]], dict[str, str]] | None = None  # file key -> URL
+    otherwise: Callable[[str], str] | None = None  # another spelling of a URL, where that one is not found
 
 
 PHASES = ("custom-fields-get", "custom-fields-set", "get", "set", "verify")

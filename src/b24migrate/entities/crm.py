@@ -198,6 +198,7 @@ def family(name: str, table: str, *, number: int, fallback: Listing, page: str, 
         files=files_of,
         fetch=either(refetch_items(number), refetch_legacy(fallback)),
         mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
+        covered=("companyId", "companyIds", "contactIds"),
         custom_prefix=UF,
         late_custom=frozenset({"crm"}),
     )
@@ -309,6 +310,7 @@ crm_spitems = Stream(
     files=files_of,
     fetch=refetch_smart_items,
     mentions=(Mention(SMART_PAGE, link=True),),
+    covered=("companyId", "contactIds", "parentId"),
     custom_prefix=UF,
     late_custom=frozenset({"crm"}),
 )

@@ -126,7 +126,12 @@ def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
     return {ref.key: found[ref.key] for ref in refs if ref.key in found}
 
 
-CRM_FILES = FileKind(FILE_KIND, links)
+def as_json(url: str) -> str:
+    """Some portals know the method only with an ending."""
+    return url.replace("getFile/?", "getFile.json?")
+
+
+CRM_FILES = FileKind(FILE_KIND, links, as_json)
 
 
 # ---------------------------------------------------------------- the deprecated listings

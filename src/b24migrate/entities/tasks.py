@@ -249,6 +249,7 @@ tasks = Stream(
         Mention(r"/workgroups/group/(\d+)/tasks/task/view/(\d+)", link=True, ids=("groups", "tasks")),
     ),
     custom_prefix=("UF_", "uf"),
+    covered=("ufCrmTask",),
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import PurePosixPath
+from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -47,6 +48,9 @@ class Held:
         by = {"entity": self.entity, "stream": self.stream}
         payload = {**self.ref._asdict(), **by, "size": size, "sha256": sha256, "name": name}
         return Staged(self.record.row_key, msgspec.json.encode({**payload, "location": self.record.row_key}))
+
+
+NOT_FOUND = "HTTP_404"
 
 
 def fetch(work: Work, job: Job) -> Follow:
@@ -123,10 +127,21 @@ def _download(work: Work, one: Held, url: str) -> tuple[int, str]:
     if one.ref.size is not None and int(one.ref.size) > limit:
         raise Permanent(f"the file has {int(one.ref.size):,} bytes, the limit is {limit:,}", code="TOO_LARGE")
     with work.files.writer(one.ref.key) as out:
-        size, sha256 = work.source.download(url, out, limit=limit)
+        size, sha256 = _received(work, one.ref.kind, url, out)
         if one.ref.size is not None and int(one.ref.size) != size:
             raise Transient(f"{size} bytes came instead of {one.ref.size}", code="WRONG_LENGTH", own=True)
     return size, sha256
+
+
+def _received(work: Work, kind: str, url: str, out: BinaryIO) -> tuple[int, str]:
+    limit = work.options.file_bytes
+    otherwise = work.file_kinds[kind].otherwise
+    try:
+        return work.source.download(url, out, limit=limit)
+    except Permanent as error:
+        if otherwise is None or error.code != NOT_FOUND:
+            raise
+        return work.source.download(otherwise(url), out, limit=limit)
 
 
 def of_its_own(error: Transient | Permanent) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from b24migrate.records import Job, SetAside, Span, order_key
 from b24migrate.streams import Each, Entity, Listing, PerParent, Seen, Stream
 
 AT_ONCE = 500
+MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
 
 
 class Inventory(NamedTuple):
@@ -33,6 +35,7 @@ def close(work: Work, job: Job) -> Follow:
     pass_no = int(job.args["pass"])
     for stream in entity.streams:
         take_stock(work, entity, stream, pass_no)
+        tell_set_aside(work, entity, stream)
     if entity.unreadable is not None:
         readings = [work.reading(stream) for stream in entity.streams]
         note_unreadable(work, entity, list(entity.unreadable(work.source, lambda name: staged(work, name), readings)))
@@ -103,6 +106,17 @@ def staged(work: Work, stream: str) -> Iterator[Seen]:
         if len(records) < AT_ONCE:
             return
         after = order_key(records[-1].row_key)
+
+
+def tell_set_aside(work: Work, entity: Entity, stream: Stream) -> None:
+    """What was met and could not be read, counted by whose it is."""
+    if work.store.count(SET_ASIDE, f"impossible:{stream.name}:") > MOST_COUNTED:
+        return
+    rows = [row.values for row in work.store.rows(SET_ASIDE, f"impossible:{stream.name}:") if row.values.get("Name")]
+    for reason, group in Counter(str(row["Reason"]) for row in rows).most_common():
+        names = Counter(str(row["Name"]) for row in rows if row["Reason"] == reason).most_common()
+        told = ", ".join(f"{name} {count}" for name, count in names)
+        work.note(entity.name, f"{stream.name}: {reason} ({group}): {told}")
 
 
 def note_unreadable(work: Work, entity: Entity, aside: list[SetAside]) -> None:

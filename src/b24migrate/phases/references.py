@@ -95,8 +95,9 @@ class References:
     def _without(self, spec: Field, stream: str, source_id: str, done: Composed) -> str | None:
         """The placeholder, or nothing; whether the record may go without is noted in `done`."""
         stream = stream.partition(".")[0]  # a code that was read back is a record's all the same
-        done.unresolved.append((spec.name, source_id))
         policy = self._policy(spec, stream, source_id, done)
+        if spec.policy is not Policy.EXISTING or policy is not Policy.DROP:  # what is gone leaves no orphan
+            done.unresolved.append((spec.name, source_id))
         if policy is Policy.DROP:
             if spec.waits and not self._final and self._may_come(stream, source_id):
                 done.waits_for = done.waits_for or f"{spec.name} {source_id}"
