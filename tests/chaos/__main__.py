@@ -10,7 +10,7 @@ import time
 from tests.chaos.company import Size, survive
 
 ALL_S = 300.0  # no further company is begun when it could not be finished in time
-ONE_S = 180.0
+ONE_S = 240.0
 
 
 def main() -> int:

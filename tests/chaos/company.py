@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.chaos import killing, storm
 from tests.chaos.killing import Migration, Tally, run_and_kill
 from tests.chaos.oracle import Json, Source, failures, source_of
+from tests.chaos.oracle.files import lost
 from tests.chaos.portals import Portal, portal
 from tests.chaos.proof import Proof, digest, prove, snapshot
 
@@ -160,23 +161,22 @@ def _settle(migration: Migration, rightly: int) -> tuple[int, list[int]]:
     """The weather clears. What came after its pass is fetched, and what three attempts were not enough for is retried,
     as an operator would: by `run` and `retry`."""
     exits = [migration.finish("run")]
-    before = _failed(_status(migration))
+    before = _failed(_status(migration)) + migration.files_failed()
     if before > rightly:
         exits += [migration.finish("retry"), migration.finish("run")]
     return max(0, before - rightly), exits
 
 
 def _failed(status: Json) -> int:
-    """Records and files."""
     entities = status["entities"].values()
     failed: list[int] = [one["import_err"] for about in entities for one in about["streams"].values()]
-    return sum(failed) + sum("is not migrated" in note for about in entities for note in about["notes"])
+    return sum(failed)
 
 
 def _rightly_failed(cloud: Portal, linked: dict[str, str]) -> int:
     source: Source = source_of(cloud)
     source.linked = linked
-    return sum(len(found - linked.keys()) for found in failures(source).values())
+    return sum(len(found - linked.keys()) for found in failures(source).values()) + len(lost(source))
 
 
 def _status(migration: Migration) -> Json:

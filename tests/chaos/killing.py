@@ -65,6 +65,11 @@ class Migration:
     def last_words(self) -> str:
         return self._said.read_text("utf-8", "replace")[-2000:]
 
+    def files_failed(self) -> int:
+        with contextlib.closing(sqlite3.connect(f"file:{self._store}?mode=ro", uri=True)) as connection:
+            found = connection.execute("SELECT COUNT(*) FROM Files WHERE Status = 'IMPORT_ERR'").fetchone()
+        return int(found[0])
+
     def running(self) -> list[Cell]:
         """The phases that the store says are under way; nothing when it cannot be asked at this instant."""
         if not self._store.exists():
