@@ -47,7 +47,9 @@ def rewritten(ids: Ids, text: str | None, attachments: Mapping[str, str] | None 
     )
     for pattern, there in tags:
         text = re.sub(pattern, partial(_tag, there), text, flags=re.IGNORECASE)
-    return re.sub(re.escape(ids.source.url) + r"(/[\w/]*)", lambda found: _page(ids, found), text)
+    # With the portal before it or from its root, but not as a part of somebody else's address.
+    link = rf"({re.escape(ids.source.url)}|(?<![\w/.:%-]))(/[\w/]*)"
+    return re.sub(link, lambda found: _page(ids, found), text)
 
 
 def _tag(there: Callable[[str], str | None], found: Found) -> str:
@@ -56,14 +58,13 @@ def _tag(there: Callable[[str], str | None], found: Found) -> str:
 
 def _page(ids: Ids, link: Found) -> str:
     for pattern, there in PAGES:
-        found = re.fullmatch(pattern, link[1])
+        found = re.fullmatch(pattern, link[2])
         if found is None:
             continue
         known = there(ids, found)
         if None in known:
             return link[0]
-        parts = re.split(r"\d+", link[1])
-        return ids.box_url + "".join(
-            part + (known[at] or "" if at < len(known) else "") for at, part in enumerate(parts)
-        )
+        parts = re.split(r"\d+", link[2])
+        portal = ids.box_url if link[1] else ""
+        return portal + "".join(part + (known[at] or "" if at < len(known) else "") for at, part in enumerate(parts))
     return link[0]
