@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
+
+from b24migrate.errors import Permanent
 from b24migrate.phases import values
 from b24migrate.phases.read import stage
 from b24migrate.phases.work import Follow, Work, seen
@@ -96,6 +100,19 @@ def bring(work: Work, stream: Stream, ids: set[str]) -> list[Record]:
     found = work.store.get(stream.table, sorted(ids))
     work.gone.add(stream.name, ids - found.keys())
     return [record for record in found.values() if record.status in (Status.NEW, Status.ERROR_RETRY)]
+
+
+def look_for(work: Work, named: Iterable[tuple[str, str]]) -> None:
+    """Remembers which of the records, by stream and id, the source does not have."""
+    wanted: dict[str, set[str]] = {}
+    for name, source_id in named:
+        wanted.setdefault(name, set()).add(source_id)
+    for name, ids in wanted.items():
+        fetch = work.streams[name].fetch
+        if fetch is not None:
+            with suppress(Permanent):  # a portal without the method tells nothing
+                rows = fetch(work.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], work.lookup)
+                work.gone.add(name, ids - rows.keys())
 
 
 def pass_of(work: Work, stream: Stream) -> int:

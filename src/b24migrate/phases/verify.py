@@ -11,7 +11,7 @@ from b24migrate.errors import Permanent
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composer
 from b24migrate.phases.inventory import seen_in
-from b24migrate.phases.pull import pass_of
+from b24migrate.phases.pull import look_for, pass_of
 from b24migrate.phases.work import Follow, Work, decode_extras, seen, seen_row
 from b24migrate.ports import FINDINGS, INVENTORY, RegisterRow, TargetRecord
 from b24migrate.records import Fate, Finding, Job, Json, Record, Row, Status
@@ -190,17 +190,19 @@ def cover(work: Work, job: Job) -> Follow:
     if not records:
         return []
     composer = Composer(work, stream, late=True)
-    for one in records:
-        if one.status is Status.IMPORT_OK:
-            unresolved = composer.compose(one).unresolved
-            record(
-                work,
-                [
-                    Finding(stream.name, Fate.DANGLING, one.row_key, field, source_id)
-                    for field, source_id in unresolved
-                    if field in stream.covered
-                ],
-            )
+    composed = [composer.compose(one) for one in records if one.status is Status.IMPORT_OK]
+    look_for(work, [named for one in composed for named in one.brings])
+    for one in composed:
+        # What the source does not have either is no reference any more.
+        unresolved = composer.compose(one.record).unresolved if one.brings else one.unresolved
+        record(
+            work,
+            [
+                Finding(stream.name, Fate.DANGLING, one.record.row_key, field, source_id)
+                for field, source_id in unresolved
+                if field in stream.covered
+            ],
+        )
     return lanes.further(job, records[-1], moved=False)
 
 
