@@ -78,7 +78,9 @@ class World:
         config = self.folder / "b24migrate.toml"
         first, *others = [self.cloud.webhook(user) for user in self.webhooks]
         listed = ", ".join(f'"{one}"' for one in others)
-        config.write_text(CONFIG.format(source=first, others=listed, target=self.box.webhook()))
+        entities = list(self.settings.get("run", {}).get("entities", ()))  # also for processes of their own
+        text = CONFIG.format(source=first, others=listed, target=self.box.webhook())
+        config.write_text(f"{text}[run]\nentities = {entities}\n")
         tables = {name: self.settings.get(name, {}) | settings.get(name, {}) for name in {*self.settings, *settings}}
         loaded = load(config, environ={}, **tables)  # type: ignore[arg-type]
         with open_app(loaded, base=self.folder, observers=(self._saw,), clock=self.clock) as app:
