@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -21,6 +21,9 @@ from b24migrate.records import Args, Json
 
 SIZE = 50
 _MOST_VARIABLES = 900  # PHP's max_input_vars, 1000 by default, cuts commands silently
+_PAUSES_S = (1.0, 2.0)
+P = ParamSpec("P")
+T = TypeVar("T")
 # Any of these in a value is replaced by the portal, whoever wrote it.
 _TRIGGERS = ("$result[", "$total[", "$next[", "$time[", "$error[")
 
@@ -111,7 +114,7 @@ class Batcher:
 
     def run(self, commands: Sequence[Command], *, via: int = 0) -> list[Answer]:
         """One answer per command, in order. Commands that refer to each other must be at most 50."""
-        answers = self._answered(commands, via, BatchEnvelope[Raw], lambda raw: raw)
+        answers = self._answered(commands, via, BatchEnvelope[Raw], lambda raw: raw, patient=True)
         return [
             Answer(None if one.result is None else bytes(one.result), one.error, one.total, one.next) for one in answers
         ]
@@ -131,6 +134,8 @@ class Batcher:
         via: int,
         shape: type[BatchEnvelope[One]],
         opened: Callable[[Raw], One],
+        *,
+        patient: bool = False,
     ) -> list[Given[One]]:
         answers: dict[int, Given[One]] = {}
         texts: dict[int, str] = {}
@@ -144,8 +149,21 @@ class Batcher:
         for start in range(0, len(together), SIZE):
             places = together[start : start + SIZE]
             sent = [(commands[place], texts[place]) for place in places]
-            answers.update(zip(places, self._request(sent, via, shape), strict=True))
+            given = self.patiently(self._request, sent, via, shape) if patient else self._request(sent, via, shape)
+            answers.update(zip(places, given, strict=True))
         return [answers[place] for place in range(len(commands))]
+
+    def patiently(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """A question that is one of several in a job is repeated by itself: were the job repeated for each that fails,
+        on a portal that fails now and then a job of many questions would never come to its end."""
+        for pause_s in _PAUSES_S:
+            try:
+                return ask(*args, **kwargs)
+            except Transient as error:
+                if not error.own:
+                    raise
+            self.portal.clock.sleep(pause_s)
+        return ask(*args, **kwargs)
 
     def _alone(self, command: Command, via: int, opened: Callable[[Raw], One]) -> Given[One]:
         try:

@@ -50,7 +50,7 @@ class BitrixSource:
 
     def call(self, method: str, params: Args, *, via: int = 0) -> Answer:
         only_reads(method)
-        return self._batcher.single(Command(method, params), via=via)
+        return self._batcher.patiently(self._batcher.single, Command(method, params), via=via)
 
     def batch(self, commands: Sequence[Command], *, via: int = 0) -> list[Answer]:
         for command in commands:
