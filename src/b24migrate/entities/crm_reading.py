@@ -17,6 +17,7 @@ from b24migrate.streams import ABSENT, Fetch, FileKind, FileRef, Keyset, Listing
 FILE_KIND = "crm"
 MODERN = "crm.item.list"
 MULTIFIELDS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
+HOLDING = (dict, list)  # what a file can be in: few of a record's seventy values, and half a million are looked at
 IDS_AT_ONCE = 50  # in one filter: as many as a page holds
 
 
@@ -82,7 +83,8 @@ def product_row(row: Mapping[str, Json]) -> Args:
 def files_of(seen: Seen) -> Iterator[FileRef]:
     """A picture or a custom field's file is an object with an id; its link is asked for when it is fetched."""
     kind = seen.payload.get("entityTypeId") or seen.parent
-    for value in seen.payload.values():
+    holding = [value for value in seen.payload.values() if isinstance(value, HOLDING)]
+    for value in holding:
         for one in value if isinstance(value, list) else (value,):
             if is_file(one):
                 yield FileRef(FILE_KIND, str(one["id"]), place=f"{kind}:{seen.child}", url="")
@@ -94,7 +96,7 @@ def is_file(value: Json) -> bool:
 
 def lasting(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """Links to files hold a token that is another one each time."""
-    return {name: without_links(value) for name, value in payload.items()}
+    return {**payload, **{name: without_links(value) for name, value in payload.items() if isinstance(value, HOLDING)}}
 
 
 def without_links(value: Json) -> Json:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from b24migrate.entities.reading import NO_SUCH_METHOD, raw_items
-from b24migrate.errors import Permanent
+from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Row
 
@@ -61,46 +61,70 @@ def camel(row: Args) -> Args:
 def together(source: Source, owner_type: str, owners: Sequence[str]) -> dict[str, list[Json]] | None:
     """None when the portal does not prove that it understands a list of owners."""
     groups = [owners[at : at + OWNERS] for at in range(0, len(owners), OWNERS)]
+    questions = [question(owner_type, list(group)) for group in groups]
+    answers = source.batch(questions)
     understood = False
-    found: dict[str, list[Json]] = {}
-    answers = source.batch([question(owner_type, list(group)) for group in groups])
+    first: list[list[Json]] = []
     for group, answer in zip(groups, answers, strict=True):
+        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
+            raise answer.error  # a limit or an outage says nothing about what the portal understands
         if answer.error is not None:
             return None
-        rows = rows_of(answer)
-        understood = understood or any(str(row["ownerId"]) in group[1:] for row in rows)
-        if any(str(row["ownerId"]) not in group for row in rows):
+        first.append(rows_of(answer))
+        named = {str(row["ownerId"]) for row in first[-1]}
+        if not named.issubset(group):
             return None  # it did not look at the filter at all
-        for row in [*rows, *further(source, question(owner_type, list(group)), answer, len(rows))]:
+        understood = understood or not named.isdisjoint(group[1:])
+    if not understood:
+        return None
+    found: dict[str, list[Json]] = {}
+    for rows in every_page(source, questions, answers, first):
+        for row in rows:
             found.setdefault(str(row["ownerId"]), []).append(row)
-    return {owner: in_order(rows) for owner, rows in found.items()} if understood else None
+    return {owner: in_order(rows) for owner, rows in found.items()}
 
 
 def one_by_one(source: Source, owner_type: str, owners: Sequence[str]) -> dict[str, list[Json]]:
     questions = [question(owner_type, owner) for owner in owners]
-    found = {}
-    for owner, asked, answer in zip(owners, questions, source.batch(questions), strict=True):
+    answers = source.batch(questions)
+    for answer in answers:
         if answer.error is not None:
             raise answer.error
-        rows = rows_of(answer)
-        found[owner] = in_order([*rows, *further(source, asked, answer, len(rows))])
-    return found
+    rows = every_page(source, questions, answers, list(map(rows_of, answers)))
+    return dict(zip(owners, map(in_order, rows), strict=True))
 
 
 def question(owner_type: str, owner: Json) -> Command:
     return Command(METHOD, {"filter": {"=ownerType": owner_type, "=ownerId": owner}, "order": {"id": "ASC"}})
 
 
-def further(source: Source, asked: Command, answer: Answer, got: int) -> Iterator[Json]:
-    """The pages after the first."""
-    while answer.next is not None or (got < (answer.total or 0) and got % PAGE == 0):
-        start = answer.next if answer.next is not None else got
-        answer = source.call(asked.method, {**asked.params, "start": start})
-        rows = rows_of(answer)
-        if not rows:
-            return
-        got += len(rows)
-        yield from rows
+def every_page(
+    source: Source, questions: Sequence[Command], answers: Sequence[Answer], first: Sequence[list[Json]]
+) -> list[list[Json]]:
+    """The rows of each question. The pages after the first are asked for side by side: there may be one for each."""
+    found = [list(rows) for rows in first]
+    last = dict(enumerate(answers))
+    while starts := {place: start for place, answer in last.items() if (start := following(answer, len(found[place])))}:
+        further = [
+            Command(questions[place].method, {**questions[place].params, "start": start})
+            for place, start in starts.items()
+        ]
+        last = {}
+        for place, answer in zip(starts, source.batch(further), strict=True):
+            if answer.error is not None:
+                raise answer.error
+            rows = rows_of(answer)
+            found[place] += rows
+            if rows:
+                last[place] = answer
+    return found
+
+
+def following(answer: Answer, got: int) -> int | None:
+    """Where the next page begins, None at the end."""
+    if answer.next is not None:
+        return answer.next
+    return got if got < (answer.total or 0) and got % PAGE == 0 else None
 
 
 def rows_of(answer: Answer) -> list[Json]:

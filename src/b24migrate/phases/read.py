@@ -264,8 +264,10 @@ def stamps(received: Sequence[Json], timezone: ZoneInfo) -> list[values.Stamp]:
 
 
 def payload_hash(stream: Stream, payload: Mapping[str, Json]) -> str:
-    payload = payload if stream.lasting is None else stream.lasting(payload)
-    return digest({name: value for name, value in payload.items() if name not in stream.volatile})
+    lasting = dict(payload if stream.lasting is None else stream.lasting(payload))
+    for name in stream.volatile:
+        lasting.pop(name, None)
+    return digest(lasting)
 
 
 def find_files(work: Work, stream: Stream, looked: Sequence[Seen]) -> None:
