@@ -67,6 +67,10 @@ class Items(Table):
             return None
         return b"".join((made.own[:-1], b",", self.shared.encoded[made.variant], b"}"))
 
+    def changed(self, number: int) -> Row:
+        """The record if it was added or changed after the beginning, otherwise nothing: making it takes a while."""
+        return self._own.get(number, {})
+
     def since(self, name: str, bound: float) -> list[int]:
         """Ids of the records whose `createdTime` or `updatedTime` is not before the bound, in ascending order."""
         version, moments, ids = self._order.get(name, (-1, array("d"), []))
@@ -132,7 +136,7 @@ class Crm:
         smart = self.smart(entity_type_id)
         if items is None or owner not in items or entity_type_id in {CONTACT, COMPANY}:
             return []
-        own = items.row(owner).get("_productRows")
+        own = items.changed(owner).get("_productRows")
         if own is not None:
             return list(own)
         if smart is not None and not structure.has(smart, "isLinkWithProductsEnabled"):
