@@ -51,6 +51,7 @@ class Held:
 
 
 NOT_FOUND = "HTTP_404"
+HOPELESS = frozenset({"TOO_LARGE", "INSECURE_LINK"})  # what no further try will mend; a fresh link may mend the others
 
 
 def fetch(work: Work, job: Job) -> Follow:
@@ -152,7 +153,8 @@ def of_its_own(error: Transient | Permanent) -> bool:
 def _failed(work: Work, one: Held, error: MigrationError, code: str, delays_s: Sequence[float]) -> None:
     """To be tried again, or given up: what refers to the file then goes without it."""
     attempts = one.record.attempts + 1
-    final = isinstance(error, Permanent) or attempts >= ATTEMPTS
+    hopeless = isinstance(error, Permanent) and (one.fetched or error.code in HOPELESS)
+    final = hopeless or attempts >= ATTEMPTS
     status = Status.IMPORT_ERR if final else Status.ERROR_RETRY
     due = None if final else values.utc_text(work.clock.now() + timedelta(seconds=delays_s[attempts - 1]))
     code = error.code or code

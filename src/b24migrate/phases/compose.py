@@ -13,6 +13,8 @@ from b24migrate.phases.work import Work, children_of, seen
 from b24migrate.records import Item, Json, Record
 from b24migrate.streams import ABSENT, Field, Kind, Policy, Seen, Stream
 
+ATTACHED = "attached:"  # what texts call an attachment
+
 
 @dataclass(slots=True)
 class Composed:
@@ -121,7 +123,8 @@ class Composer:
         def target_ids(stream: str, source_ids: set[str]) -> dict[str, str]:
             if stream != "files" or not own:
                 return self._work.links.target_ids(stream, source_ids)
-            names = {one: own.get(one.partition(":")[2], one) for one in source_ids}
+            names = {one: own.get(one.removeprefix(ATTACHED), one) for one in source_ids if one.startswith(ATTACHED)}
+            names |= {one: one for one in source_ids if not one.startswith(ATTACHED)}
             found = self._work.links.target_ids(stream, set(names.values()))
             return {one: found[name] for one, name in names.items() if name in found}
 

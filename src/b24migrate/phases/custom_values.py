@@ -51,6 +51,8 @@ class CustomValues:
             "date": self._day,
             "datetime": self._time,
             "boolean": lambda _, value, __: values.flag(value),
+            "string": self._text,
+            "url": self._text,
         }
 
     @property
@@ -105,6 +107,15 @@ class CustomValues:
             lose("references_dropped")
             self._note_once(mapped, f"some of its values are no longer among its options, such as {source_id}")
         return option
+
+    def _text(self, _: Mapped, value: Json, lose: Lose) -> Json:
+        """People write mentions and links into them as into any other text."""
+        if not self._work.texts.concerns(value):
+            return value
+        rewritten = self._work.texts.rewrite(str(value), self._work.links.target_ids)
+        for _unresolved in range(rewritten.unresolved):
+            lose("texts_unresolved")
+        return rewritten.text
 
     def _person(self, _: Mapped, value: Json, lose: Lose) -> Json:
         source_id = values.reference(value)
