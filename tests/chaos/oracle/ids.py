@@ -107,7 +107,11 @@ class Ids:
         return made
 
     def _value(self, field: Custom, value: Json) -> Json:
+        from tests.chaos.oracle.texts import rewritten  # which needs the ids itself
+
         convert: dict[str, Callable[[Json], Json]] = {
+            "string": lambda one: rewritten(self, one),
+            "url": lambda one: rewritten(self, one),
             "enumeration": lambda one: field["there"].get(str(one)),
             "employee": self.user,
             "date": day,
