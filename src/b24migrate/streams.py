@@ -158,6 +158,7 @@ class PerParent:
     # which webhook is asked, of those with these owners
     via: Callable[[Seen, Sequence[str]], int] = lambda parent, _: int(parent.extras.get("via", 0))
     others: bool = False  # where one webhook is refused, the next is asked
+    everybody: bool = False  # each webhook is asked: they see different things
     only: Callable[[Seen], bool] = lambda _: True  # the parents that have any
     expected: Callable[[Seen], int | None] = lambda _: None  # how many the parent says it has
     recount: Callable[[Source, Seen], int | None] | None = None  # asks again, when what came differs
@@ -390,6 +391,7 @@ class CustomFields:
     # how a code of a CRM record is rewritten, by a function from stream and id to the target id; None: they stay behind
     codes: Callable[[str, Callable[[str, str], str]], str] | None = None
     types: str = ""  # each field belongs to one record of this stream, whose link is the type on the target
+    statuses: str = ""  # where `<dictionary>:<code>` became the target's code; empty: entries keep their codes
 
 
 @dataclass(frozen=True, slots=True)
