@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import growth, importing, messenger, side_by_side, under_limits
+from bench import deals, files, growth, importing, messenger, side_by_side, under_limits
 from bench.figures import Figure, Section, table
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -22,6 +22,8 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("c", "chats-get under the limits", messenger.measured),
     ("c", "groups-set and chats-set", importing.measured),
     ("d", "a million messages", growth.measured),
+    ("f", "crm-deals-get under the limits", deals.measured),
+    ("g", "files", files.measured),
 )
 
 

@@ -1,11 +1,13 @@
 """The portals of the benchmarks: b24sim, with rows prepared so that the portal is never what is measured.
 
-Half a million users would take the simulator a minute to write out. Here a thousand are grown, and every further one
-is a copy of one of them under its own id and e-mail. Nobody has a picture: fetching files is not part of any figure.
+Half a million users or deals would take the simulator a minute to write out. Here a thousand are grown, and every
+further one is a copy of one of them under its own id (and e-mail). Nobody has a picture and no deal a file: files are
+only there where they are what is measured, in chats, and `--file-bytes` says how large they are.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import importlib
 import json
@@ -17,7 +19,10 @@ import time
 from collections.abc import Callable, Iterator
 
 from b24sim.app import CONTROL, App
+from b24sim.company import company, crm_deals
 from b24sim.company.chats import Chat
+from b24sim.company.crm_ids import DEAL
+from b24sim.company.files import File, file_of
 from b24sim.http import Message, Receive, Scope, Send
 from b24sim.options import parser, portal_from
 from b24sim.portal import Portal
@@ -63,14 +68,38 @@ def multiplied(portal: Portal, users: int) -> None:
     portal.company.users = Copies(portal.company.users, users)
 
 
+def copied_deals(portal: Portal) -> None:
+    """Deals above a thousand; the product rows of each are its own."""
+    deals = portal.company.crm.items[DEAL]
+    genuine = deals.plain
+    grown = deals.ids[:GROWN]
+    texts = [text.replace(b"%", b"%%") for text in map(genuine, grown) if text is not None]
+    patterns = [re.sub(rb'"id":\d+', rb'"id":%(n)d', text, count=1) for text in texts]
+
+    def plain(number: int) -> bytes | None:
+        return genuine(number) if number <= grown[-1] else patterns[number % len(patterns)] % {b"n": number}
+
+    deals.plain = plain  # type: ignore[method-assign]
+
+
 def without_pictures(portal: Portal) -> None:
     Chat.has_avatar = property(lambda _: False)  # type: ignore[assignment, method-assign]
     for rows, picture in ((portal.company.users, "PERSONAL_PHOTO"), (portal.company.groups, "IMAGE")):
         rows._make = _without(picture, rows._make)
+    crm_deals.files_of = lambda *_: {}  # type: ignore[attr-defined]
 
 
 def _without(field: str, make: Callable[[int], Row]) -> Callable[[int], Row]:
     return lambda number: {name: value for name, value in make(number).items() if name != field}
+
+
+def files_of_about(size: int) -> None:
+    """Files of chats: from half as large to half as large again."""
+
+    def large(seed: int, number: int, ordinal: int) -> File:
+        return File(number, file_of(seed, number, ordinal).name, size // 2 + number * 7_919 % size)
+
+    company.file_of = large  # type: ignore[attr-defined]
 
 
 class Punctual(App):
@@ -89,15 +118,23 @@ class Punctual(App):
         await super().__call__(scope, receive, in_time)
 
 
+def _options(arguments: list[str]) -> argparse.Namespace:
+    known = parser()
+    known.add_argument("--file-bytes", type=int, default=0, help="average size of a chat's file")
+    return known.parse_args(arguments)
+
+
 def main(arguments: list[str]) -> int:
-    """As `python -m b24sim`; `--users` above a thousand are copies."""
-    options = parser().parse_args(arguments)
+    """As `python -m b24sim`; `--users` and `--deals` above a thousand are copies."""
+    options = _options(arguments)
     users = options.users or 0
     if users > GROWN:
         options.users = GROWN
     Punctual.service_s, options.latency = options.latency, 0.0
     portal = portal_from(options)
     without_pictures(portal)
+    if options.file_bytes:
+        files_of_about(options.file_bytes)
     leave = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: leave.set())
@@ -106,6 +143,8 @@ def main(arguments: list[str]) -> int:
     with serving.serve(portal, options.host, options.port, tls=options.tls) as running:
         if users > GROWN:
             multiplied(portal, users)
+        if (options.deals or 0) > GROWN:
+            copied_deals(portal)
         print(json.dumps(running.ready()), flush=True)
         leave.wait()
     return 0

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-LONGEST_CLIENT_S = 400
+LONGEST_CLIENT_S = 600
 
 
 @dataclass(frozen=True, slots=True)
