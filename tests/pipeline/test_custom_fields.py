@@ -133,6 +133,76 @@ def test_another_run_keeps_what_the_administrator_chose(small: World) -> None:
 FIELD_MAP = "SELECT RowKey, TargetField, Included FROM FieldMap"
 
 
+def rename(made: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A box that has a code of its own for every field; the codes that it is asked for under, as they come."""
+    portal = made.box.portal
+    take = portal._import
+    asked: list[str] = []
+
+    def own(name: str, body: Mapping[str, Any], *size: Any) -> Any:
+        if name != "import.users.fields":
+            return take(name, body, *size)  # type: ignore[arg-type]
+        asked.extend(field["code"] for field in body["fields"])
+        renamed = [{**field, "code": f"{field['code']}_X"} for field in body["fields"]]
+        answer = take(name, {**body, "fields": renamed}, *size)
+        for entry in answer["fields"]:
+            entry["code"] = entry["code"].removesuffix("_X")
+        return answer
+
+    monkeypatch.setattr(portal, "_import", own)
+    return asked
+
+
+def test_every_run_asks_for_a_field_under_the_code_of_the_source(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = rename(small, monkeypatch)
+    small.run("users")
+    first = sorted(asked)
+    asked.clear()
+    assert small.run("users").exit_code == 0
+    assert sorted(asked) == first
+    assert LEVEL in first
+    assert {key: target for key, target, _ in small.sql(FIELD_MAP)}[f"users:{LEVEL}"] == f"{LEVEL}_X"
+    assert values_of(small, f"{LEVEL}_X")
+
+
+def test_a_loaded_code_is_asked_for_again_whatever_the_box_made_of_it(
+    small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = rename(small, monkeypatch)
+    small.run("users", phases=("custom-fields-get",))
+    choose(small, ("users", LEVEL, "UF_USR_GRADE", "yes"))
+    small.run("users")
+    asked.clear()
+    assert small.run("users").exit_code == 0
+    assert "UF_USR_GRADE" in asked
+    assert not {LEVEL, "UF_USR_GRADE_X"} & set(asked)
+    assert choose(small, ("users", LEVEL, "UF_USR_GRADE", "yes")) == 0
+
+
+def test_what_the_box_answered_is_no_choice_when_it_is_loaded_back(
+    small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = rename(small, monkeypatch)
+    small.run("users")
+    assert choose(small, ("users", LEVEL, f"{LEVEL}_X", "yes"), ("users", HIRED, "", "yes")) == 0
+    choose(small, ("users", LEVEL, f"{LEVEL}_X", "no"))
+    choose(small, ("users", LEVEL, f"{LEVEL}_X", "yes"))
+    asked.clear()
+    small.run("users")
+    assert {LEVEL, HIRED} <= set(asked)
+    assert f"{LEVEL}_X" not in asked
+
+
+def test_a_choice_can_be_taken_back(small: World) -> None:
+    small.run("users", phases=("custom-fields-get",))
+    choose(small, ("users", LEVEL, "UF_USR_GRADE", "yes"))
+    small.run("users", phases=("custom-fields-get", "custom-fields-set"))
+    assert choose(small, ("users", LEVEL, "", "yes")) == 1
+    small.run("users")
+    assert values_of(small, LEVEL)
+    assert values_of(small, "UF_USR_GRADE") == []
+
+
 def test_an_excluded_field_is_neither_created_nor_sent_and_no_loss(small: World) -> None:
     small.run("users", phases=("custom-fields-get",))
     assert choose(small, ("users", NUMBER, "", "no")) == 1

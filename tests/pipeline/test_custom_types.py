@@ -14,7 +14,7 @@ import pytest
 from tests.pipeline.world import CONFIG, World, small, world
 
 from b24migrate.entities import Catalog
-from b24migrate.entities.custom import listed, of_tasks, of_types
+from b24migrate.entities.custom import Read, listed, of_tasks, of_types
 from b24migrate.entities.users import ENTITIES as PEOPLE
 from b24migrate.phases.custom_fields import create_fields, read_fields
 from b24migrate.phases.custom_values import CustomValues
@@ -41,6 +41,16 @@ def stream(name: str, **more: Any) -> Stream:
     return Stream(name=name, table=Table(f"Made{name.title()}", name), read=read, fields=(Field("ufDeclared"),), **more)
 
 
+ORIGIN, ORIGINS = "UF_CRM_ORIGIN", "UF_CRM_ORIGINS"
+
+
+def with_statuses(read: Read) -> Read:
+    """And two fields whose values are entries of a dictionary."""
+    pattern = {"USER_TYPE_ID": "crm_status", "SETTINGS": {"ENTITY_TYPE": "SOURCE"}}
+    more = [{**pattern, "FIELD_NAME": ORIGIN}, {**pattern, "FIELD_NAME": ORIGINS, "MULTIPLE": "Y"}]
+    return lambda source, staged: [*read(source, staged), *more]
+
+
 deals = stream("deals", custom_prefix=("UF_", "uf"), late_custom=frozenset({"crm"}))
 items = stream("items", custom_prefix=("UF_", "uf"))
 CATALOG = Catalog(
@@ -51,7 +61,14 @@ CATALOG = Catalog(
             wire="crm",
             scopes=("crm",),
             streams=(stream("firms"), stream("types", natural="entityTypeId", by_natural=True), deals),
-            custom_fields=CustomFields("crm_deals", "crm", listed("crm.deal.userfield.list"), files="crm", codes=codes),
+            custom_fields=CustomFields(
+                "crm_deals",
+                "crm",
+                with_statuses(listed("crm.deal.userfield.list")),
+                files="crm",
+                codes=codes,
+                statuses="stages.CODE",
+            ),
         ),
         Entity(
             name="items",
@@ -165,6 +182,30 @@ def make_types(work: Work, types: list[Json]) -> list[str]:
     return [outcome.target_id or "" for outcome in work.target.send("crm", "crm_types", made, run="r")]
 
 
+def test_fields_of_a_smart_process_are_asked_for_under_the_codes_of_the_source(
+    crm: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when it is known what the box made of them."""
+    portal = crm.box.portal
+    take = portal._import
+    asked: list[str] = []
+
+    def watch(name: str, body: Any, *size: Any) -> Any:
+        asked.extend(field["code"] for field in body.get("fields", ()) if name == "import.crm.fields")
+        return take(name, body, *size)
+
+    monkeypatch.setattr(portal, "_import", watch)
+    with working(crm) as work:
+        types = staged_types(work)
+        pairs = zip((str(one["id"]) for one in types), make_types(work, types), strict=True)
+        work.store.link("types", [Link(mine, its) for mine, its in pairs], now=work.clock.now())
+        made = fields_made(work, "items")
+        first = sorted(asked)
+        asked.clear()
+        assert fields_made(work, "items") == made
+    assert sorted(asked) == first == sorted(key.removeprefix("items:") for key in made)
+
+
 def test_fields_of_a_type_that_is_not_on_the_target_are_named(crm: World) -> None:
     with working(crm) as work:
         staged_types(work)
@@ -195,6 +236,8 @@ def sent(crm: World) -> Iterator[Sent]:
         work.store.link("deals", [Link("12", "912")], now=now)
         work.store.link("firms", [Link("7", "907")], now=now)
         work.store.link("files", [Link("crm:30577", "930")], now=now)
+        work.store.link("stages.CODE", [Link("SOURCE:WEB", "UC_9"), Link("OTHER:CALL", "UC_8")], now=now)
+        work.store.stage(work.streams["firms"].table, [Staged("8", b"{}"), Staged("9", b"{}")], run="r", pass_no=1)
 
         def put(payload: dict[str, Json], of: str = "deals", *, late: bool = True) -> Any:
             fields: dict[str, Json] = {}
@@ -238,15 +281,20 @@ FILE = {"id": 30577, "url": "https://host/a", "urlMachine": "https://host/rest/b
         (uf.MONEY, "300|RUB", "300|RUB"),
         (uf.SITE, "https://a.example/?a=1", "https://a.example/?a=1"),
         (uf.PLACE, "Казань|55.79;49.11", "Казань|55.79;49.11"),
+        (ORIGIN, "WEB", "UC_9"),
+        (ORIGIN, "CALL", "CALL"),
+        (ORIGINS, ["CALL", "WEB"], ["CALL", "UC_9"]),
+        (ORIGINS, "WEB", ["UC_9"]),
         (uf.FILE, FILE, "930"),
         (uf.FILES, [FILE], ["930"]),
         (uf.FILES, {"0": FILE}, ["930"]),
     ],
 )
-def test_a_value_becomes_what_the_target_wants(sent: Sent, purpose: int, value: Json, wanted: Json) -> None:
-    fields, losses = sent({code(purpose): value})
-    assert (fields, losses) == ({code(purpose): wanted}, Counter())
-    assert type(fields[code(purpose)]) is type(wanted)
+def test_a_value_becomes_what_the_target_wants(sent: Sent, purpose: int | str, value: Json, wanted: Json) -> None:
+    name = purpose if isinstance(purpose, str) else code(purpose)
+    fields, losses = sent({name: value})
+    assert (fields, losses) == ({name: wanted}, Counter())
+    assert type(fields[name]) is type(wanted)
 
 
 @pytest.mark.parametrize("value", [None, "", [], {}, False])
@@ -272,6 +320,24 @@ def test_what_leads_nowhere_is_dropped_and_counted(
     sent: Sent, purpose: int, value: Json, wanted: Json, loss: str
 ) -> None:
     assert sent({code(purpose): value}) == ({code(purpose): wanted}, Counter([loss]))
+
+
+def test_records_that_are_missed_on_the_target_are_named_once_for_each_field(sent: Sent, crm: World) -> None:
+    """Those that the source itself has no longer are not missed."""
+    sent({code(uf.LINKS): ["D_13", "CO_55"]})
+    assert not any("not on the target" in note for note in noted(crm, "deals"))
+    sent({code(uf.LINK): "8"})
+    sent({code(uf.LINK): "9", code(uf.LINKS): ["CO_9", "CO_8"]})
+    notes = [note for note in noted(crm, "deals") if "not on the target" in note]
+    assert [(code(uf.LINK) in note, note.rpartition(" such as ")[2]) for note in notes] == [
+        (True, "firms 8"),
+        (False, "firms 9"),
+    ]
+
+
+def noted(made: World, entity: str) -> list[str]:
+    ((notes,),) = made.sql("SELECT Notes FROM EntitiesState WHERE RowKey = ?", entity)
+    return list(msgspec.json.decode(notes))
 
 
 def test_options_are_those_of_the_target(sent: Sent, crm: World) -> None:

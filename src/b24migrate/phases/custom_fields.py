@@ -24,10 +24,9 @@ AS_THEY_ARE = frozenset(
         "money",
         "url",
         "address",
-        "crm_status",
-    }  # statuses keep their ids
+    }
 )
-CONVERTED = frozenset({"enumeration", "employee", "boolean", "date", "datetime", "file", "crm"})
+CONVERTED = frozenset({"enumeration", "employee", "boolean", "date", "datetime", "file", "crm", "crm_status"})
 WHY_LEFT = {
     "file": "the portal's reader of such files does not work",
     "crm": "they name CRM records, which are not migrated before this entity",
@@ -101,13 +100,23 @@ def _row(
 
 def chosen(work: Work, entity: str) -> dict[str, RegisterRow]:
     """The rows of the field map by the source's code: what was linked before, and what the administrator loaded.
-    Options is null in a row that was loaded and whose field is not made yet."""
+    Options is null in a row that was loaded and whose field is not made yet; Transform is the code that was loaded."""
     return {row.key.partition(":")[2]: row for row in work.store.rows(FIELD_MAP, prefix=f"{entity}:")}
 
 
 def target_code(code: str, wished: Mapping[str, RegisterRow]) -> str:
-    """Under which code the field is wanted on the target."""
+    """Under which code the target has the field, or is wanted to."""
     return str((wished[code].values.get("TargetField") if code in wished else "") or code)
+
+
+def wire_code(code: str, wished: Mapping[str, RegisterRow]) -> str:
+    """Under which code the target is asked for the field: the administrator's, else the source's own. Never the one
+    that the target answered: the contract knows a field by what the source calls it."""
+    return loaded_code(wished.get(code)) or code
+
+
+def loaded_code(row: RegisterRow | None) -> str:
+    return str(row.values.get("Transform") or "") if row is not None else ""
 
 
 def is_excluded(code: str, wished: Mapping[str, RegisterRow]) -> bool:
@@ -123,7 +132,7 @@ def create_fields(work: Work, job: Job) -> Follow:
     wished = chosen(work, entity.name)
     rows = [row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name) if not is_excluded(row.key, wished)]
     for owner, own in _by_owner(rows).items():
-        wanted = _by_target(own, wished)
+        wanted = _by_wire_code(own, wished)
         for code, (first, *others) in wanted.items():
             for row in others:
                 why = f"{first.key} takes {code}; load another target field for one of them"
@@ -143,11 +152,11 @@ def _by_owner(rows: Iterable[RegisterRow]) -> dict[str, list[RegisterRow]]:
     return owned
 
 
-def _by_target(rows: Sequence[RegisterRow], wished: Mapping[str, RegisterRow]) -> dict[str, list[RegisterRow]]:
-    """By the code that they are wanted under; first the one for which it was chosen."""
+def _by_wire_code(rows: Sequence[RegisterRow], wished: Mapping[str, RegisterRow]) -> dict[str, list[RegisterRow]]:
+    """By the code that they are asked for under; first the one for which it was chosen."""
     wanted: dict[str, list[RegisterRow]] = {}
-    for row in sorted(rows, key=lambda one: target_code(one.key, wished) == one.key):
-        wanted.setdefault(target_code(row.key, wished), []).append(row)
+    for row in sorted(rows, key=lambda one: wire_code(one.key, wished) == one.key):
+        wanted.setdefault(wire_code(row.key, wished), []).append(row)
     return wanted
 
 
@@ -175,8 +184,10 @@ def _keep(work: Work, entity: Entity, row: RegisterRow, outcome: FieldOutcome) -
         return
     if outcome.status == "created" and row.values.get("State") != "created" and entity.custom_fields:
         work.store.add({f"custom_fields_created:{entity.custom_fields.stream}": 1})
-    mapped = {"TargetField": outcome.target, "Transform": "", "Included": 1, "Options": dict(outcome.options)}
-    work.store.write(FIELD_MAP, [RegisterRow(f"{entity.name}:{row.key}", mapped)])
+    key = f"{entity.name}:{row.key}"
+    loaded = loaded_code(work.store.read(FIELD_MAP, key))
+    mapped = {"TargetField": outcome.target, "Transform": loaded, "Included": 1, "Options": dict(outcome.options)}
+    work.store.write(FIELD_MAP, [RegisterRow(key, mapped)])
 
 
 def _chunks(some: Sequence[tuple[str, RegisterRow]]) -> Iterator[Sequence[tuple[str, RegisterRow]]]:

@@ -1,4 +1,4 @@
-"""Values of custom fields: under the target's codes, with option, user, file and CRM ids of the target."""
+"""Values of custom fields: under the target's codes, with option, user, file, dictionary and CRM ids of the target."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from b24migrate.phases import values
 from b24migrate.phases.custom_fields import chosen, is_excluded, is_multiple, left_behind, payload_of
+from b24migrate.phases.existing import Whereabouts, whereabouts
 from b24migrate.phases.work import Work
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
 from b24migrate.records import Json
@@ -25,6 +26,7 @@ class Mapped(NamedTuple):
     multiple: bool = False
     options: Mapping[str, str] = {}
     only: str = ""
+    dictionary: str = ""
     lost: str = ""
 
 
@@ -48,6 +50,7 @@ class CustomValues:
             "employee": self._person,
             "file": self._file,
             "crm": self._record,
+            "crm_status": self._status,
             "date": self._day,
             "datetime": self._time,
             "boolean": lambda _, value, __: values.flag(value),
@@ -144,8 +147,12 @@ class CustomValues:
             return None
         try:
             there = self._custom.codes(f"{mapped.only}_{code}" if is_bare else code, self._resolve)
-        except Unresolved:
+        except Unresolved as missing:
             lose("references_dropped")
+            if whereabouts(self._work, missing.stream, missing.source_id) is Whereabouts.STAGED:
+                self._note_once(
+                    mapped, f"some of its values name records that are not on the target, such as {missing}"
+                )
             return None
         return there.rpartition("_")[2] if is_bare else there
 
@@ -154,6 +161,12 @@ class CustomValues:
         if target_id is None:
             raise Unresolved(stream, source_id)
         return target_id
+
+    def _status(self, mapped: Mapped, value: Json, _: Lose) -> Json:
+        """An entry of a dictionary; one that has no link is called the same on the target."""
+        if self._custom is None or not self._custom.statuses or not mapped.dictionary:
+            return value
+        return self._work.links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
 
     def _day(self, _: Mapped, value: Json, lose: Lose) -> Json:
         return _or_left(values.day(value, self._work.options.timezone), lose)
@@ -185,7 +198,14 @@ class CustomValues:
             return Mapped(row.key, type=kind, lost="custom_values_left")
         field = payload_of(row)
         only = str(field.get("ONLY") or "")
-        return Mapped(row.key, str(link["TargetField"]), kind, is_multiple(field), link["Options"], only)
+        target = str(link["TargetField"])
+        return Mapped(row.key, target, kind, is_multiple(field), link["Options"], only, _dictionary(field))
+
+
+def _dictionary(field: Mapping[str, Json]) -> str:
+    """Of whose entries a status is one. PHP sends empty settings as a list."""
+    settings = field.get("SETTINGS")
+    return str(settings.get("ENTITY_TYPE") or "") if isinstance(settings, dict) else ""
 
 
 def folded(name: str) -> str:

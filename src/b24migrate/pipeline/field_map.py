@@ -15,6 +15,7 @@ from b24migrate.phases.custom_fields import (
     is_multiple,
     label_of,
     left_behind,
+    loaded_code,
     payload_of,
 )
 from b24migrate.phases.custom_fields import target_code as wanted_code
@@ -235,13 +236,13 @@ def _taken_twice(work: Work, wishes: Sequence[Wish], known: Mapping[tuple[str, s
 
 
 def _changed(work: Work, wish: Wish) -> RegisterRow | None:
-    """The row to write, if the file says anything new. A field with another target is to be made first."""
+    """The row to write, if the file says anything new. A field with another target is to be made first. What the target
+    itself answered is no choice: a file that was written out and loaded again chooses nothing."""
     key = f"{wish.entity}:{wish.code}"
     before = work.store.read(FIELD_MAP, key)
-    was = before.values if before else {"Included": 1}
-    target = str(was.get("TargetField") or "")
-    if (target, bool(was.get("Included"))) == (wish.target, wish.included):
+    was = before.values if before else {"TargetField": "", "Transform": "", "Included": 1, "Options": None}
+    is_same = wish.target in (str(was.get("TargetField") or ""), loaded_code(before))
+    if is_same and bool(was.get("Included")) == wish.included:
         return None
-    options = was.get("Options") if target == wish.target else None
-    told = {"TargetField": wish.target, "Transform": "", "Included": int(wish.included), "Options": options}
-    return RegisterRow(key, told)
+    choice = {} if is_same else {"TargetField": wish.target, "Transform": wish.target, "Options": None}
+    return RegisterRow(key, {**was, **choice, "Included": int(wish.included)})
