@@ -54,6 +54,9 @@ class Resolve(Protocol):
         ...
 
 
+# the maps around a place in a tree, from outside in, each with the key that it is under
+Around: TypeAlias = Sequence[tuple[str, Mapping[str, Json]]]
+
 # staged records by stream and id: what a stream's function may look up
 Lookup: TypeAlias = Callable[[str, Sequence[str]], dict[str, Seen]]
 
@@ -242,8 +245,12 @@ class Field:
     code: Code | None = None
     names: tuple[str, ...] = ()  # the streams that a code may name
     beside: str = ""  # an aid: the ids of the record's children in it are among the extras that `take` sees
-    # of a tree: whose id is under a key, by the maps around it, from outside in
-    under: Callable[[Seen, Sequence[Mapping[str, Json]], str, str], tuple[str, str] | None] | None = None
+    # of a tree: whose id is under a key, by the maps around it
+    under: Callable[[Seen, Around, str, str], tuple[str, str] | None] | None = None
+    # of a tree: what a text under a key became, where the key says of what kind it is
+    entry: Callable[[Seen, Around, str, str, Resolve], str | None] | None = None
+    # of a tree: whose id a key is, by the key that its map is under
+    key: Callable[[str, str], tuple[str, str] | None] = lambda _name, _key: None
     # of a tree: which part of a list is under which key, where the list says it itself
     filed: Callable[[Sequence[Json]], tuple[int, str] | None] = lambda _: None
     doubts: Callable[[Json], Iterable[tuple[str, str]]] | None = None  # of a tree: places that somebody must look at

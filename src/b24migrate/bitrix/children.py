@@ -237,10 +237,20 @@ class ChildrenReader:
                 chain.via, chain.error = chain.via + 1, None
                 return False
             self._set_aside(chain, page)
+        elif self._goes_on_elsewhere(chain, one_page):
+            return False
         elif chain.ended or (one_page and chain.answered):
             page.parents[chain.parent.id] = (self._reported(chain, one_page), chain.got)
         else:
             return False
+        return True
+
+    def _goes_on_elsewhere(self, chain: _Chain, one_page: bool) -> bool:
+        """From the beginning with the next webhook, where each sees something else."""
+        done = chain.ended or (one_page and chain.answered)
+        if not (self._reading.everybody and done and chain.via + 1 < len(self._owners)):
+            return False
+        chain.via, chain.after, chain.got = chain.via + 1, 0, 0
         return True
 
     def _set_aside(self, chain: _Chain, page: Page) -> None:

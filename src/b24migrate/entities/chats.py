@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from b24migrate.entities.codes import CRM_STREAMS, record_of, type_id
 from b24migrate.entities.messenger import (
     dialog_of,
     gather,
@@ -27,6 +28,7 @@ from b24migrate.streams import (
     PerParent,
     Policy,
     Reading,
+    Resolve,
     Seen,
     Slices,
     Stream,
@@ -38,6 +40,7 @@ from b24migrate.streams import (
 # Only a portal with a gateway of its own has this name as a listing method; its sibling `im.chat.get` then lists too.
 LISTS_MESSAGES = "im.chat.message.list"
 PRIVATE = "private chats that only these people can read stay behind; add their webhooks to source.more_webhooks"
+CHAT_KINDS = {"DEAL": "crm_deals", "CONTACT": "crm_contacts", "COMPANY": "crm_companies", "LEAD": "crm_leads"}
 TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
 
 
@@ -54,6 +57,20 @@ def bound_to_a_task(seen: Seen) -> str | None:
     if seen.payload.get("entity_type") in TASK_CHATS or seen.payload.get("message_type") == "X":
         return "the chat belongs to a task and travels with it"
     return None
+
+
+def bound_to(seen: Seen, value: Json, resolve: Resolve) -> Json:
+    """What a chat is about, where the kind is known: a group, or a record of the CRM such as `DEAL|12`."""
+    text = str(value or "")
+    if seen.payload.get("entity_type") == "SONET_GROUP":
+        return resolve("groups", text) if text not in ("", "0") else None
+    kind, bar, source_id = text.partition("|")
+    if seen.payload.get("entity_type") != "CRM" or not bar:
+        return text
+    smart = kind.removeprefix("DYNAMIC_")
+    if smart.isdecimal():
+        return f"DYNAMIC_{type_id(int(smart), resolve)}|{record_of(int(smart), source_id, resolve)}"
+    return f"{kind}|{resolve(CHAT_KINDS.get(kind, kind), source_id)}"
 
 
 def params_of(seen: Seen) -> Mapping[str, Json]:
@@ -131,7 +148,7 @@ chats = Stream(
         *texts("color"),
         Field("avatar", Kind.FILE, take=lambda seen: [ref.key for ref in avatar(seen)]),
         *texts("entity_type"),
-        Field("entity_id", Kind.REF, to="groups", when=lambda seen: seen.payload.get("entity_type") == "SONET_GROUP"),
+        Field("entity_id", Kind.CODED, code=bound_to, names=("groups", *CRM_STREAMS)),
     ),
     stamp="date_create",
     files=avatar,

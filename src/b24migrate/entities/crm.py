@@ -171,12 +171,13 @@ LATER_PARENTS = Field(
 )
 
 
+def in_category(number: int) -> Field:
+    return Field("categoryId", Kind.CODED, code=category(number), names=("crm_categories",), policy=Policy.REQUIRE)
+
+
 def placed(number: int) -> tuple[Field, ...]:
-    names = ("crm_categories", "crm_stages")
-    return (
-        Field("categoryId", Kind.CODED, code=category(number), names=names[:1], policy=Policy.REQUIRE),
-        Field("stageId", Kind.CODED, code=stage(number), names=names[1:], policy=Policy.REQUIRE),
-    )
+    staged = Field("stageId", Kind.CODED, code=stage(number), names=("crm_stages",), policy=Policy.REQUIRE)
+    return in_category(number), staged
 
 
 def typed(name: str, dictionary: str) -> Field:
@@ -195,7 +196,7 @@ def family(name: str, table: str, *, number: int, fallback: Listing, page: str, 
         volatile=VOLATILE,
         lasting=lasting,
         view=modern,
-        files=files_of,
+        files=lambda seen: files_of(seen, number),
         fetch=either(refetch_items(number), refetch_legacy(fallback)),
         mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
         covered=("companyId", "companyIds", "contactIds"),
@@ -213,6 +214,7 @@ crm_companies = family(
     fields=(
         *texts("title"),
         *EVERY,
+        in_category(COMPANY),
         Field("fm", Kind.AS_IS, take=multifields),
         typed("typeId", "COMPANY_TYPE"),
         typed("industry", "INDUSTRY"),
@@ -238,6 +240,7 @@ crm_contacts = family(
         *EVERY,
         linked("companyId", "crm_companies", Kind.REF),
         linked("companyIds", "crm_companies"),
+        in_category(CONTACT),
         Field("fm", Kind.AS_IS, take=multifields),
         typed("honorific", "HONORIFIC"),
         typed("typeId", "CONTACT_TYPE"),
@@ -317,7 +320,7 @@ crm_spitems = Stream(
 
 
 def entity(stream: Stream, method: str) -> Entity:
-    fields = CustomFields(stream.name, "crm", listed(method), files=FILE_KIND, codes=crm_code)
+    fields = CustomFields(stream.name, "crm", listed(method), files=FILE_KIND, codes=crm_code, statuses=STAGE_CODES)
     return Entity(
         name=stream.name, wire="crm", scopes=("crm",), needs_admin=True, streams=(stream,), custom_fields=fields
     )
@@ -340,6 +343,7 @@ ENTITIES = (
             of_types("crm_types"),
             files=FILE_KIND,
             codes=crm_code,
+            statuses=STAGE_CODES,
             types="crm_types",
         ),
     ),

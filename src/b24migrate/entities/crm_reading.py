@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from b24migrate.entities.products import of_deals, products
-from b24migrate.entities.reading import one_by_one, raw_items
+from b24migrate.entities.reading import one_by_one, raw_items, refused
 from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.phases.values import flag, number, text, whole
 from b24migrate.ports import Command, Source
@@ -80,14 +80,14 @@ def product_row(row: Mapping[str, Json]) -> Args:
     }
 
 
-def files_of(seen: Seen) -> Iterator[FileRef]:
-    """A picture or a custom field's file is an object with an id; its link is asked for when it is fetched."""
-    kind = seen.payload.get("entityTypeId") or seen.parent
+def files_of(seen: Seen, kind: int = 0) -> Iterator[FileRef]:
+    """A picture or a custom field's file is an object with an id; its link is asked for when it is fetched. Of an item
+    of a smart process its id tells the kind."""
     holding = [value for value in seen.payload.values() if isinstance(value, HOLDING)]
     for value in holding:
         for one in value if isinstance(value, list) else (value,):
             if is_file(one):
-                yield FileRef(FILE_KIND, str(one["id"]), place=f"{kind}:{seen.child}", url="")
+                yield FileRef(FILE_KIND, str(one["id"]), place=f"{kind or seen.parent}:{seen.child}", url="")
 
 
 def is_file(value: Json) -> bool:
@@ -165,7 +165,10 @@ def bound(method: str, field: str, name: str) -> Callable[[Source, Sequence[Row]
         answers = source.batch([Command(method, {"id": row.source_id}) for row in rows])
         done = []
         for row, answer in zip(rows, answers, strict=True):
-            if answer.error is not None and not isinstance(answer.error, Permanent):
+            if isinstance(answer.error, Permanent):
+                done.append(refused(row, name, answer.error))
+                continue
+            if answer.error is not None:
                 raise answer.error
             told = msgspec.json.decode(answer.result) if answer.result else []
             bindings = [one[field] for one in told if isinstance(one, dict)] if isinstance(told, list) else []

@@ -221,6 +221,7 @@ def addressed(of: str, prefix: str) -> PerParent:
         id="ID",
         row_key=lambda parent, row: f"{row['ID']}:{prefix}{parent.id}",
         bare=True,
+        everybody=True,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from b24migrate.entities.reading import NO_SUCH_METHOD, raw_items
+from b24migrate.entities.reading import NO_SUCH_METHOD, raw_items, refused
 from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Row
@@ -26,13 +26,15 @@ def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         owners = [row.source_id for row in rows]
         found = together(source, owner_type, owners)
-        if found is None:
-            found = one_by_one(source, owner_type, owners)
-        return [
-            row._replace(extras={**(row.extras or {}), "productRows": found.get(row.source_id, [])}) for row in rows
-        ]
+        if found is not None:
+            return [told(row, found.get(row.source_id, [])) for row in rows]
+        return one_by_one(source, owner_type, rows)
 
     return enrich
+
+
+def told(row: Row, rows: Sequence[Json]) -> Row:
+    return row._replace(extras={**(row.extras or {}), "productRows": in_order(rows)})
 
 
 def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
@@ -43,14 +45,22 @@ def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
         if error.code != NO_SUCH_METHOD:
             raise
     answers = source.batch([Command(OLDER_METHOD, {"id": row.source_id}) for row in rows])
-    for answer in answers:
-        if answer.error is not None:
-            raise answer.error
-    told = [[camel(msgspec.json.decode(raw)) for raw in raw_items(one.result or b"[]", ())] for one in answers]
-    return [
-        row._replace(extras={**(row.extras or {}), "productRows": in_order(mine)})
-        for row, mine in zip(rows, told, strict=True)
-    ]
+    done = []
+    for row, answer in zip(rows, answers, strict=True):
+        if not_told(answer):
+            done.append(refused(row, "product rows", answer.error or Permanent("")))
+        else:
+            done.append(told(row, [camel(msgspec.json.decode(raw)) for raw in raw_items(answer.result or b"[]", ())]))
+    return done
+
+
+def not_told(answer: Answer) -> bool:
+    """Refused for this one; a method that is not there, a limit and an outage are everybody's."""
+    if answer.error is None:
+        return False
+    if not isinstance(answer.error, Permanent) or answer.error.code == NO_SUCH_METHOD:
+        raise answer.error
+    return True
 
 
 def camel(row: Args) -> Args:
@@ -84,14 +94,16 @@ def together(source: Source, owner_type: str, owners: Sequence[str]) -> dict[str
     return {owner: in_order(rows) for owner, rows in found.items()}
 
 
-def one_by_one(source: Source, owner_type: str, owners: Sequence[str]) -> dict[str, list[Json]]:
-    questions = [question(owner_type, owner) for owner in owners]
+def one_by_one(source: Source, owner_type: str, rows: Sequence[Row]) -> list[Row]:
+    questions = [question(owner_type, row.source_id) for row in rows]
     answers = source.batch(questions)
-    for answer in answers:
-        if answer.error is not None:
-            raise answer.error
-    rows = every_page(source, questions, answers, list(map(rows_of, answers)))
-    return dict(zip(owners, map(in_order, rows), strict=True))
+    closed = [not_told(answer) for answer in answers]
+    first: list[list[Json]] = [[] if no else rows_of(answer) for no, answer in zip(closed, answers, strict=True)]
+    found = every_page(source, questions, answers, first)
+    return [
+        refused(row, "product rows", answer.error or Permanent("")) if no else told(row, mine)
+        for row, answer, no, mine in zip(rows, answers, closed, found, strict=True)
+    ]
 
 
 def question(owner_type: str, owner: Json) -> Command:

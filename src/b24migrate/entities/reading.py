@@ -69,3 +69,11 @@ def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:
     """`A:B` joins two fields."""
     row: Json = msgspec.json.decode(raw)
     return isinstance(row, dict) and ":".join(str(row.get(name, "")) for name in field.split(":")) == source_id
+
+
+REFUSED = "refused"  # of a row's extras: what the portal did not tell about this one record
+
+
+def refused(row: Row, what: str, error: Exception) -> Row:
+    """The others are told all the same; what is unknown is left out, and stated."""
+    return row._replace(extras={**(row.extras or {}), REFUSED: f"{what} could not be read: {error}"})

@@ -12,7 +12,8 @@ from b24migrate.entities.chats import attached as files_of_message
 from b24migrate.entities.chats import join_files
 from b24migrate.entities.codes import CRM_STREAMS, crm_link
 from b24migrate.entities.custom import of_tasks
-from b24migrate.entities.reading import either, one_by_one
+from b24migrate.entities.reading import either, one_by_one, refused
+from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Json, Row, SetAside, Table, order_key
 from b24migrate.streams import (
@@ -156,6 +157,9 @@ def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
     answers = source.batch([Command("task.item.getdata", {"TASKID": row.source_id}) for row in rows])
     known = []
     for row, answer in zip(rows, answers, strict=True):
+        if isinstance(answer.error, Permanent):
+            known.append(refused(row, "tags and participants", answer.error))
+            continue
         if answer.error is not None:
             raise answer.error
         said = camel(msgspec.json.decode(answer.result or b"{}"))

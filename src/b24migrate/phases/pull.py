@@ -7,11 +7,11 @@ from contextlib import suppress
 
 from b24migrate.errors import Permanent
 from b24migrate.phases import values
-from b24migrate.phases.read import stage
+from b24migrate.phases.read import enriched, stage
 from b24migrate.phases.work import Follow, Work, seen
 from b24migrate.ports import ENTITIES_STATE
-from b24migrate.records import Job, Json, Record, Span, Status, order_key
-from b24migrate.streams import Field, Kind, Seen, Stream
+from b24migrate.records import Job, Json, Page, Record, Row, Span, Status, order_key
+from b24migrate.streams import Each, Field, Kind, Listing, Seen, Stream
 
 LOOKED_AT = 200
 
@@ -91,7 +91,30 @@ def _fetch(work: Work, stream: Stream, ids: set[str]) -> int:
     if stream.fetch is None:
         return 0
     rows = stream.fetch(work.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], work.lookup)
-    return stage(work, stream, list(rows.values()), pass_no=pass_of(work, stream), pulled=True)
+    return stage(work, stream, completed(work, stream, list(rows.values())), pass_no=pass_of(work, stream), pulled=True)
+
+
+def completed(work: Work, stream: Stream, rows: list[Row]) -> list[Row]:
+    """With what other methods say about them, as when the stream is read."""
+    reading = work.reading(stream)
+    if isinstance(reading, Listing):
+        return enriched(work, stream, reading, Page(rows=rows)).rows
+    if not isinstance(reading, Each):
+        return rows
+    done: list[Row] = []
+    for prefix in sorted({row.source_id.partition(":")[0] for row in rows}):
+        mine = [
+            row._replace(source_id=row.source_id.partition(":")[2])
+            for row in rows
+            if row.source_id.startswith(f"{prefix}:")
+        ]
+        of = work.streams[reading.of]
+        parent = (work.store.holder(of.table, prefix) if of.by_natural else prefix) or ""
+        known = work.lookup(reading.of, [parent])
+        if parent in known:
+            mine = enriched(work, stream, reading.listing(known[parent]), Page(rows=mine)).rows
+        done += [row._replace(source_id=f"{prefix}:{row.source_id}") for row in mine]
+    return done
 
 
 def bring(work: Work, stream: Stream, ids: set[str]) -> list[Record]:

@@ -303,6 +303,9 @@ def enriched(work: Work, stream: Stream, reading: Listing, page: Page) -> Page:
     except Permanent as error:
         work.note(work.owner[stream.name].name, f"{stream.name} could not be enriched: {error}")
         return page
+    for row in rows:
+        if row.extras and "refused" in row.extras:
+            work.note(work.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras['refused']}")
     return replace(page, rows=rows)
 
 

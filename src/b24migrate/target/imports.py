@@ -105,6 +105,9 @@ class ImportTarget:
     def put_file(self, key: str, name: str, size: int, sha256: str, content: BinaryIO) -> str:
         """Asks first how far an earlier upload got. A stall means that the target keeps another offset than it says."""
         received, file_id = self._put({"key": key, "offset": -1})
+        if file_id is None and size > self._limits.file_bytes:
+            text = f"The file has {size:,} bytes, the target takes {self._limits.file_bytes:,}."
+            raise Permanent(text, code="TOO_LARGE")
         stalls = 0
         while file_id is None:
             offset = received if received <= size else 0
