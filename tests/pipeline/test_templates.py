@@ -14,6 +14,12 @@ from tests.pipeline.world import World
 from b24sim.company.crm_fields import CHOICE, TEXT
 from b24sim.company.crm_ids import DEAL
 
+# entries that the box has under the same names, but other codes
+RENAMED = (
+    ("SOURCE", "UC_MAIL", "Электронная почта"),
+    ("DEAL_TYPE", "UC_SERVE", "Услуги"),
+    ("CONTACT_TYPE", "UC_ALLY", "Партнёры"),
+)
 ENTITIES = (
     "users",
     "groups",
@@ -38,6 +44,11 @@ class Ids:
     category: str
     stage: str
     deal_stage: str
+    plain_stage: str  # of the default pipeline: without a prefix
+    source: str
+    deal_type: str
+    contact_type: str
+    industry: str
     field: str
     choice: str
     option: str
@@ -51,6 +62,8 @@ class Moved:
     first: str  # starts the second
     second: str
     lost: str
+    contact: str  # is for contacts, and makes deals
+    unknown: str  # is for leads
     here: Ids
     there: Ids
 
@@ -85,10 +98,39 @@ def steps(ids: Ids) -> dict[str, Any]:
             [ids.choice, "in", [ids.option], "0"],
             ["OPPORTUNITY", ">", "9", "1"],
         ],
+        "Plain": {
+            "STAGE_ID": ids.plain_stage,
+            "StageId": [ids.plain_stage, "NEW", ids.plain_stage],
+            "TargetStatus": ids.plain_stage,
+            "SOURCE_ID": ids.source,
+            "TYPE_ID": ids.deal_type,
+            "INDUSTRY": ids.industry,
+            "TITLE": "UC_7Q1ZP4",
+        },
+        "plaincondition": [["STAGE_ID", "=", ids.plain_stage, "0"], ["SOURCE_ID", "in", [ids.source, "CALL"], "0"]],
+        "Later": {"STAGE_ID": "{=Variable:Stage}", "StageId": "", "SOURCE_ID": "{=Document:SOURCE_ID}", "TYPE_ID": "0"},
+        "DynamicEntitiesFields": {ids.smart: {"CATEGORY_ID": ids.category, "STAGE_ID": ids.stage}, "2": {}},
+        "Rows": {"128": "a number like any other"},
         "Chosen": {ids.choice: ids.option, "OPPORTUNITY": "9"},
         "TemplateId": ids.template,
         "HoldToClose": "0",
     }
+
+
+def both_kinds(ids: Ids) -> list[Any]:
+    values = {"Fields": {"TYPE_ID": ids.deal_type, "STAGE_ID": ids.plain_stage}}
+    deal = {"Type": "CreateCrmDealDocumentActivity", "Name": "A2", "Properties": values, "Children": []}
+    root = tree({"FieldValue": {"TYPE_ID": ids.contact_type}})[0]
+    return [root | {"Children": [*root["Children"], deal]}]
+
+
+UNKNOWN = {
+    "STATUS_ID": "PREPARATION",
+    "fieldcondition": [["SOURCE_ID", "=", "UC_GONE", "0"], ["HONORIFIC", "=", "HNR_RU_1", "0"]],
+    "INDUSTRY": "anything",
+    "EMPLOYEES": "777",
+    "DynamicEntitiesFields": {"777": {"STAGE_ID": "NEW"}, "31": {}},
+}
 
 
 def tree(properties: dict[str, Any]) -> list[Any]:
@@ -109,6 +151,10 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
         smart = company.crm.smart_types[0].entity_type_id
         pipeline = next(one.id for one in company.crm.categories if one.entity_type_id == smart)
         fields = company.crm.items[DEAL].fields
+        for entity, code, name in RENAMED:
+            company.crm.statuses.append(
+                company.crm.statuses[0] | {"ENTITY_ID": entity, "STATUS_ID": code, "NAME": name}
+            )
         first = company.workflows.templates.next_id()
         here = Ids(
             user=str(company.users.ids[2]),
@@ -119,6 +165,11 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
             category=str(pipeline),
             stage=f"DT{smart}_{pipeline}:CLIENT",
             deal_stage="C9:PREPARATION",
+            plain_stage="UC_7Q1ZP4",
+            source="UC_MAIL",
+            deal_type="UC_SERVE",
+            contact_type="UC_ALLY",
+            industry="IT",
             field=fields[TEXT].code,
             choice=fields[CHOICE].code,
             option=str(fields[CHOICE].options[0][0]),
@@ -131,8 +182,13 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
         gone = {"who": ["user_777"], "FieldValue": {"UF_CRM_GONE": 1, "STAGE_ID": "C5:NEW"}, "IBLOCK_ID": "7"}
         gone |= {"Chosen": {here.choice: "777"}}
         (lost,) = made.change("workflow_templates", "add", fields={"TEMPLATE": tree(gone), "AUTO_EXECUTE": "1"})
+        about = {"ENTITY": "CCrmDocumentContact", "DOCUMENT_TYPE": "CONTACT", "TEMPLATE": both_kinds(here)}
+        (contact,) = made.change("workflow_templates", "add", fields=about)
+        about = {"ENTITY": "CCrmDocumentLead", "DOCUMENT_TYPE": "LEAD", "TEMPLATE": tree(UNKNOWN)}
+        (unknown,) = made.change("workflow_templates", "add", fields=about | {"AUTO_EXECUTE": "1"})
         made.run(*ENTITIES)
-        yield Moved(made, str(first), str(first + 1), str(lost), here, as_there(made, here))
+        there = as_there(made, here)
+        yield Moved(made, str(first), str(first + 1), str(lost), str(contact), str(unknown), here, there)
 
 
 def as_there(made: World, here: Ids) -> Ids:
@@ -159,6 +215,11 @@ def as_there(made: World, here: Ids) -> Ids:
         category=target("CrmCategories", f"{here.smart}:{here.category}"),
         stage=status(f"DYNAMIC_{here.smart}_STAGE_{here.category}:{here.stage}"),
         deal_stage=status(f"DEAL_STAGE_9:{here.deal_stage}"),
+        plain_stage=status(f"DEAL_STAGE:{here.plain_stage}"),
+        source=status(f"SOURCE:{here.source}"),
+        deal_type=status(f"DEAL_TYPE:{here.deal_type}"),
+        contact_type=status(f"CONTACT_TYPE:{here.contact_type}"),
+        industry=status(f"INDUSTRY:{here.industry}"),
         field=fields[f"crm_deals:{here.field}"][0],
         choice=choice,
         option=options[here.option],
@@ -215,3 +276,29 @@ def test_every_template_with_such_a_place_is_switched_off_and_no_other(moved: Mo
     for row_key, payload in moved.made.sql("SELECT RowKey, Payload FROM WorkflowTemplates"):
         wanted = 0 if row_key in unresolved else int(json.loads(payload)["AUTO_EXECUTE"])
         assert moved.fields(row_key)["AUTO_EXECUTE"] == wanted
+
+
+def test_which_dictionary_an_entry_is_of_depends_on_the_records_it_is_for(moved: Moved) -> None:
+    assert moved.there.contact_type != moved.here.contact_type
+    assert moved.fields(moved.contact)["TEMPLATE"] == both_kinds(moved.there)
+
+
+def test_the_box_calls_the_entries_otherwise(moved: Moved) -> None:
+    there = moved.there
+    assert (there.plain_stage, there.source, there.deal_type) == ("FINAL_INVOICE", "EMAIL", "SERVICES")
+
+
+def test_entries_and_types_that_nobody_knows_stay_and_are_told_by_their_places(moved: Moved) -> None:
+    fields = moved.fields(moved.unknown)
+    assert properties_of(fields) == UNKNOWN
+    assert fields["AUTO_EXECUTE"] == 0
+    listed = moved.made.sql("SELECT Place, What FROM Unresolved WHERE SourceId = ?", moved.unknown)
+    places: dict[str, str] = dict(listed)
+    within = "TEMPLATE/0/Children/0/Properties"
+    assert places == {
+        f"{within}/STATUS_ID": "crm_stages STATUS:PREPARATION",
+        f"{within}/fieldcondition/0/2": "crm_stages SOURCE:UC_GONE",
+        f"{within}/EMPLOYEES": "crm_stages EMPLOYEES:777",
+        f"{within}/DynamicEntitiesFields/777": "crm_types 777",
+        f"{within}/DynamicEntitiesFields/777/STAGE_ID": "crm_stages DYNAMIC_777_STAGE:NEW",
+    }

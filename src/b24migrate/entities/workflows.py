@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from b24migrate.entities.codes import DEAL, FIRST_SMART_TYPE, STAGE_CODES, crm_code, stages_of, type_id
+from b24migrate.entities.codes import (
+    COMPANY,
+    CONTACT,
+    DEAL,
+    FIRST_SMART_TYPE,
+    SMART_INVOICE,
+    STAGE_CODES,
+    crm_code,
+    stages_of,
+    type_id,
+)
 from b24migrate.entities.codes import recipient as person_or_group
 from b24migrate.entities.reading import one_by_one
 from b24migrate.records import Json, Table
 from b24migrate.streams import (
+    Around,
     Entity,
     Field,
     Keyset,
@@ -151,41 +162,108 @@ OWNERS = {
 TYPE_KEYS = ("entitytypeid", "dynamictypeid")
 PIPELINE_KEY = "categoryid"
 TYPE_MADE = "DynamicTypeId"
+DYNAMIC_MAP = "Dynamic"
+LEAD, QUOTE = 1, 7
+DOCUMENTS = {"LEAD": LEAD, "DEAL": DEAL, "CONTACT": CONTACT, "COMPANY": COMPANY, "QUOTE": QUOTE}
+DOCUMENTS["SMART_INVOICE"] = SMART_INVOICE
+MAKER = re.compile(r"CreateCrm(Lead|Deal|Contact|Company)DocumentActivity")
 LIST_KEYS = ("iblockid",)
 
 
-def owner_of(seen: Seen, around: Sequence[Mapping[str, Json]], name: str, source_id: str) -> tuple[str, str] | None:
+def owner_of(seen: Seen, around: Around, name: str, source_id: str) -> tuple[str, str] | None:
     """Whose id is under a key; None where it is a number like any other."""
     key = name.replace("_", "").lower()
     if key.endswith(TYPE_KEYS):
         return ("crm_types", source_id) if int(source_id) >= FIRST_SMART_TYPE else None
     if key.endswith(PIPELINE_KEY):
-        return "crm_categories", f"{kind_of(seen, around)}:{source_id}"
+        return "crm_categories", f"{pipelines_of(seen, around)}:{source_id}"
     if key.endswith(LIST_KEYS):
         return "lists", source_id
     stream = next((stream for ending, stream in OWNERS.items() if key.endswith(ending)), None)
     return None if stream is None else (stream, source_id)
 
 
-def kind_of(seen: Seen, around: Sequence[Mapping[str, Json]]) -> str:
-    """The CRM type of the records that an activity makes, or else of those that its template is for."""
-    made = next((part[TYPE_MADE] for part in reversed(around) if part.get(TYPE_MADE)), None)
-    if str(made).isdecimal():
-        return str(made)
-    document = str(seen.payload.get("DOCUMENT_TYPE") or "")
-    smart = DYNAMIC.search(document)
-    return smart[1] if smart else str(DEAL)
+def type_key(name: str, key: str) -> tuple[str, str] | None:
+    """`DynamicEntitiesFields: {"128": ...}`: a key that is the number of a smart process."""
+    return ("crm_types", key) if is_smart_type(name, key) else None
 
+
+def is_smart_type(name: str, key: str) -> bool:
+    return DYNAMIC_MAP in name and key.isdecimal() and int(key) >= FIRST_SMART_TYPE
+
+
+def pipelines_of(seen: Seen, around: Around) -> int:
+    """The CRM type that a pipeline is of: where records without pipelines name one, it is one of deals."""
+    return made_by(around) or smart_document(seen) or DEAL
+
+
+def kind_of(seen: Seen, around: Around) -> int:
+    """The CRM type of the records that an activity makes, or else of those that its template is for."""
+    return made_by(around) or smart_document(seen) or DOCUMENTS.get(str(seen.payload.get("DOCUMENT_TYPE")), DEAL)
+
+
+def made_by(around: Around) -> int | None:
+    above = ["", *(name for name, _ in around)]
+    for outer, (name, part) in reversed(list(zip(above, around, strict=False))):
+        if is_smart_type(outer, name):
+            return int(name)
+        if str(part.get(TYPE_MADE)).isdecimal():
+            return int(part[TYPE_MADE]) or None
+        if maker := MAKER.fullmatch(str(part.get("Type"))):
+            return DOCUMENTS[maker[1].upper()]
+    return None
+
+
+def smart_document(seen: Seen) -> int | None:
+    smart = DYNAMIC.search(str(seen.payload.get("DOCUMENT_TYPE") or ""))
+    return int(smart[1]) if smart else None
+
+
+# ---------------------------------------------------------------- entries of dictionaries under keys
+
+ENTRY = re.compile(r"[A-Z0-9_]+")
+STAGE_KEYS = ("stageid", "statusid", "targetstatus")
+# Without a prefix a stage is one of the default pipeline. Smart processes have none without: theirs are never found.
+STAGES_OF = {LEAD: "STATUS", QUOTE: "QUOTE_STATUS", SMART_INVOICE: "SMART_INVOICE_STAGE"}
+TYPES_OF = {DEAL: "DEAL_TYPE", CONTACT: "CONTACT_TYPE", COMPANY: "COMPANY_TYPE"}
+DICTIONARIES = {"SOURCE_ID": "SOURCE", "INDUSTRY": "INDUSTRY", "EMPLOYEES": "EMPLOYEES", "HONORIFIC": "HONORIFIC"}
+
+
+def entry(seen: Seen, around: Around, name: str, text: str, resolve: Resolve) -> str | None:
+    """What an entry of a dictionary is called on the target; None for a text that is no entry."""
+    dictionary = dictionary_under(seen, around, name)
+    if dictionary is None:
+        return None
+    try:
+        return resolve(STAGE_CODES, f"{dictionary}:{text}")
+    except Unresolved as missing:
+        if not ENTRY.fullmatch(text):
+            return None
+        resolve.missed(str(missing))
+        return text
+
+
+def dictionary_under(seen: Seen, around: Around, name: str) -> str | None:
+    if name == "TYPE_ID":
+        return TYPES_OF.get(kind_of(seen, around))
+    if not name.replace("_", "").lower().endswith(STAGE_KEYS):
+        return DICTIONARIES.get(name)
+    kind = kind_of(seen, around)
+    return f"DYNAMIC_{kind}_STAGE" if kind >= FIRST_SMART_TYPE else STAGES_OF.get(kind, stages_of(DEAL, None))
+
+
+# ---------------------------------------------------------------- conditions, and activities nobody knows
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+OPERATOR = re.compile(r"[!=<>a-z_]+")  # else it is a list of three codes
 PARTS = 3  # the field, how it is compared, and with what; whether all conditions or any of them must be met
 
 
 def condition(row: Sequence[Json]) -> tuple[int, str] | None:
     """`["CATEGORY_ID", "=", "9", "0"]`: what a field is compared with is an id of the field's kind."""
-    if len(row) < PARTS or not all(isinstance(part, str) for part in row[:2]) or not NAME.fullmatch(row[0]):
+    if len(row) < PARTS or not all(isinstance(part, str) for part in row[:2]):
         return None
-    return 2, row[0]
+    return (2, row[0]) if NAME.fullmatch(row[0]) and OPERATOR.fullmatch(row[1]) else None
 
 
 def applications(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
@@ -220,7 +298,17 @@ NAMED = ("groups", "crm_types", "crm_categories", "crm_stages", "crm_deals", "cr
 
 
 def tree(name: str, doubts: Callable[[Json], Iterator[tuple[str, str]]] | None = None) -> Field:
-    return Field(name, Kind.TREE, code=rewritten, under=owner_of, filed=condition, doubts=doubts, names=NAMED)
+    return Field(
+        name,
+        Kind.TREE,
+        code=rewritten,
+        under=owner_of,
+        entry=entry,
+        key=type_key,
+        filed=condition,
+        doubts=doubts,
+        names=NAMED,
+    )
 
 
 workflow_templates = Stream(

@@ -37,7 +37,7 @@ class At(NamedTuple):
     one: Seen
     done: Composed
     place: str
-    around: tuple[Mapping[str, Json], ...] = ()
+    around: tuple[tuple[str, Mapping[str, Json]], ...] = ()
 
     def below(self, name: str | int) -> At:
         return self._replace(place=f"{self.place}/{name}")
@@ -53,18 +53,30 @@ class Trees:
             done.places += [(f"{spec.name}/{place}", what) for place, what in spec.doubts(value)]
         return self._walk(At(spec, one, done, spec.name), value)
 
-    def _walk(self, at: At, value: Json) -> Json:
+    def _walk(self, at: At, value: Json, under: str = "") -> Json:
         if isinstance(value, str):
             return self._coded(at, self._rich(at.spec, at.one, value, at.done))
         if isinstance(value, list):
             return self._listed(at, "", value)
         if isinstance(value, dict):
-            inside = at._replace(around=(*at.around, value))
-            # Keys hold codes too: a condition is filed under the field it looks at.
+            inside = at._replace(around=(*at.around, (under, value)))
             return {
-                str(self._coded(at, name)): self._branch(inside.below(name), name, part) for name, part in value.items()
+                self._key(at, under, name): self._branch(inside.below(name), name, part) for name, part in value.items()
             }
         return value
+
+    def _key(self, at: At, under: str, name: str) -> str:
+        """Keys hold ids and codes too: a condition is filed under the field it looks at."""
+        told = at.spec.key(under, name)
+        return str(self._coded(at, name) if told is None else self._named(at.below(name), told, name))
+
+    def _named(self, at: At, told: tuple[str, str], value: Json) -> Json:
+        """The target's id. What is lost stays, and its place is told."""
+        target_id = self._work.links.target_id(*told)
+        if target_id is None:
+            at.done.places.append((at.place, " ".join(told)))
+            return value
+        return int(target_id) if isinstance(value, int) and target_id.isdecimal() else target_id
 
     def _listed(self, at: At, name: str, value: list[Json]) -> list[Json]:
         """Each part is under the list's own key, or under that which the list says."""
@@ -95,7 +107,7 @@ class Trees:
         return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
 
     def _under(self, at: At, name: str, value: Json) -> Json:
-        """What is below a key, where the key may tell whose ids it holds. What is lost stays, and its place is told."""
+        """What is below a key, where the key may tell whose ids it holds, or entries of which dictionary."""
         if isinstance(value, list):
             return self._listed(at, name, value)
         source_id = values.reference(value)
@@ -107,10 +119,11 @@ class Trees:
                 at.done.places.append((at.place, f"the option {source_id} of {name}"))
             elif options:
                 return options[source_id]
-        if told is None:
-            return self._walk(at, value)
-        target_id = self._work.links.target_id(*told)
-        if target_id is None:
-            at.done.places.append((at.place, " ".join(told)))
-            return value
-        return int(target_id) if isinstance(value, int) and target_id.isdecimal() else target_id
+        if told is not None:
+            return self._named(at, told, value)
+        found = self._entry(at, name, source_id) if isinstance(value, str) and source_id else None
+        return self._walk(at, value, name) if found is None else found
+
+    def _entry(self, at: At, name: str, text: str) -> str | None:
+        entry = at.spec.entry
+        return None if entry is None else entry(at.one, at.around, name, text, Keeping(self._work, at.place, at.done))

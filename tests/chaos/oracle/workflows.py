@@ -20,7 +20,8 @@ def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
 
 def _template(row: Fields, ids: Ids) -> Fields:
     smart = re.fullmatch(r"DYNAMIC_(\d+)", row["DOCUMENT_TYPE"])
-    tree = _Tree(ids, kind=int(smart[1]) if smart else DEAL)
+    own_stages = "STATUS" if row["DOCUMENT_TYPE"] == "LEAD" else "DEAL_STAGE"
+    tree = _Tree(ids, kind=int(smart[1]) if smart else DEAL, own_stages=own_stages)
     made = {name: tree.rewritten(row[name]) for name in TREES}
     return {
         **made,
@@ -39,6 +40,7 @@ Found = re.Match[str]
 class _Tree:
     ids: Ids
     kind: int  # the type of the CRM records that the present part is about
+    own_stages: str  # the dictionary of stages without a prefix; a smart process has none
     missed: bool = False
 
     def rewritten(self, value: Json) -> Json:
@@ -69,6 +71,8 @@ class _Tree:
             "IBLOCK_ID": lambda _: None,
             "AuthUserId": ids.user,
         }
+        if name == "STAGE_ID" and isinstance(value, str) and re.fullmatch(r"[A-Z0-9_]+", value):
+            return self._known(None if self.kind != DEAL else ids.stage(self.own_stages, value)) or value
         options = {one["code"]: one["there"] for fields in ids.customs.values() for one in fields if one["there"]}
         if name in options and isinstance(value, list):
             return [self._under(name, one) for one in value]
