@@ -71,3 +71,20 @@ def test_a_limit_is_no_sign_that_a_portal_does_not_understand() -> None:
         with pytest.raises(Limited):
             enriched(source, deals(made))
         assert made.stats.methods == {"batch": 1}
+
+
+def test_where_nobody_sells_anything_only_the_likely_are_asked_alone() -> None:
+    with portal(many_owners=True) as (made, source):
+        sell_much(made, rows=0)
+        assert set(map(len, enriched(source, deals(made)).values())) == {0}
+        assert made.stats.methods == {"batch": 2}
+        assert made.stats.inner[METHOD] == DEALS // 50 + 50
+
+
+def test_what_is_refused_for_one_deal_is_told_for_the_others() -> None:
+    with portal(many_owners=False) as (made, source):
+        made.faults = Faults([{"method": METHOD, "kind": "error", "code": "ACCESS_DENIED", "at": [7], "inner": True}])
+        rows = products("D")(source, deals(made))
+        silent = [row for row in rows if "productRows" not in (row.extras or {})]
+        assert len(silent) == 1
+        assert all("product rows could not be read" in (row.extras or {})["refused"] for row in silent)

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakSet
 
 import msgspec
 
 from b24migrate.entities.reading import NO_SUCH_METHOD, raw_items, refused
 from b24migrate.errors import Limited, Permanent, Transient
+from b24migrate.phases.values import flag, number
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Row
 
 METHOD = "crm.item.productrow.list"
 OLDER_METHOD = "crm.deal.productrows.get"
 OWNERS = 50  # in one question, where the portal understands several
+UNDERSTANDS: WeakSet[Source] = WeakSet()  # the portals that have proven it to this process
 PAGE = 50
 
 
 def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
     """The documentation says that a filter takes a list of owners, not every portal does. So all are asked for in few
-    questions; only when an answer shows rows of an owner that is not the first of its list, the portal has understood,
-    and what it does not mention has no rows. Otherwise each owner is asked for by itself."""
+    questions; when an answer shows rows of an owner that is not the first of its list, the portal has understood, and
+    what it does not mention has no rows. Where nobody seems to have any, those that most likely have are asked for
+    alone. Otherwise each owner is asked for by itself."""
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
-        owners = [row.source_id for row in rows]
-        found = together(source, owner_type, owners)
+        found = together(source, owner_type, rows)
         if found is not None:
             return [told(row, found.get(row.source_id, [])) for row in rows]
         return one_by_one(source, owner_type, rows)
@@ -68,8 +72,9 @@ def camel(row: Args) -> Args:
     return {re.sub("_(.)", lambda found: found[1].upper(), name.lower()): value for name, value in row.items()}
 
 
-def together(source: Source, owner_type: str, owners: Sequence[str]) -> dict[str, list[Json]] | None:
-    """None when the portal does not prove that it understands a list of owners."""
+def together(source: Source, owner_type: str, of: Sequence[Row]) -> dict[str, list[Json]] | None:
+    """None when the portal does not understand a list of owners."""
+    owners = [row.source_id for row in of]
     groups = [owners[at : at + OWNERS] for at in range(0, len(owners), OWNERS)]
     questions = [question(owner_type, list(group)) for group in groups]
     answers = source.batch(questions)
@@ -85,13 +90,31 @@ def together(source: Source, owner_type: str, owners: Sequence[str]) -> dict[str
         if not named.issubset(group):
             return None  # it did not look at the filter at all
         understood = understood or not named.isdisjoint(group[1:])
-    if not understood:
+    if understood:
+        UNDERSTANDS.add(source)
+    elif source not in UNDERSTANDS and not (not any(first) and none_has_any(source, owner_type, of)):
         return None
     found: dict[str, list[Json]] = {}
     for rows in every_page(source, questions, answers, first):
         for row in rows:
             found.setdefault(str(row["ownerId"]), []).append(row)
     return {owner: in_order(rows) for owner, rows in found.items()}
+
+
+def none_has_any(source: Source, owner_type: str, of: Sequence[Row]) -> bool:
+    """Whether those that most likely have rows have none: their amount is not typed in, so it is the sum of rows."""
+    likely = sorted(of, key=lambda row: -expects_rows(msgspec.json.decode(row.payload, type=Amount)))[:OWNERS]
+    answers = source.batch([question(owner_type, row.source_id) for row in likely])
+    return all(not_told(answer) or not rows_of(answer) for answer in answers)
+
+
+class Amount(msgspec.Struct):
+    opportunity: Any = None
+    is_manual: Any = msgspec.field(default=None, name="isManualOpportunity")
+
+
+def expects_rows(amount: Amount) -> bool:
+    return bool(number(amount.opportunity)) and not flag(amount.is_manual)
 
 
 def one_by_one(source: Source, owner_type: str, rows: Sequence[Row]) -> list[Row]:
