@@ -42,6 +42,13 @@ def mark(work: Work, stream: Stream, ready: Sequence[Composed]) -> None:
         work.store.write(INCOMPLETE, [row])
 
 
+def count_anew(work: Work, stream: Stream) -> None:
+    """What may have come since is counted once more, by the second pass, which looks at all that went without."""
+    names = [f"{name}:{stream.name}" for name in sorted(MAY_COME)]
+    counted = {name: work.store.counters(name).get(name, 0) for name in names}
+    work.store.add({name: -count for name, count in counted.items() if count})
+
+
 def _goes_without(one: Composed) -> bool:
     return bool(one.places or one.may_come) or not MAY_COME.isdisjoint(one.losses)
 
@@ -78,11 +85,13 @@ def complete(work: Work, job: Job) -> Follow:
     imported = [record for record in records if record.status is Status.IMPORT_OK]
     links = work.store.links(stream.name, [record.row_key for record in imported])
     changed: list[Changed] = []
+    still = Counter[str]()
     for record in imported:
         link = links.get(record.row_key)
         if link is None or link.origin != "import":
             continue
         composed = second.compose(record)
+        still.update({f"{name}:{stream.name}": composed.losses[name] for name in MAY_COME & composed.losses.keys()})
         item = composed.item(stream)
         if composed.problem is None and item.digest != link.digest:
             lost = _lost(first.compose(record), composed, stream, link)
@@ -91,6 +100,7 @@ def complete(work: Work, job: Job) -> Follow:
         count = max(1, work.target.fits([one.item for one in changed[: work.batch_size(stream)]]))
         _update(work, job, stream.name, changed[:count])
         changed = changed[count:]
+    work.store.add(still)
     return [_job(job.scope, stream, left)] if left else []
 
 
@@ -111,7 +121,7 @@ def _lost(first: Composed, second: Composed, stream: Stream, link: Link) -> Mapp
     """What the late references lost, or found again. Counted once: while the target has what the first pass sent."""
     if first.item(stream).digest != link.digest:
         return {}
-    names = {*first.losses, *second.losses}
+    names = {*first.losses, *second.losses} - MAY_COME
     return {name: second.losses.get(name, 0) - first.losses.get(name, 0) for name in names}
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from b24migrate.pipeline.diagnosis import Diagnosis
 
 PIPE_WIDTH = 1000
+NOTES_OF_EACH = 2  # at the end of a run; a tired reader wants the verdict
 MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
 COLUMNS = (
     ("source", "reported"),
@@ -51,14 +52,15 @@ def print_summary(status: Mapping[str, Json], code: int, message: str) -> None:
     from rich.markup import escape
 
     out = console()
-    print_status(status, out)
+    print_status(status, out, notes=NOTES_OF_EACH)
     words, colour = ENDINGS[code]
     out.print(f"[{colour}]{words}[/] {escape(message)}".rstrip())
     if code in NEXT:
         out.print(NEXT[code])
 
 
-def print_status(status: Mapping[str, Json], out: Console) -> None:
+def print_status(status: Mapping[str, Json], out: Console, *, notes: int = 0) -> None:
+    """With so many notes of each entity; 0: with all of them."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
@@ -77,7 +79,7 @@ def print_status(status: Mapping[str, Json], out: Console) -> None:
         out.print(table)
     else:
         out.print("Nothing has been read yet. Begin with `b24migrate doctor`, then `b24migrate run`.")
-    print_notes(status, out)
+    print_notes(status, out, notes)
 
 
 def cell(counts: Mapping[str, int | None], column: str) -> str:
@@ -92,12 +94,17 @@ def cell(counts: Mapping[str, int | None], column: str) -> str:
     return f"[red]{text}[/]" if value and column in ("import_err", "mismatch") else text
 
 
-def print_notes(status: Mapping[str, Json], out: Console) -> None:
+def print_notes(status: Mapping[str, Json], out: Console, most: int) -> None:
     from rich.text import Text
 
+    hidden = 0
     for name, entity in status["entities"].items():
-        for note in entity["notes"]:
+        shown = entity["notes"][:most] if most else entity["notes"]
+        hidden += len(entity["notes"]) - len(shown)
+        for note in shown:
             out.print(Text(shortened(f"! {name}: {note}")))
+    if hidden:
+        out.print(f"… and {hidden} notes more: `b24migrate status`")
 
 
 def print_checks(found: Diagnosis) -> None:
