@@ -57,11 +57,6 @@ class Catalog:
         wanted = name.replace("-", "_")
         return next(entity for entity in self.entities if entity.name == wanted)
 
-    def needs(self, entity: Entity) -> list[Entity]:
-        """The other entities that its records refer to, in order."""
-        owners = {self.owner[name].name for name in entity.refers_to if name in self.owner}
-        return [other for other in self.entities if other.name in owners - {entity.name}]
-
 
 def catalog() -> Catalog:
     """Finds the families beside this file."""

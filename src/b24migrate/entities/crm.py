@@ -37,6 +37,7 @@ from b24migrate.entities.crm_reading import (
     smart_items,
 )
 from b24migrate.entities.custom import listed, of_types
+from b24migrate.entities.people import person
 from b24migrate.entities.reading import either
 from b24migrate.records import Args, Json, Table
 from b24migrate.streams import (
@@ -120,10 +121,6 @@ def picture(name: str) -> Take:
 def keys_in(value: Json) -> Iterable[str]:
     many = value if isinstance(value, list) else [value]
     return (f"{FILE_KIND}:{one['id']}" for one in many if isinstance(one, dict) and one.get("id"))
-
-
-def person(name: str, policy: Policy = Policy.DROP) -> Field:
-    return Field(name, Kind.REF, to="users", policy=policy)
 
 
 def linked(name: str, to: str, kind: Kind = Kind.REFS) -> Field:

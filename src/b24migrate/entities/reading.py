@@ -9,7 +9,7 @@ import msgspec
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Args, Json, Row
-from b24migrate.streams import Fetch, Lookup, Seen
+from b24migrate.streams import REFUSED, Fetch, Lookup, Seen
 
 NO_SUCH_METHOD = "ERROR_METHOD_NOT_FOUND"
 
@@ -69,9 +69,6 @@ def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:
     """`A:B` joins two fields."""
     row: Json = msgspec.json.decode(raw)
     return isinstance(row, dict) and ":".join(str(row.get(name, "")) for name in field.split(":")) == source_id
-
-
-REFUSED = "refused"  # of a row's extras: what the portal did not tell about this one record
 
 
 def refused(row: Row, what: str, error: Exception) -> Row:

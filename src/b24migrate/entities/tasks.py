@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from b24migrate.entities.attached import on_drive, refs_of, resolved, resolving
-from b24migrate.entities.chats import attached as files_of_message
-from b24migrate.entities.chats import join_files
 from b24migrate.entities.codes import CRM_STREAMS, crm_link
 from b24migrate.entities.custom import of_tasks
+from b24migrate.entities.people import person
 from b24migrate.entities.reading import either, one_by_one, refused
+from b24migrate.entities.task_comments import task_comments, unseen_comments
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
-from b24migrate.records import Json, Row, SetAside, Table, order_key
+from b24migrate.records import Json, Row, Table
 from b24migrate.streams import (
     ABSENT,
     CustomFields,
@@ -28,12 +27,10 @@ from b24migrate.streams import (
     Mention,
     PerParent,
     Policy,
-    Reading,
     Resolve,
     Seen,
     Stream,
     Take,
-    Upward,
     Whole,
     flags,
     texts,
@@ -113,9 +110,6 @@ VOLATILE = frozenset(
         "sorting",
     }
 )
-UNSEEN = "the portal counts comments of the task and shows none; add the webhook of somebody who takes part in it"
-# Seconds between a comment on the forum and its copy in the chat: somebody who says the same once more takes longer.
-APART = 10
 
 
 # ---------------------------------------------------------------- tasks
@@ -179,10 +173,6 @@ def file_keys(seen: Seen) -> Json:
         return ABSENT
     known = {name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()}
     return [known.get(one, f"attached:{one}") for one in attachments(seen.payload)]
-
-
-def person(name: str, policy: Policy = Policy.DROP) -> Field:
-    return Field(name, Kind.REF, to="users", policy=policy)
 
 
 tasks = Stream(
@@ -315,121 +305,6 @@ task_checklists = Stream(
     lasting=lasting,
     files=files_of_item,
 )
-
-
-# ---------------------------------------------------------------- comments
-
-
-def from_anywhere(payload: Mapping[str, Json]) -> Mapping[str, Json]:
-    """A comment of the forum under the names that a message of a chat has."""
-    if "POST_MESSAGE" not in payload:
-        return payload
-    return {
-        "author_id": payload.get("AUTHOR_ID"),
-        "date": payload.get("POST_DATE"),
-        "text": payload.get("POST_MESSAGE"),
-        "ATTACHED_OBJECTS": payload.get("ATTACHED_OBJECTS"),
-    }
-
-
-def files_of_comment(seen: Seen) -> Iterable[FileRef]:
-    if "ATTACHED_OBJECTS" in seen.payload:
-        return on_drive(seen.payload["ATTACHED_OBJECTS"])
-    return (ref._replace(place=f"chat{seen.payload.get('chat_id')}") for ref in files_of_message(seen))
-
-
-def behind_attachments(seen: Seen) -> Mapping[str, str]:
-    """A comment of the forum tells itself which file is behind an attachment."""
-    listed = seen.payload.get("ATTACHED_OBJECTS")
-    members = listed.values() if isinstance(listed, dict) else ()
-    return {str(one["ATTACHMENT_ID"]): f"disk:{one['FILE_ID']}" for one in members if one.get("FILE_ID")}
-
-
-def what_counts(payload: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Links to files hold a secret and a token."""
-    if "ATTACHED_OBJECTS" not in payload:
-        return payload
-    return {**payload, "ATTACHED_OBJECTS": [ref.key for ref in on_drive(payload["ATTACHED_OBJECTS"])]}
-
-
-def same_comment(message: Seen, comment: Seen) -> bool:
-    """The portal may have copied the forum into the chat: the same words of the same person at about the same time."""
-    ours, theirs = (
-        (str(one.payload.get("author_id")), str(one.payload.get("text") or "").strip()) for one in (message, comment)
-    )
-    return ours == theirs and near(message.payload.get("date"), comment.payload.get("date"))
-
-
-def near(one: Json, other: Json) -> bool:
-    try:
-        apart = datetime.fromisoformat(str(one)) - datetime.fromisoformat(str(other))
-    except (ValueError, TypeError):
-        return False
-    return abs(apart.total_seconds()) <= APART
-
-
-def chat_of(task: Seen) -> str:
-    return str(task.payload.get("chatId") or "")
-
-
-task_comments = Stream(
-    name="task_comments",
-    table=Table("TaskComments", "task_comments"),
-    read=(
-        PerParent(
-            of="tasks",
-            method="task.commentitem.getlist",
-            params=lambda task: {"TASKID": task.id, "ORDER": {"ID": "asc"}, "FILTER": {">ID": 0}},
-            paging=Whole(),
-            id="ID",
-            mark="f",
-        ),
-    ),
-    more=(
-        PerParent(
-            of="tasks",
-            method="im.dialog.messages.get",
-            params=lambda task: {"DIALOG_ID": f"chat{chat_of(task)}"},
-            paging=Upward(),
-            items=("messages",),
-            side="files",
-            join=join_files,
-            scope="im",
-            only=lambda task: chat_of(task) not in ("", "0"),
-            others=True,
-            mark="m",
-            twins="f",
-            same=same_comment,
-        ),
-    ),
-    batch=50,
-    batch_option="batch_comments",
-    fields=(
-        Field("task_id", Kind.REF, take=lambda seen: seen.parent, to="tasks", policy=Policy.REQUIRE),
-        Field("author_id", Kind.REF, to="users", policy=Policy.PLACEHOLDER, keep=frozenset({"0"})),
-        *times("date"),
-        Field("text", Kind.RICH),
-        Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_comment(seen)]),
-    ),
-    stamp="date",
-    hashed=True,
-    volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
-    lasting=what_counts,
-    view=from_anywhere,
-    files=files_of_comment,
-    attached=behind_attachments,
-)
-
-
-def unseen_comments(_: Source, staged: Callable[[str], Iterable[Seen]], __: Sequence[Reading]) -> Iterator[SetAside]:
-    """Tasks whose comments the portal counts and does not show. Both streams come in order of the task's id."""
-    shown = (one.parent for one in staged("task_comments"))
-    at = next(shown, None)
-    for task in staged("tasks"):
-        while at is not None and order_key(at) < order_key(task.id):
-            at = next(shown, None)
-        if at != task.id and int(task.payload.get("commentsCount") or 0) > 0:
-            yield SetAside("task_comments", f"{task.id}:*", "impossible", UNSEEN, f"task {task.id}")
 
 
 ENTITIES = (

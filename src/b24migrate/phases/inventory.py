@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from b24migrate.phases import values
 from b24migrate.phases.read import put_aside
-from b24migrate.phases.work import Follow, Work, seen
+from b24migrate.phases.work import Follow, Work, seen, walk
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
-from b24migrate.records import Job, SetAside, Span, order_key
+from b24migrate.records import Job, SetAside
 from b24migrate.streams import Each, Entity, Listing, PerParent, Seen, Stream
 
-AT_ONCE = 500
 MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
 
 
@@ -99,13 +98,7 @@ def aside_count(work: Work, stream: str, why: str) -> int:
 
 
 def staged(work: Work, stream: str) -> Iterator[Seen]:
-    after = ""
-    while True:
-        records = work.store.records(work.streams[stream].table, Span(after), AT_ONCE)
-        yield from (seen(record, work.streams[stream]) for record in records)
-        if len(records) < AT_ONCE:
-            return
-        after = order_key(records[-1].row_key)
+    return (seen(record, work.streams[stream]) for record in walk(work, work.streams[stream].table))
 
 
 def tell_set_aside(work: Work, entity: Entity, stream: Stream) -> None:

@@ -15,10 +15,10 @@ from b24migrate.errors import Permanent
 from b24migrate.events import Extracted
 from b24migrate.phases import values
 from b24migrate.phases.peek import Looked, look
-from b24migrate.phases.work import Follow, Work, seen, viewed
+from b24migrate.phases.work import Follow, Work, seen, viewed, walk
 from b24migrate.ports import CHECKPOINTS, CUSTOM_FIELDS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, marked_span, order_key
-from b24migrate.streams import Each, Gather, Listing, PerParent, Progress, Seen, Stream, Whole
+from b24migrate.streams import REFUSED, Each, Gather, Listing, PerParent, Progress, Seen, Stream, Whole
 
 PACK_PAGES = 200  # pages of children that one lane of parents reads, in full requests one after another
 PACK_PARENTS = 200
@@ -41,10 +41,9 @@ def start(work: Work, scope: str, stream: Stream, pass_no: int, which: int = 0) 
     if isinstance(reading, PerParent):
         return [Job(scope, "pack", {**args, "after": "", "n": which * PAGES_OF_A_READING})]
     if isinstance(reading, Each):
-        parents = work.store.records(work.streams[reading.of].table, Span(), PARENTS_AT_ONCE)
         return [
             Job(scope, "read", {**args, "cursor": {}, "of": parent.row_key, "n": number})
-            for number, parent in enumerate(parents, 1)
+            for number, parent in enumerate(walk(work, work.streams[reading.of].table), 1)
         ]
     return [Job(scope, "read", {**args, "cursor": {}})]
 
@@ -179,7 +178,7 @@ def without_twins(work: Work, stream: Stream, reading: PerParent, page: Page) ->
         parent = row.source_id.rpartition(":")[0]
         if parent not in siblings:
             span = marked_span(parent, reading.twins)
-            siblings[parent] = [seen(one, stream) for one in work.store.records(stream.table, span, PARENTS_AT_ONCE)]
+            siblings[parent] = [seen(one, stream) for one in walk(work, stream.table, span)]
         one = Seen(row.source_id, viewed(stream, row.payload), row.extras or {})
         twin = next((other for other in siblings[parent] if reading.same(one, other)), None)
         if twin is None:
@@ -304,8 +303,8 @@ def enriched(work: Work, stream: Stream, reading: Listing, page: Page) -> Page:
         work.note(work.owner[stream.name].name, f"{stream.name} could not be enriched: {error}")
         return page
     for row in rows:
-        if row.extras and "refused" in row.extras:
-            work.note(work.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras['refused']}")
+        if row.extras and REFUSED in row.extras:
+            work.note(work.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras[REFUSED]}")
     return replace(page, rows=rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -15,12 +15,12 @@ from b24migrate.events import Event, Noted, Observer, tell
 from b24migrate.phases.links import Gone, Links
 from b24migrate.phases.texts import TextRewriter
 from b24migrate.ports import ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
-from b24migrate.records import Job, Json, Record, Row, children_span
+from b24migrate.records import Job, Json, Record, Row, Span, Table, children_span, order_key
 from b24migrate.streams import Entity, FileKind, PerParent, Policy, Reading, Seen, Stream
 
 ATTEMPTS = 3
 MOST_NOTES = 100
-MOST_CHILDREN = 10_000
+WALKED_AT_ONCE = 500
 MORE_NOTES = "there is more like this; all of it is in the log"
 DELAYS_S = (0.0, 2.0, 6.0)  # before the first, second and third attempt
 
@@ -162,8 +162,17 @@ def viewed(stream: Stream, payload: bytes) -> Mapping[str, Json]:
 
 def children_of(work: Work, stream: Stream, parent: str) -> list[str]:
     """The ids of a record's children in another stream, without the parent's part."""
-    records = work.store.records(stream.table, children_span(parent), MOST_CHILDREN)
-    return [record.row_key.partition(":")[2] for record in records]
+    return [record.row_key.partition(":")[2] for record in walk(work, stream.table, children_span(parent))]
+
+
+def walk(work: Work, table: Table, span: Span = Span()) -> Iterator[Record]:  # noqa: B008 (a value that never changes)
+    """Every record of a span in order, a few hundred in memory at a time."""
+    while True:
+        records = work.store.records(table, span, WALKED_AT_ONCE)
+        yield from records
+        if len(records) < WALKED_AT_ONCE:
+            return
+        span = span._replace(lo=order_key(records[-1].row_key))
 
 
 def decode_extras(extras: bytes | None) -> Mapping[str, Json]:
