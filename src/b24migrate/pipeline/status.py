@@ -75,7 +75,7 @@ def entity_status(work: Work, entity: Entity, counters: Mapping[str, float]) -> 
         state.verified,
         {phase: state.phase(phase) for phase in PHASES},
         {stream.name: stream_status(work, stream, state.pass_no) for stream in entity.streams},
-        (*state.notes, *sentences(work, entity, counters)),
+        (*sentences(work, entity, counters), *state.notes),  # what was lost comes first: a summary shows the first few
     )
 
 
