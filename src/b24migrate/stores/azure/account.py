@@ -1,0 +1,182 @@
+"""Which storage account, by which identity, and the clients that speak with it. One per process, shared by threads."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from functools import cached_property
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+
+from azure.core.credentials import AzureNamedKeyCredential
+from azure.core.exceptions import HttpResponseError, ResourceExistsError
+from azure.data.tables import TableClient, TableServiceClient
+from azure.storage.blob import BlobServiceClient, ContainerClient
+from azure.storage.queue import QueueClient, QueueServiceClient
+
+from b24migrate.errors import BadConfiguration
+from b24migrate.stores.azure.failures import is_code, translated
+
+CONNECTION_STRING = "AZURE_STORAGE_CONNECTION_STRING"
+AT_ONCE = 16  # requests side by side where one would be asked after the other
+_ADDRESS = re.compile(r"azure://(?P<account>[a-z0-9]{3,24})?(?:/(?P<prefix>[A-Za-z][A-Za-z0-9]{0,19}))?/?")
+_HINT = (
+    "Use azure://azurite, azure://ACCOUNT (by identity), or azure:// with the connection string in"
+    f" {CONNECTION_STRING}; /PREFIX (letters and digits) may follow."
+)
+# Azurite's account and key are the same everywhere and published: they protect nothing.
+_AZURITE = "azurite"
+_AZURITE_ACCOUNT = "devstoreaccount1"
+_AZURITE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+_AZURITE_PORTS = {"blob": "10000", "queue": "10001", "table": "10002"}
+_PATIENCE = {"retry_total": 6, "retry_connect": 3, "retry_read": 3, "retry_backoff_factor": 0.4}
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Address(NamedTuple):
+    """`account` is empty when a connection string tells it."""
+
+    account: str
+    prefix: str
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        found = _ADDRESS.fullmatch(url)
+        if not found:
+            raise BadConfiguration(f"{url!r} is not the address of a store.", code="STORE_URL", hint=_HINT)
+        return cls(found["account"] or "", found["prefix"] or "")
+
+    def __str__(self) -> str:
+        return f"azure://{self.account}" + (f"/{self.prefix}" if self.prefix else "")
+
+
+class Account:
+    """Names in here are ours (`Users`, `work`); the prefix is added on the way out."""
+
+    def __init__(self, address: Address, environ: Mapping[str, str] = os.environ) -> None:
+        self.place = str(address)
+        self.closing = ExitStack()
+        self._address = address
+        self._environ = environ
+        self._lock = Lock()
+        self._tables: dict[str, TableClient] = {}
+        self._closed = False
+
+    # ------------------------------------------------------------ clients
+
+    def table(self, name: str) -> TableClient:
+        with self._lock:
+            if name not in self._tables:
+                self._tables[name] = self.table_service.get_table_client(self._address.prefix + name)
+            return self._tables[name]
+
+    def queue(self, name: str) -> QueueClient:
+        return self.queue_service.get_queue_client(self._dashed(name))
+
+    def container(self, name: str) -> ContainerClient:
+        return self.blob_service.get_container_client(self._dashed(name))
+
+    @cached_property
+    def table_service(self) -> TableServiceClient:
+        client: TableServiceClient = self._client(TableServiceClient, "table")
+        return client
+
+    @cached_property
+    def queue_service(self) -> QueueServiceClient:
+        client: QueueServiceClient = self._client(QueueServiceClient, "queue")
+        return client
+
+    @cached_property
+    def blob_service(self) -> BlobServiceClient:
+        client: BlobServiceClient = self._client(BlobServiceClient, "blob")
+        return client
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="azure")
+        self.closing.callback(pool.shutdown)
+        return pool
+
+    def side_by_side(self, act: Callable[[A], B], things: Iterable[A]) -> list[B]:
+        """One after the other would cost a round trip each."""
+        todo = list(things)
+        return [act(thing) for thing in todo] if len(todo) < 2 else list(self._threads.map(act, todo))
+
+    # ------------------------------------------------------------ what must be there
+
+    def make_tables(self, names: Iterable[str]) -> None:
+        def make(name: str) -> None:
+            with translated(self.place):
+                try:
+                    self.table(name).create_table()
+                except ResourceExistsError:
+                    pass
+                except HttpResponseError as error:
+                    if not is_code(error, "TableAlreadyExists", "table_already_exists"):
+                        raise
+
+        self.side_by_side(make, names)
+
+    def make_queue(self, name: str) -> None:
+        with translated(self.place), suppress(ResourceExistsError):
+            self.queue(name).create_queue()
+
+    def make_container(self, name: str) -> None:
+        with translated(self.place), suppress(ResourceExistsError):
+            self.container(name).create_container()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        self.closing.close()
+
+    # ------------------------------------------------------------ how to get there
+
+    def _client(self, kind: Any, service: str) -> Any:
+        with translated(self.place):
+            client = self._connected(kind, service)
+            self.closing.callback(client.close)
+            return client
+
+    def _connected(self, kind: Any, service: str) -> Any:
+        account = self._address.account
+        if not account:
+            try:
+                return kind.from_connection_string(self._connection_string(), **_PATIENCE)
+            except ValueError:
+                raise BadConfiguration(
+                    f"{CONNECTION_STRING} is not a connection string.", code="STORE_URL", hint=_HINT
+                ) from None
+        if account == _AZURITE:
+            port = self._environ.get(f"AZURITE_{service.upper()}_PORT", _AZURITE_PORTS[service])
+            key: Any = AzureNamedKeyCredential(_AZURITE_ACCOUNT, _AZURITE_KEY)
+            return kind(f"http://127.0.0.1:{port}/{_AZURITE_ACCOUNT}", credential=key, **_PATIENCE)
+        return kind(f"https://{account}.{service}.core.windows.net", credential=self._identity, **_PATIENCE)
+
+    def _connection_string(self) -> str:
+        text = self._environ.get(CONNECTION_STRING, "").strip()
+        if not text:
+            raise BadConfiguration(
+                f"The store azure:// needs a connection string, and {CONNECTION_STRING} is not set.",
+                code="STORE_URL",
+                hint=_HINT,
+            )
+        return text
+
+    @cached_property
+    def _identity(self) -> Any:
+        from azure.identity import DefaultAzureCredential
+
+        credential = DefaultAzureCredential()
+        self.closing.callback(credential.close)
+        return credential
+
+    def _dashed(self, name: str) -> str:
+        return f"{self._address.prefix.lower()}-{name}" if self._address.prefix else name

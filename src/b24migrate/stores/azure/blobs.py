@@ -1,0 +1,34 @@
+"""Large values of rows, as blobs named by their content: putting one twice is harmless, and none is ever changed."""
+
+from __future__ import annotations
+
+from azure.core.exceptions import ResourceNotFoundError
+
+from b24migrate.errors import Halted
+from b24migrate.stores.azure.account import Account
+from b24migrate.stores.azure.failures import translated
+from b24migrate.stores.azure.properties import content_name
+
+PAYLOADS = "payloads"
+
+
+class Blobs:
+    def __init__(self, account: Account) -> None:
+        self._account = account
+
+    def put(self, content: bytes) -> str:
+        name = content_name(content)
+        with translated(self._account.place):
+            self._account.container(PAYLOADS).upload_blob(name, content, overwrite=True)
+        return name
+
+    def get(self, name: str) -> bytes:
+        with translated(self._account.place):
+            try:
+                return self._account.container(PAYLOADS).download_blob(name).readall()
+            except ResourceNotFoundError as error:
+                raise Halted(
+                    f"The blob {name} of the store {self._account.place} is missing.",
+                    code="STORE_DAMAGED",
+                    hint="Restore it (soft delete keeps blobs for some days), or run the get phase again.",
+                ) from error

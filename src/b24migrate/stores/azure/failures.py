@@ -1,0 +1,64 @@
+"""What the service's errors mean to the operator, and which of ours they become. Addresses and keys stay inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from azure.core.exceptions import (
+    AzureError,
+    ClientAuthenticationError,
+    HttpResponseError,
+    ServiceRequestError,
+    ServiceResponseError,
+)
+
+from b24migrate.errors import BadConfiguration, Halted, MigrationError
+
+_AGAIN = "Nothing is lost: {}, then run the same command again."
+_FORBIDDEN = (
+    "Give the identity the roles Storage Table Data Contributor, Storage Queue Data Contributor and Storage Blob Data"
+    " Contributor on the account, and check the account's network rules."
+)
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Whatever the caller did not expect leaves as one of ours."""
+    try:
+        yield
+    except AzureError as error:
+        raise translate(error, place) from error
+
+
+def translate(error: AzureError, place: str) -> MigrationError:
+    status = error.status_code or 0 if isinstance(error, HttpResponseError) else 0
+    code = str(getattr(error, "error_code", "") or "")
+    if isinstance(error, ClientAuthenticationError) or status in (401, 403):
+        return BadConfiguration(
+            f"The store {place} refuses us: {code or 'no permission'}.", code="STORE_FORBIDDEN", hint=_FORBIDDEN
+        )
+    if isinstance(error, ServiceRequestError | ServiceResponseError) or status == 0:
+        return Halted(
+            f"The store {place} cannot be reached.",
+            code="STORE_UNREACHABLE",
+            hint=_AGAIN.format("check the account's name, the network and that Azurite runs where it is meant"),
+        )
+    if status in (429, 500, 502, 503, 504):
+        return Halted(
+            f"The store {place} is overloaded or out of order ({code or status}).",
+            code="STORE_BUSY",
+            hint=_AGAIN.format("wait a few minutes"),
+        )
+    return Halted(
+        f"The store {place} refuses what it was asked ({status} {code}).".replace(" )", ")"),
+        code="STORE_REFUSED",
+        hint=_AGAIN.format("check that nobody deleted or changed its tables"),
+    )
+
+
+def is_code(error: HttpResponseError, *codes: str) -> bool:
+    """Whether the service gave one of these error codes; they are told in several ways."""
+    said = str(getattr(error, "error_code", "") or "")
+    said = said.rpartition(".")[2]
+    return said in codes

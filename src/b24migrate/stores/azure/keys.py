@@ -1,0 +1,52 @@
+"""Ids as RowKeys. What the service forbids in a key is written as `$` and its number; what is too long is shortened.
+
+Character by character, so that what begins alike still begins alike, and no two ids share a key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from b24migrate.stores.azure.limits import units
+
+LONGEST = 400  # in UTF-16 units, of the 512 that a key may have
+KEPT = 300  # of one that is longer; prefixes are compared up to here
+OWN = "!"  # rows that are no records (tallies) begin with it; ids never do
+EMPTY = "$"
+
+# Forbidden: / \ # ? and control characters. Quotes and percent signs are allowed but often mistreated on the way.
+_ODD = re.compile("[/\\\\#?'%$\x00-\x1f\x7f-\x9f\ud800-\udfff]|^!")
+
+
+def row_key(text: str) -> str:
+    key = _escaped(text)
+    if units(key) > LONGEST:
+        return f"{_cut(key)}$~{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return key or EMPTY
+
+
+def prefix_range(prefix: str, *, own: str = "") -> tuple[str, str]:
+    """From (inclusive) and to (exclusive): where the keys lie whose ids begin with the prefix. `own` stands before it
+    as it is."""
+    start = own + _cut(_escaped(prefix))
+    return (start, start[:-1] + chr(ord(start[-1]) + 1)) if start else ("", "\uffff")
+
+
+def _escaped(text: str) -> str:
+    if text.isalnum() and text.isascii():
+        return text
+    return _ODD.sub(lambda found: _written(found.group()), text)
+
+
+def _written(character: str) -> str:
+    number = ord(character)
+    return f"${number:02X}" if number < 0x100 else f"$u{number:04X}"
+
+
+def _cut(key: str) -> str:
+    if units(key) <= KEPT:
+        return key
+    while units(key) > KEPT:
+        key = key[: len(key) - max(1, (units(key) - KEPT) // 2)]
+    return key

@@ -1,0 +1,136 @@
+"""Columns as an entity's properties, and back. What no property can hold goes to a blob, named by its content.
+
+Absent = null. `Json` lists the columns that hold JSON, `Blobs` those whose property is the name of a blob. `Key` is the
+id itself when the RowKey had to be written otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+from azure.data.tables import EdmType, EntityProperty
+
+from b24migrate.records import Json
+from b24migrate.stores.azure.keys import row_key
+from b24migrate.stores.azure.limits import ENTITY_BYTES, TEXT_UNITS, units
+
+KEYS = ("PartitionKey", "RowKey")
+MARKS = ("Json", "Blobs", "Key")
+_INT32, _INT64 = 1 << 31, 1 << 63
+_ROOM = 8 * 1024  # left for the marks and for what the service adds
+_PER_OPERATION = 1024  # the headers of one operation in a transaction
+
+Entity = dict[str, Any]
+
+
+class Overflow(Protocol):
+    """Where large values go."""
+
+    def put(self, content: bytes) -> str:
+        """The name it can be had by. The same content has the same name, so putting it twice is harmless."""
+        ...
+
+    def get(self, name: str) -> bytes: ...
+
+
+def entity(partition: str, key: str, columns: Mapping[str, Json], overflow: Overflow) -> Entity:
+    """`key` is the id as it is. Columns that are None are left out."""
+    made: Entity = {"PartitionKey": partition, "RowKey": row_key(key)}
+    if made["RowKey"] != key:
+        made["Key"] = key
+    written, decoded = {}, []
+    for name, value in columns.items():
+        if value is not None:
+            written[name] = _written(value)
+            if _needs_json(value):
+                decoded.append(name)
+    if decoded:
+        made["Json"] = ",".join(decoded)
+    return made | _fitted(made, written, overflow)
+
+
+def columns(found: Mapping[str, Any], overflow: Overflow) -> dict[str, Json]:
+    """The columns of an entity as they were given; without the keys."""
+    values = {name: value for name, value in found.items() if name not in KEYS and name not in MARKS}
+    for name in _listed(found, "Blobs"):
+        text = overflow.get(values[name])
+        values[name] = text.decode("utf-8", "surrogatepass")
+    for name, value in values.items():
+        if isinstance(value, EntityProperty):  # an INT64
+            values[name] = value.value
+    for name in _listed(found, "Json"):
+        values[name] = msgspec.json.decode(values[name])
+    return values
+
+
+def key_of(found: Mapping[str, Any]) -> str:
+    return found["Key"] if "Key" in found else str(found["RowKey"])
+
+
+def kept_bytes(made: Mapping[str, Any]) -> int:
+    """What an entity takes of the service's megabyte."""
+    return 4 + sum(_kept(name, value) for name, value in made.items())
+
+
+def sent_bytes(made: Mapping[str, Any]) -> int:
+    """What an operation with this entity takes of a transaction's four megabytes; never less."""
+    return _PER_OPERATION + sum(2 * len(name) + 48 + _sent(value) for name, value in made.items())
+
+
+def _fitted(made: Mapping[str, Any], written: dict[str, Any], overflow: Overflow) -> Entity:
+    large = [name for name, value in written.items() if _too_large(value)]
+    moved = []
+    by_size = sorted(written, key=lambda name: _kept(name, written[name]))
+    size = kept_bytes({**made, **written})
+    while large or size > ENTITY_BYTES - _ROOM:
+        name = large.pop() if large else next(one for one in reversed(by_size) if one not in moved)
+        size -= _kept(name, written[name])
+        written[name] = overflow.put(_bytes(written[name]))
+        size += _kept(name, written[name])
+        moved.append(name)
+    return {**written, "Blobs": ",".join(moved)} if moved else written
+
+
+def _written(value: Json) -> Any:
+    if isinstance(value, bool | float | str):
+        return value
+    if isinstance(value, int) and -_INT64 <= value < _INT64:
+        return value if -_INT32 <= value < _INT32 else EntityProperty(value, EdmType.INT64)
+    return msgspec.json.encode(value).decode()
+
+
+def _needs_json(value: Json) -> bool:
+    if isinstance(value, bool | float | str):
+        return False
+    return not isinstance(value, int) or not -_INT64 <= value < _INT64
+
+
+def _too_large(value: Any) -> bool:
+    return isinstance(value, str) and len(value) > TEXT_UNITS // 2 and units(value) > TEXT_UNITS
+
+
+def _kept(name: str, value: Any) -> int:
+    return 8 + 2 * len(name) + (4 + 2 * units(value) if isinstance(value, str) else 8)
+
+
+def _sent(value: Any) -> int:
+    if not isinstance(value, str):
+        return 32
+    # Non-ASCII characters travel as \uXXXX; measured exactly only where it may matter.
+    return len(json.dumps(value)) if len(value) > 256 else 12 * len(value) + 2
+
+
+def _bytes(value: str) -> bytes:
+    return value.encode("utf-8", "surrogatepass")
+
+
+def _listed(found: Mapping[str, Any], mark: str) -> list[str]:
+    return str(found[mark]).split(",") if found.get(mark) else []
+
+
+def content_name(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
