@@ -70,6 +70,8 @@ UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "Wh
 CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
 ANALYSIS = Register("Analysis", "analysis", ("Data",))
 RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"))
+COPIES = Register("Copies", "copy", ("Origin", "Identity", "State", "StartedAtUtc", "FinishedAtUtc"))
+QUOTA = Register("Quota", "portal", ("AtS", "Level", "PauseS", "PausedAtS", "PausedUntilS", "Rests"))
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,
@@ -84,6 +86,8 @@ REGISTERS = (
     CHECKPOINTS,
     ANALYSIS,
     RUNS,
+    QUOTA,
+    COPIES,
 )
 
 
@@ -191,6 +195,10 @@ class Store(Protocol):
         has none (CustomFields) is read as a whole. The same goes for `erase`."""
         ...
 
+    def all_rows(self, register: Register) -> Iterator[RegisterRow]:
+        """Every row of every partition, in any order, a stretch at a time: a register may be as long as a table."""
+        ...
+
     def count(self, register: Register, prefix: str) -> int:
         """How many rows begin with `prefix`; none of them is read."""
         ...
@@ -215,6 +223,21 @@ class Store(Protocol):
 
     def counters(self, prefix: str = "") -> dict[str, float]: ...
 
+    def export(self, table: Table, span: Span, limit: int) -> list[Mapping[str, Json]]:
+        """The first `limit` rows of the span in order, whole: every one of `records.COLUMNS`, null where there is
+        nothing. What `restore` wants."""
+        ...
+
+    def restore(self, table: Table, rows: Sequence[Mapping[str, Json]]) -> None:
+        """Upserts whole rows as they are, whatever was there. `counts` and `pulled_pending` stay right, the counters
+        stay as they are. It may be repeated. Nobody else works on the table meanwhile."""
+        ...
+
+    def set_counters(self, counters: Mapping[str, float]) -> None:
+        """Makes the counters exactly these, `seen:` and the like included; all others become 0 or go. It may be
+        repeated. Nobody else works on the store meanwhile."""
+        ...
+
     def describe(self) -> Mapping[str, Json]:
         """For people and for doctor: kind, place, size in bytes, free bytes where known."""
         ...
@@ -225,6 +248,15 @@ class Store(Protocol):
 class Lease(NamedTuple):
     job: Job
     token: str
+
+
+class Waiting(NamedTuple):
+    """A job that is not finished. `visible_at` None: it can be taken now. `held`: somebody took it, and unless he
+    renews his lease or gives the job back, it can be taken at `visible_at`, which may be past."""
+
+    job: Job
+    visible_at: datetime | None = None
+    held: bool = False
 
 
 class Queue(Protocol):
@@ -260,6 +292,10 @@ class Queue(Protocol):
 
     def open(self, scope: str) -> int:
         """How many jobs of the mini-task are not finished: waiting, parked or being worked on."""
+        ...
+
+    def jobs(self) -> list[Waiting]:
+        """All that are not finished, of every scope, the oldest first."""
         ...
 
     def next_visible(self) -> datetime | None:

@@ -70,6 +70,16 @@ class Record(NamedTuple):
     revision: int = 0
 
 
+# A row as a whole, with every column that a store keeps of a record: `Payload` and `Extras` are bytes, `PulledThrough`
+# is a truth value, attempts, offset, revision, pass and version are numbers, all others are text.
+COLUMNS = (
+    *("RowKey", "Status", "Payload", "PayloadHash", "Extras", "NaturalKey"),
+    *("Attempts", "LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"),
+    *("TargetId", "ImportedAtUtc", "SourceOriginal", "SourceUtc", "OriginalOffsetMin"),
+    *("PulledThrough", "Revision", "Pass", "RunId", "MigrationVersion"),
+)
+
+
 class Staging(NamedTuple):
     """What staging a page did. `seen` counts records met for the first time in this pass."""
 

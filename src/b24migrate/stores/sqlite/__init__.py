@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from b24migrate.records import Json
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.files import FolderFiles
+from b24migrate.stores.sqlite.moving import MovingRoom
 from b24migrate.stores.sqlite.queue import SqliteQueue
 from b24migrate.stores.sqlite.records import RecordRoom
 from b24migrate.stores.sqlite.registers import RegisterRoom
@@ -18,7 +19,7 @@ from b24migrate.stores.sqlite.staging import StagingRoom
 __all__ = ["Database", "FolderFiles", "SqliteQueue", "SqliteStore"]
 
 
-class SqliteStore(StagingRoom, RecordRoom, SettlingRoom, RegisterRoom):
+class SqliteStore(StagingRoom, RecordRoom, SettlingRoom, RegisterRoom, MovingRoom):
     def __init__(self, database: Database) -> None:
         self.database = database
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from b24migrate.ports import Lease
+from b24migrate.ports import Lease, Waiting
 from b24migrate.records import DeadLetter, Job, canonical
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.words import beginning, moment, text
@@ -45,6 +45,7 @@ ON CONFLICT (Id) DO UPDATE SET Attempts = excluded.Attempts, Failures = excluded
 _DEAD = """
 SELECT Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt FROM DeadLetters WHERE ? IN ('', Scope) ORDER BY Seq
 """
+_JOBS = "SELECT Scope, Kind, Args, Attempts, Failures, VisibleAt, Token IS NOT NULL FROM Jobs ORDER BY Seq"
 _RELEASE = """
 UPDATE Jobs SET Owner = NULL, Token = NULL, LeaseUntil = NULL, VisibleAt = NULL WHERE Seq = ? AND Token = ?
 """
@@ -100,6 +101,11 @@ class SqliteQueue:
         with self._database.reading() as connection:
             row = connection.execute("SELECT Open FROM Scopes WHERE Scope = ?", (scope,)).fetchone()
         return int(row[0]) if row else 0
+
+    def jobs(self) -> list[Waiting]:
+        with self._database.reading() as connection:
+            rows = connection.execute(_JOBS).fetchall()
+        return [Waiting(_job(*row), moment(at) if at else None, bool(held)) for *row, at, held in rows]
 
     def next_visible(self) -> datetime | None:
         with self._database.reading() as connection:

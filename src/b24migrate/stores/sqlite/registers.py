@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -21,12 +21,14 @@ INSERT INTO "{table}" (PartitionKey, RowKey, Kinds, {columns}) VALUES {rows}
 ON CONFLICT (PartitionKey, RowKey) DO UPDATE SET Version = Version + 1, Kinds = excluded.Kinds, {settings}
 """
 _UPDATE = 'UPDATE "{table}" SET Version = Version + 1, Kinds = ?, {settings} WHERE {where}'
+_NEXT = "(PartitionKey, RowKey) > (?, ?) ORDER BY PartitionKey, RowKey LIMIT 2000"
 _COUNT = 'SELECT count(*) FROM "{table}" WHERE {where}'
 _TOTAL = 'SELECT sum("{column}") FROM "{table}" WHERE {where}'
 _ERASE = 'DELETE FROM "{table}" WHERE {where}'
 _ADD = """
 INSERT INTO Counters (Name, Value) VALUES (?, ?) ON CONFLICT (Name) DO UPDATE SET Value = Value + excluded.Value
 """
+_SET = "INSERT INTO Counters (Name, Value) VALUES (?, ?)"
 _INT64 = 1 << 63
 _PLAIN = frozenset({str, float, type(None)})  # told apart by their columns
 
@@ -46,6 +48,17 @@ class RegisterRoom:
         with self.database.reading() as connection:
             found = connection.execute(f"{_select(register)} {where} ORDER BY RowKey, PartitionKey", values).fetchall()
         return [_row(register, row) for row in found]
+
+    def all_rows(self, register: Register) -> Iterator[RegisterRow]:
+        """No connection is held while the caller works."""
+        query, after = _select(register) + _NEXT, ("", "")
+        while True:
+            with self.database.reading() as connection:
+                found = connection.execute(query, after).fetchall()
+            if not found:
+                return
+            yield from (_row(register, row) for row in found)
+            after = found[-1][0], found[-1][1]
 
     def count(self, register: Register, prefix: str) -> int:
         where, values = _range(register, prefix, None)
@@ -91,6 +104,11 @@ class RegisterRoom:
         sql = "SELECT Name, Value FROM Counters WHERE Name >= ? AND Name <= ? ORDER BY Name"
         with self.database.reading() as connection:
             return dict(connection.execute(sql, beginning(prefix)).fetchall())
+
+    def set_counters(self, counters: Mapping[str, float]) -> None:
+        with self.database.writing() as connection:
+            connection.execute("DELETE FROM Counters")
+            connection.executemany(_SET, [(name, value) for name, value in counters.items() if value])
 
 
 def add_counters(connection: sqlite3.Connection, counters: Mapping[str, float]) -> None:
