@@ -1,7 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Both set up everything they need.
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
-.PHONY: help setup demo test check bench chaos lock clean
+.PHONY: help setup azurite demo test check bench chaos lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -9,10 +9,13 @@ help: ## this list
 setup: ## the virtual environment beside the project
 	@scripts/setup
 
+azurite: ## the storage emulator for the tests, in .cache
+	@scripts/setup-azurite
+
 demo: setup ## migrate a simulated company to a simulated box, live
 	@.venv/bin/b24migrate demo || test $$? -eq 5 # findings are what the simulated company is meant to have
 
-test: setup ## all tests
+test: setup azurite ## all tests
 	@$(PY) -m pytest -n auto --dist worksteal
 
 check: setup ## style, types, and which room may open which door
@@ -24,7 +27,7 @@ check: setup ## style, types, and which room may open which door
 bench: setup ## speed, side by side with the peers; writes bench/RESULTS.md
 	@$(PY) -m bench
 
-chaos: setup ## faults on both sides and SIGKILL at random; nothing lost, nothing doubled
+chaos: setup azurite ## faults on both sides and SIGKILL at random; nothing lost, nothing doubled
 	@$(PY) -m tests.chaos
 
 lock: ## requirements.lock from pyproject.toml (needs uv)
