@@ -6,17 +6,21 @@ import json
 import random
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from tests import azurite
 from tests.chaos import killing, storm
 from tests.chaos.killing import Migration, Tally, run_and_kill
 from tests.chaos.oracle import Json, Source, failures, source_of
 from tests.chaos.oracle.files import lost
+from tests.chaos.peeking import AzuritePeek, Peek, SqlitePeek
 from tests.chaos.portals import Portal, portal
 from tests.chaos.proof import Proof, digest, prove, snapshot
 
-SPEED = 40.0
 LONGEST = 20_000
 EXISTING = "7"  # the source user whom the box knows already
 PLACEHOLDER = "1"  # the box's administrator stands in for bots
@@ -27,8 +31,10 @@ requests_per_second = 0
 operating_seconds = 0
 [target]
 webhook = "{box}"
+[store]
+url = "{store}"
 [run]
-workers = 3
+workers = {hands}
 user_coverage = 0.8
 [mapping]
 placeholder_user = "{placeholder}"
@@ -70,6 +76,33 @@ class Size:
     templates: int = 10
 
 
+class Ground(NamedTuple):
+    """Where a migration keeps its state, how many processes work on it, and how fast their clocks run."""
+
+    url: str
+    peek: Peek
+    helpers: int  # beside the one that runs the plan
+    hands: int  # of each process
+    speed: float
+
+
+@contextmanager
+def on_sqlite(folder: Path) -> Iterator[Ground]:
+    yield Ground("sqlite:///b24migrate.db", SqlitePeek(folder / "b24migrate.db"), helpers=0, hands=3, speed=40.0)
+
+
+@contextmanager
+def on_azurite(_folder: Path) -> Iterator[Ground]:
+    """Three processes on one store. Every question costs a few milliseconds there, so the clocks run slower."""
+    with azurite.running():
+        url = azurite.url()
+        with AzuritePeek.at(url) as peek:
+            yield Ground(url, peek, helpers=2, hands=2, speed=10.0)
+
+
+GROUNDS = {"sqlite": on_sqlite, "azurite": on_azurite}
+
+
 @dataclass(slots=True)
 class Report:
     seed: int
@@ -100,30 +133,36 @@ class Report:
         return f"  {side}: {sum(faults.values())} faults in {self.seen[side]['http_requests']} requests: {faults}"
 
 
-def survive(seed: int, kills: int, size: Size, *, seconds: float) -> Report:
+def survive(seed: int, kills: int, size: Size, *, seconds: float, ground: str = "sqlite") -> Report:
     """Raises TimeoutError or RuntimeError when the migration does not come to its end."""
     started = time.monotonic()
     company = [f"--{name.replace('_', '-')}={getattr(size, name)}" for name in Size.__slots__]
-    with (
-        tempfile.TemporaryDirectory(prefix="b24chaos-") as folder,
-        portal("--seed", str(seed), *company, "--departments=8", "--bad-users=3", "--bots=1", "--limits=off",
-               f"--speed={SPEED}", f"--latency={0.006 * SPEED}") as cloud,
-        portal("--role=box", "--seed", str(seed), f"--speed={SPEED}", f"--latency={0.003 * SPEED}") as box,
-    ):  # fmt: skip
-        report = _survive(seed, Path(folder), (cloud, box), Tally(kills, random.Random(seed)), started + seconds)
+    with tempfile.TemporaryDirectory(prefix="b24chaos-") as place, GROUNDS[ground](Path(place)) as under:
+        speed = under.speed
+        with (
+            portal("--seed", str(seed), *company, "--departments=8", "--bad-users=3", "--bots=1", "--limits=off",
+                   f"--speed={speed}", f"--latency={0.006 * speed}") as cloud,
+            portal("--role=box", "--seed", str(seed), f"--speed={speed}", f"--latency={0.003 * speed}") as box,
+        ):  # fmt: skip
+            tally = Tally(kills, random.Random(seed))
+            report = _survive(seed, (Path(place), under), (cloud, box), tally, started + seconds)
     report.seconds = time.monotonic() - started
     return report
 
 
-def _survive(seed: int, folder: Path, portals: tuple[Portal, Portal], tally: Tally, deadline: float) -> Report:
+def _survive(
+    seed: int, place: tuple[Path, Ground], portals: tuple[Portal, Portal], tally: Tally, deadline: float
+) -> Report:
     chance = random.Random(seed)
+    folder, under = place
     cloud, box = portals
     linked = _known_to_both(cloud, box)
     _shorten(cloud)
     storm.the_administrator_comments(cloud, chance)
     config = folder / "b24migrate.toml"
-    config.write_text(CONFIG.format(cloud=cloud.webhook, box=box.webhook, placeholder=PLACEHOLDER))
-    migration = Migration(folder, config, SPEED)
+    ends = {"cloud": cloud.webhook, "box": box.webhook}
+    config.write_text(CONFIG.format(**ends, placeholder=PLACEHOLDER, store=under.url, hands=under.hands))
+    migration = Migration(folder, config, under.speed, under.peek)
     cloud.faults(storm.over_the_cloud(), seed)
     box.faults(storm.over_the_box(), seed)
     worked: list[str] = []
@@ -132,7 +171,7 @@ def _survive(seed: int, folder: Path, portals: tuple[Portal, Portal], tally: Tal
         if chance.random() < 0.4:
             worked.append(storm.people_keep_working(cloud, chance))
 
-    run_and_kill(migration, tally, chance, meanwhile=meanwhile, deadline=deadline)
+    run_and_kill(migration, tally, chance, meanwhile=meanwhile, deadline=deadline, helpers=under.helpers)
     seen = {"cloud": cloud.look("stats"), "box": box.look("stats")}
     cloud.faults([])
     box.faults([])

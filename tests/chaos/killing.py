@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -15,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.chaos.peeking import Cell, Peek
 from tests.chaos.portals import ROOT
 
 ENTITIES = (
     *("users", "groups", "chats", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
     *("tasks", "feed", "workflows"),
 )
-Cell = tuple[str, str]
 ANY = "any"
 # Every get and every set is struck; of the phases that are alike for all some.
 CELLS: tuple[Cell, ...] = (
@@ -30,7 +27,6 @@ CELLS: tuple[Cell, ...] = (
     *[(ANY, "late")] * 3,
     *[(ANY, "verify")] * 3,
 )
-LOOK_EVERY_S = 0.004
 FINISHED = (0, 5)
 PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
 
@@ -38,12 +34,13 @@ PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
 class Migration:
     """One store and one configuration; every command is a process of its own."""
 
-    def __init__(self, folder: Path, config: Path, speed: float) -> None:
+    def __init__(self, folder: Path, config: Path, speed: float, peek: Peek) -> None:
         self._command = [sys.executable, "-m", "tests.chaos.hurried", str(time.time()), str(speed), "--config"]
         self._command.append(str(config))
         self._folder = folder
         self._environ = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
-        self._store = folder / "b24migrate.db"
+        self._peek = peek
+        self.look_every_s = peek.pace_s
         self._said = folder / "said.txt"
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
@@ -66,25 +63,10 @@ class Migration:
         return self._said.read_text("utf-8", "replace")[-2000:]
 
     def files_failed(self) -> int:
-        with contextlib.closing(sqlite3.connect(f"file:{self._store}?mode=ro", uri=True)) as connection:
-            found = connection.execute("SELECT COUNT(*) FROM Files WHERE Status = 'IMPORT_ERR'").fetchone()
-        return int(found[0])
+        return self._peek.files_failed()
 
     def running(self) -> list[Cell]:
-        """The phases that the store says are under way; nothing when it cannot be asked at this instant."""
-        if not self._store.exists():
-            return []
-        with contextlib.suppress(sqlite3.Error):
-            connection = sqlite3.connect(f"file:{self._store}?mode=ro", uri=True, timeout=0.2)
-            with contextlib.closing(connection):
-                rows = connection.execute("SELECT RowKey, Phases FROM EntitiesState").fetchall()
-            return [
-                (entity, phase)
-                for entity, phases in rows
-                for phase, said in json.loads(phases or "{}").items()
-                if said.get("state") == "running"
-            ]
-        return []
+        return self._peek.running()
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -124,44 +106,82 @@ class Tally:
         return ", ".join(f"{name} {count}" for name, count in sorted(self.met.items()))
 
 
+class Company:
+    """The processes at work: one that runs the plan, and any number that help. One at a time is killed, and put back."""
+
+    def __init__(self, migration: Migration, helpers: int) -> None:
+        self._migration = migration
+        self._tasks = (("run",), *[("worker",)] * helpers)
+        self._processes = [migration.start(*task) for task in self._tasks]
+
+    def kill_one(self, chance: random.Random) -> None:
+        victim = chance.randrange(len(self._processes))
+        end(self._processes[victim])
+        if victim:
+            self._processes[victim] = self._migration.start(*self._tasks[victim])
+
+    def run_again(self) -> None:
+        self._processes[0] = self._migration.start(*self._tasks[0])
+
+    @property
+    def ended(self) -> int | None:
+        """How the one that runs the plan ended, if it did."""
+        for place, process in enumerate(self._processes[1:], 1):
+            code = process.poll()
+            if code is not None:  # a helper leaves with what stopped the run: it is needed again for the next
+                self._processes[place] = self._migration.start(*self._tasks[place])
+        return self._processes[0].poll()
+
+    def dismiss(self) -> None:
+        for process in self._processes:
+            end(process)
+
+
 def run_and_kill(
-    migration: Migration, tally: Tally, chance: random.Random, *, meanwhile: Callable[[], object], deadline: float
+    migration: Migration,
+    tally: Tally,
+    chance: random.Random,
+    *,
+    meanwhile: Callable[[], object],
+    deadline: float,
+    helpers: int = 0,
 ) -> None:
     """Until it was killed as often as wanted and then ended by itself. Raises TimeoutError when it does not."""
-    while True:
-        process = migration.start("run")
-        try:
-            aim = _watch(process, migration, tally, chance, deadline)
-        finally:
-            end(process)
-        code = process.returncode
-        if code == -signal.SIGKILL:
-            tally.count(aim, migration.running())
-            meanwhile()
-            continue
-        tally.exits[code] += 1
-        if code not in (*FINISHED, 4):
-            raise RuntimeError(f"the migration ended with exit code {code}:\n{migration.last_words()}")
-        if code in FINISHED and tally.kills >= tally.wanted and (tally.everywhere or tally.exits[code] > PASSES):
-            return
+    company = Company(migration, helpers)
+    try:
+        while True:
+            while (code := company.ended) is None:
+                aim = _watch(company, migration, tally, chance, deadline)
+                if company.ended is None:
+                    company.kill_one(chance)
+                    tally.count(aim, migration.running())
+                    meanwhile()
+            if code != -signal.SIGKILL and _was_the_last(code, migration, tally):
+                return
+            company.run_again()
+    finally:
+        company.dismiss()
 
 
-def _watch(
-    process: subprocess.Popen[bytes], migration: Migration, tally: Tally, chance: random.Random, deadline: float
-) -> Cell | None:
-    """Returns when the process has ended, by itself or by us: some time after a phase began that is still to be struck,
-    which is then told."""
+def _was_the_last(code: int, migration: Migration, tally: Tally) -> bool:
+    tally.exits[code] += 1
+    if code not in (*FINISHED, 4):
+        raise RuntimeError(f"the migration ended with exit code {code}:\n{migration.last_words()}")
+    return code in FINISHED and tally.kills >= tally.wanted and (tally.everywhere or tally.exits[code] > PASSES)
+
+
+def _watch(company: Company, migration: Migration, tally: Tally, chance: random.Random, deadline: float) -> Cell | None:
+    """Returns when the run has ended, or when it is time to strike: some time after a phase began that is still to be
+    struck, which is then told."""
     blow: float | None = time.monotonic() + chance.uniform(0.3, 1.5) if chance.random() < 0.1 else None
     aim: Cell | None = None
-    while process.poll() is None:
+    while company.ended is None:
         now = time.monotonic()
         if now > deadline:
             raise TimeoutError(f"the migration does not come to its end:\n{migration.last_words()}")
         if blow is None and (aim := tally.aim(migration.running())):
             blow = now + chance.choice((0.0, 0.02, 0.1, 0.4)) * chance.random()
         if blow is not None and now >= blow:
-            process.kill()
-            process.wait(10)
             break
-        time.sleep(LOOK_EVERY_S)
+        time.sleep(migration.look_every_s)
     return aim
