@@ -9,6 +9,7 @@ from pathlib import Path
 
 from b24migrate.bitrix.breaker import Breaker
 from b24migrate.bitrix.client import Portal
+from b24migrate.bitrix.ledger import SharedLedger
 from b24migrate.bitrix.limits import Governor
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.clocks import SystemClock
@@ -52,7 +53,7 @@ def open_app(
     opened = open_store(settings.store.url, known.tables, clock, base=base)
     try:
         observers = (*observers, count_waits(opened.store))
-        source = BitrixSource(source_portal(settings, clock, observers))
+        source = BitrixSource(source_portal(settings, clock, observers, opened.store))
         work = Work(
             entities=known.entities,
             streams={**known.streams, **known.aids, FILES.name: FILES},
@@ -74,7 +75,8 @@ def open_app(
         opened.store.close()
 
 
-def source_portal(settings: Settings, clock: Clock, observers: tuple[Observer, ...]) -> Portal:
+def source_portal(settings: Settings, clock: Clock, observers: tuple[Observer, ...], store: Store) -> Portal:
+    """Its limits are shared by every process on the store."""
     source = settings.source
     governor = Governor(
         clock,
@@ -83,6 +85,7 @@ def source_portal(settings: Settings, clock: Clock, observers: tuple[Observer, .
         operating_s=source.operating_seconds,
         portal="source",
         observers=observers,
+        ledger=SharedLedger(store, source.webhooks[0].host, clock),
     )
     breaker = Breaker(clock, portal="source", outage_s=settings.run.outage_minutes * 60, observers=observers)
     return Portal(

@@ -1,0 +1,121 @@
+"""What is left of a portal's limits, as a value, and what each event makes of it.
+
+Times are seconds on the axis of whoever keeps the value (`ledger.py`); they never go back, and `at` is the latest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+_MARGIN = 2.0  # requests that the portal may have counted and we have not
+_LONGEST_PAUSE_S = 60.0
+LONGEST_REST_S = 660.0  # ten minutes are forgotten after ten, and a minute may have just begun
+PATIENCE_S = 2.0  # a shorter wait is slept through; for a longer one the job gives its worker to another
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Takes `size` requests at once and drains; 0 a second is no limit."""
+
+    per_second: float
+    size: float
+
+    @property
+    def brim(self) -> float:
+        return max(1.0, self.size - _MARGIN)
+
+    def level(self, quota: Quota, now: float) -> float:
+        """Never more than it holds and what was promised for the next moments: another size was configured before."""
+        most = self.size + PATIENCE_S * self.per_second
+        return min(most, max(0.0, quota.level - (now - quota.at) * self.per_second))
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """`rests`: until when a method of a credential rests. `pause_s`: how long the last pause of the portal was."""
+
+    at: float = 0.0
+    level: float = 0.0
+    pause_s: float = 0.0
+    paused_at: float = 0.0
+    paused_until: float = 0.0
+    rests: Mapping[str, float] = field(default_factory=dict)
+
+    def pause(self, now: float) -> float:
+        return _ahead(self.paused_until, now)
+
+    def rest(self, credential: str, method: str, now: float) -> float:
+        return _ahead(self.rests.get(_key(credential, method), now), now)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Whether a request may be sent, after how long, and the method that is waited for."""
+
+    granted: bool
+    wait_s: float
+    method: str
+
+
+def turn(quota: Quota, now: float, bucket: Bucket, credential: str, methods: Sequence[str]) -> tuple[Quota, Turn]:
+    """Takes a place in the bucket when the wait is short, and nothing when it is not."""
+    method, wait_s = _longest_rest(quota, now, credential, methods)
+    wait_s = max(wait_s, quota.pause(now))
+    if bucket.per_second > 0:
+        wait_s = max(wait_s, (bucket.level(quota, now) + 1 - bucket.brim) / bucket.per_second)
+    granted = wait_s <= PATIENCE_S
+    return counted(quota, now, bucket) if granted else quota, Turn(granted, wait_s, method)
+
+
+def counted(quota: Quota, now: float, bucket: Bucket) -> Quota:
+    """One request more; without a limit there is nothing to count."""
+    if bucket.per_second <= 0:
+        return quota
+    drained = _at(quota, now, bucket)
+    return replace(drained, level=drained.level + 1)
+
+
+def rejected(
+    quota: Quota, now: float, bucket: Bucket, *, sent_at: float, retry_after_s: float, jitter: float
+) -> tuple[Quota, float]:
+    """The bucket is full after all: everybody pauses, twice as long as the last time."""
+    pause_s = quota.pause_s
+    if sent_at >= quota.paused_at:  # one sent before the last pause says nothing new
+        pause_s = min(_LONGEST_PAUSE_S, max(1.0, pause_s * 2))
+    until = max(quota.paused_until, now + min(LONGEST_REST_S, retry_after_s or pause_s * jitter))
+    drained = _at(quota, now, bucket)
+    level = max(drained.level, bucket.size)
+    return replace(drained, level=level, pause_s=pause_s, paused_at=now, paused_until=until), until - now
+
+
+def answered(quota: Quota, sent_at: float) -> Quota:
+    """A request that was sent after the last pause got through: the next pause begins small again."""
+    return replace(quota, pause_s=0.0) if sent_at > quota.paused_at else quota
+
+
+def rested(quota: Quota, now: float, bucket: Bucket, *, credential: str, method: str, wait_s: float) -> Quota:
+    until = now + min(LONGEST_REST_S, wait_s)
+    drained = _at(quota, now, bucket)
+    return replace(drained, rests={**drained.rests, _key(credential, method): until})
+
+
+def _at(quota: Quota, now: float, bucket: Bucket) -> Quota:
+    """The same at this moment: what is over is left out."""
+    rests = {key: until for key, until in quota.rests.items() if until > now}
+    return replace(quota, at=now, level=bucket.level(quota, now), rests=rests)
+
+
+def _longest_rest(quota: Quota, now: float, credential: str, methods: Sequence[str]) -> tuple[str, float]:
+    rests = [(quota.rest(credential, method, now), method) for method in methods]
+    wait_s, method = max(rests, default=(0.0, "batch"))
+    return (method, wait_s) if wait_s > 0 else (methods[0] if methods else method, 0.0)
+
+
+def _ahead(until: float, now: float) -> float:
+    """No wait is longer than a limit can ask for, whatever somebody's clock said."""
+    return min(LONGEST_REST_S, max(0.0, until - now))
+
+
+def _key(credential: str, method: str) -> str:
+    return f"{credential} {method}"
