@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from tests.chaos.killing import Migration, end
+from tests.chaos.peeking import SqlitePeek
 from tests.pipeline.world import TALK, World, small, world
 
 
 def migration(made: World) -> Migration:
     with made.app():  # writes the configuration and makes the store
         pass
-    return Migration(made.folder, made.folder / "b24migrate.toml", 1.0)
+    return Migration(made.folder, made.folder / "b24migrate.toml", 1.0, SqlitePeek(made.folder / "b24migrate.db"))
 
 
 def owners(made: World) -> set[str]:

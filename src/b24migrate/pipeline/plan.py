@@ -12,7 +12,7 @@ from b24migrate.ports import RUNS, Clock, RegisterRow, Store
 from b24migrate.streams import PHASES
 
 CURRENT = "current"
-ACTIVE, ENDED = "active", "ended"
+BEGINNING, ACTIVE, ENDED = "beginning", "active", "ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,21 @@ def save(store: Store, run: Run) -> None:
 
 
 def begin(store: Store, clock: Clock, plan: Plan) -> tuple[Run, bool]:
-    """The interrupted run of the same plan, to be continued, or a new one. The flag says which: True = continued."""
+    """The interrupted run of the same plan, to be continued, or a new one. The flag says which: True = continued.
+    A new one is nobody else's yet: workers join when it is `open_to_all`, after its phases were put back."""
     before = current(store)
     if before is not None and before.plan == plan and before.state == ACTIVE:
         return before, True
     now = clock.now().replace(microsecond=0)
-    run = Run(f"{utc_text(now)}-{secrets.token_hex(2)}", plan, started=utc_text(now))
+    run = Run(f"{utc_text(now)}-{secrets.token_hex(2)}", plan, BEGINNING, started=utc_text(now))
     save(store, run)
     return run, False
+
+
+def open_to_all(store: Store, run: Run) -> Run:
+    begun = replace(run, state=ACTIVE)
+    save(store, begun)
+    return begun
 
 
 def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int, message: str) -> Run:

@@ -64,6 +64,7 @@ class Runner:
         self.work.run = run.id
         conductor = Conductor(self.work, wanted, coverage=self.coverage)
         conductor.reset(continued=continued)
+        run = plan.open_to_all(self.work.store, run)
         try:
             Crew(self.work, conductor, lanes.hands(self.workers)).work_until_done(tick=tick)
         except Stop as stop:
