@@ -168,7 +168,7 @@ def test_a_file_saved_by_notepad_is_read(tmp_path: Path) -> None:
         (GOOD.replace("https://cloud.example/rest/1/", "cloud.example:"), ["line 3", "source.webhook", "address"]),
         (GOOD.replace("https://cloud.example/rest/1/" + SECRET + "/", "env:NOWHERE"), ["line 3", "source.webhook", "NOWHERE", "not set"]),
         (GOOD.replace("https://cloud.example/rest/1/" + SECRET + "/", "file:nowhere"), ["source.webhook", "nowhere", "not there"]),
-        (GOOD.replace("https://cloud.example/rest/1/" + SECRET + "/", "keyvault:b24"), ["source.webhook", "azure extra"]),
+        (GOOD.replace("https://cloud.example/rest/1/" + SECRET + "/", "keyvault:b24"), ["source.webhook", "B24MIGRATE_KEY_VAULT"]),
         (GOOD.replace('"https://cloud.example/rest/1/' + SECRET + '/"', "5"), ["line 3", "source.webhook"]),
         (GOOD.replace("[target]", 'more_webhooks = ["https://elsewhere.example/rest/1/x/"]\n[target]'), ["line 4", "more_webhooks", "another portal"]),
         (GOOD.replace("https://box.example/rest/1/otherS3cret/", f"https://cloud.example/rest/1/{SECRET}/"), ["target.webhook", "source"]),

@@ -13,6 +13,7 @@ from b24migrate.settings.places import KeyPath
 
 PREFIX = "B24MIGRATE_"
 DEBUG = "B24MIGRATE_DEBUG"
+SHORT = {"B24MIGRATE_KEY_VAULT": ("azure", "key_vault")}
 LISTS = (("source", "more_webhooks"), ("run", "entities"))
 REFERENCE = re.compile(r"env:(\w+)")
 
@@ -26,7 +27,9 @@ def variables(environ: Mapping[str, str], said: Mapping[str, Json]) -> Iterator[
         if not name.startswith(PREFIX) or name in referred:
             continue
         rest = name.removeprefix(PREFIX)
-        if "__" in rest:
+        if name in SHORT:
+            yield SHORT[name], environ[name], name
+        elif "__" in rest:
             key = tuple(part.lower() for part in rest.split("__"))
             yield key, value_of(environ[name], key), name
         elif rest in flat:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
@@ -21,6 +22,7 @@ from b24migrate.settings.environment import variables
 from b24migrate.settings.model import Settings, Table
 from b24migrate.settings.places import KeyPath, Places
 from b24migrate.settings.secrets import resolve
+from b24migrate.settings.vault import LIKE, Vault, is_address
 
 DEFAULT_FILE = "b24migrate.toml"
 
@@ -53,10 +55,8 @@ def load(
         )
     known = catalog()
     folder = file.absolute().parent
-
-    def lookup(text: str) -> str:
-        return resolve(text, folder=folder, environ=environ)
-
+    lookup = partial(resolve, folder=folder, environ=environ)
+    lookup = partial(lookup, vault=Vault(_key_vault(said, places, lookup)))
     if not portals:
         _leave_out_webhooks(said, lookup)
     said = _resolved(said, places, lookup)
@@ -100,6 +100,22 @@ def _put(said: dict[str, Json], key: KeyPath, value: Json) -> None:
             return  # the validator complains about it
         said = inner
     said[key[-1]] = value
+
+
+def _key_vault(said: dict[str, Json], places: Places, lookup: Callable[[str], str]) -> str:
+    """Known before the other settings are, since it tells their values."""
+    table = said.get("azure")
+    text = table.get("key_vault") if isinstance(table, dict) else ""
+    if not text or not isinstance(text, str):
+        return ""  # the validator complains about anything but a text
+    key = ("azure", "key_vault")
+    try:
+        address = lookup(text)
+    except ValueError as error:
+        raise complain(places, key, str(error)) from None
+    if not is_address(address):
+        raise complain(places, key, f"is no address of a key vault; write it like {LIKE}")
+    return address
 
 
 def _resolved(

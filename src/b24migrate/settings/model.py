@@ -121,12 +121,17 @@ class EntitySettings(Table):
         return {name: value for name, value in said.items() if name not in batches} | {"batches": batches}
 
 
+class AzureSettings(Table):
+    key_vault: str = ""
+
+
 class Settings(Table):
     source: SourceSettings
     target: TargetSettings
     store: StoreSettings = StoreSettings()
     run: RunSettings = RunSettings()
     mapping: MappingSettings = MappingSettings()
+    azure: AzureSettings = AzureSettings()
     entities: Mapping[str, EntitySettings] = Field(default_factory=dict)
 
     @property

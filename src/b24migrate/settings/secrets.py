@@ -6,6 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from b24migrate.settings.vault import Vault
+
+NO_VAULT = Vault()
+
 
 class Secret:
     """Prints as the first six hex digits of its SHA-256. Only `reveal` gives it away."""
@@ -34,7 +38,7 @@ class Secret:
         raise TypeError("a secret is not written anywhere")
 
 
-def resolve(text: str, *, folder: Path, environ: Mapping[str, str]) -> str:
+def resolve(text: str, *, folder: Path, environ: Mapping[str, str], vault: Vault = NO_VAULT) -> str:
     """The text that a reference stands for; any other text as it is. ValueError says what is missing and what to do."""
     kind, colon, name = text.partition(":")
     if not colon or kind not in ("env", "file", "keyvault"):
@@ -43,10 +47,7 @@ def resolve(text: str, *, folder: Path, environ: Mapping[str, str]) -> str:
         return _variable(name, environ)
     if kind == "file":
         return _file(folder / Path(name).expanduser())
-    raise ValueError(
-        f"takes its value from the key vault ({name}), which this installation cannot read; "
-        "install b24migrate with its azure extra, or use env:NAME or file:PATH"
-    )
+    return vault.secret(name)
 
 
 def _variable(name: str, environ: Mapping[str, str]) -> str:
