@@ -26,11 +26,13 @@ class Opened(NamedTuple):
 
 def open_store(url: str, tables: Sequence[Table], clock: Clock, *, base: Path = Path()) -> Opened:
     """`sqlite:///path.db` is relative to `base`, `sqlite:////path.db` absolute, `sqlite://:memory:` for tests.
+    `azure://azurite`,
+    `azure://ACCOUNT` and `azure://`, with or without `/PREFIX`: see `stores.azure.account`.
     Raises BadConfiguration for any other address, a store of another version, or a file that is no store."""
     if url in _IN_MEMORY:
         return _open(None, tables, clock)
     if url.startswith("azure://"):
-        raise BadConfiguration("The store azure:// is not in this version.", code="STORE_URL", hint=_HINT)
+        return _open_azure(url, tables, clock)
     kind, found, path = url.partition(":///")
     if kind != "sqlite" or not found or not path:
         raise BadConfiguration(f"{url!r} is not the address of a store.", code="STORE_URL", hint=_HINT)
@@ -50,6 +52,21 @@ def _open(path: Path | None, tables: Sequence[Table], clock: Clock) -> Opened:
     except BaseException:
         database.close()
         raise
+
+
+def _open_azure(url: str, tables: Sequence[Table], clock: Clock) -> Opened:
+    """Its libraries take a second or two to import, so only those who use it wait for them, or need them at all."""
+    try:
+        from b24migrate.stores.azure import open_azure
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("azure"):
+            raise
+        raise BadConfiguration(
+            f"The store {url} needs libraries that are not installed.",
+            code="STORE_URL",
+            hint='Install them: pip install "b24migrate[azure]".',
+        ) from error
+    return Opened(*open_azure(url, tables, clock))
 
 
 def _check(path: Path) -> None:

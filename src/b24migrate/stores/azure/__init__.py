@@ -1,1 +1,56 @@
 """The distributed store: Tables, Queues and Blobs of one storage account, or Azurite on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from b24migrate.ports import REGISTERS, Clock
+from b24migrate.records import Json, Table
+from b24migrate.stores.azure.account import Account, Address
+from b24migrate.stores.azure.blobs import Blobs
+from b24migrate.stores.azure.counters import Counters
+from b24migrate.stores.azure.files import BlobFiles
+from b24migrate.stores.azure.opening import VERSION, prepare
+from b24migrate.stores.azure.registers import RegisterRoom, Versions
+
+__all__ = ["AzureStore", "BlobFiles", "open_azure"]
+
+OWN_TABLES = ("Counters", "Tallies", "Order", "Jobs", "DeadLetters")
+
+
+class AzureStore(RegisterRoom):
+    def __init__(self, account: Account, clock: Clock) -> None:
+        self.account = account
+        self.blobs = Blobs(account)
+        self.clock = clock
+        self.versions = Versions()
+        self.own_counters = Counters(account, self.blobs)
+
+    def describe(self) -> Mapping[str, Json]:
+        return {
+            "kind": "azure",
+            "place": self.account.place,
+            "version": VERSION,
+            "bytes": None,  # the service tells it once a day at best
+            "free_bytes": None,
+        }
+
+    def close(self) -> None:
+        if self.account.closed:
+            return
+        try:
+            self.own_counters.close()
+        finally:
+            self.account.close()
+
+
+def open_azure(url: str, tables: Sequence[Table], clock: Clock) -> tuple[AzureStore, Any, BlobFiles]:
+    account = Account(Address.of(url))
+    try:
+        names = [*(table.name for table in tables), *(register.name for register in REGISTERS), *OWN_TABLES]
+        prepare(account, names)
+        return AzureStore(account, clock), None, BlobFiles(account)
+    except BaseException:
+        account.close()
+        raise

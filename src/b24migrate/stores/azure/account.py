@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 from azure.core.credentials import AzureNamedKeyCredential
-from azure.core.exceptions import HttpResponseError, ResourceExistsError
+from azure.core.exceptions import HttpResponseError
 from azure.data.tables import TableClient, TableServiceClient
 from azure.storage.blob import BlobServiceClient, ContainerClient
 from azure.storage.queue import QueueClient, QueueServiceClient
 
 from b24migrate.errors import BadConfiguration
-from b24migrate.stores.azure.failures import is_code, translated
+from b24migrate.stores.azure.failures import error_code, translated
 
 CONNECTION_STRING = "AZURE_STORAGE_CONNECTION_STRING"
 AT_ONCE = 16  # requests side by side where one would be asked after the other
@@ -65,7 +65,7 @@ class Account:
         self._environ = environ
         self._lock = Lock()
         self._tables: dict[str, TableClient] = {}
-        self._closed = False
+        self.closed = False
 
     # ------------------------------------------------------------ clients
 
@@ -111,30 +111,34 @@ class Account:
 
     def make_tables(self, names: Iterable[str]) -> None:
         def make(name: str) -> None:
-            with translated(self.place):
-                try:
-                    self.table(name).create_table()
-                except ResourceExistsError:
-                    pass
-                except HttpResponseError as error:
-                    if not is_code(error, "TableAlreadyExists", "table_already_exists"):
-                        raise
+            with self._made_by_anybody("TableAlreadyExists"):
+                self.table(name).create_table()
 
         self.side_by_side(make, names)
 
     def make_queue(self, name: str) -> None:
-        with translated(self.place), suppress(ResourceExistsError):
+        with self._made_by_anybody("QueueAlreadyExists"):
             self.queue(name).create_queue()
 
     def make_container(self, name: str) -> None:
-        with translated(self.place), suppress(ResourceExistsError):
+        with self._made_by_anybody("ContainerAlreadyExists"):
             self.container(name).create_container()
+
+    @contextmanager
+    def _made_by_anybody(self, already: str) -> Iterator[None]:
+        """Not every conflict means that it is there: what was deleted stays in the way for a while."""
+        with translated(self.place):
+            try:
+                yield
+            except HttpResponseError as error:
+                if error_code(error) != already:
+                    raise
 
     def close(self) -> None:
         with self._lock:
-            if self._closed:
+            if self.closed:
                 return
-            self._closed = True
+            self.closed = True
         self.closing.close()
 
     # ------------------------------------------------------------ how to get there

@@ -33,7 +33,7 @@ def translated(place: str) -> Iterator[None]:
 
 def translate(error: AzureError, place: str) -> MigrationError:
     status = error.status_code or 0 if isinstance(error, HttpResponseError) else 0
-    code = str(getattr(error, "error_code", "") or "")
+    code = error_code(error)
     if isinstance(error, ClientAuthenticationError) or status in (401, 403):
         return BadConfiguration(
             f"The store {place} refuses us: {code or 'no permission'}.", code="STORE_FORBIDDEN", hint=_FORBIDDEN
@@ -43,6 +43,12 @@ def translate(error: AzureError, place: str) -> MigrationError:
             f"The store {place} cannot be reached.",
             code="STORE_UNREACHABLE",
             hint=_AGAIN.format("check the account's name, the network and that Azurite runs where it is meant"),
+        )
+    if code.endswith("BeingDeleted"):
+        return Halted(
+            f"What was deleted in the store {place} is not gone yet.",
+            code="STORE_BUSY",
+            hint=_AGAIN.format("wait a minute"),
         )
     if status in (429, 500, 502, 503, 504):
         return Halted(
@@ -57,8 +63,7 @@ def translate(error: AzureError, place: str) -> MigrationError:
     )
 
 
-def is_code(error: HttpResponseError, *codes: str) -> bool:
-    """Whether the service gave one of these error codes; they are told in several ways."""
-    said = str(getattr(error, "error_code", "") or "")
-    said = said.rpartition(".")[2]
-    return said in codes
+def error_code(error: AzureError) -> str:
+    """What the service calls it, such as `EntityAlreadyExists`; the libraries wrap it in several ways."""
+    said = getattr(error, "error_code", None)
+    return str(getattr(said, "value", said) or "")

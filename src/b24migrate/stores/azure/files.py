@@ -1,0 +1,164 @@
+"""The bytes of attachments, as blobs. A blob's name is the SHA-256 of the file's key."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from secrets import token_hex
+from typing import Any, BinaryIO, cast
+
+from azure.core import MatchConditions
+from azure.core.exceptions import HttpResponseError, ResourceModifiedError, ResourceNotFoundError
+from azure.storage.blob import BlobBlock, BlobClient
+
+from b24migrate.errors import Permanent, Transient
+from b24migrate.stores.azure.account import Account
+from b24migrate.stores.azure.failures import error_code, translated
+from b24migrate.stores.azure.limits import MIB
+
+FILES = "files"
+BLOCK_BYTES = 4 * MIB  # what a file costs in memory while it is written or read
+
+
+class BlobFiles:
+    def __init__(self, account: Account) -> None:
+        self._account = account
+
+    @contextmanager
+    def writer(self, key: str) -> Iterator[BinaryIO]:
+        upload = _Upload(self._blob(key), key, self._account.place)
+        yield cast(BinaryIO, upload)
+        upload.publish()
+
+    def open(self, key: str) -> BinaryIO:
+        found = None
+        with self._if_there():
+            found = _Download(self._blob(key), key, self._account.place)
+        if found:
+            return io.BufferedReader(found, BLOCK_BYTES)
+        raise Permanent(f"The file {key} is not in the store.", code="FILE_MISSING", hint="Run its get phase again.")
+
+    def size(self, key: str) -> int | None:
+        with self._if_there():
+            return int(self._blob(key).get_blob_properties().size)
+        return None
+
+    def delete(self, key: str) -> None:
+        with self._if_there():
+            self._blob(key).delete_blob()
+
+    def _blob(self, key: str) -> BlobClient:
+        name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._account.container(FILES).get_blob_client(name)
+
+    @contextmanager
+    def _if_there(self) -> Iterator[None]:
+        with translated(self._account.place):
+            try:
+                yield
+            except ResourceNotFoundError as error:
+                if error_code(error) == "ContainerNotFound":
+                    raise
+
+
+class _Upload(io.RawIOBase):
+    """Sends a block whenever there is one. Nothing is seen of them before `publish`; those that are never published
+    are forgotten by the service after a week."""
+
+    def __init__(self, blob: BlobClient, key: str, place: str) -> None:
+        self._blob = blob
+        self._key = key
+        self._place = place
+        self._waiting = bytearray()
+        self._token = token_hex(8)  # blocks of another writer of the same file have other names
+        self._blocks: list[BlobBlock] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        for start in range(0, len(view), BLOCK_BYTES):
+            self._waiting += view[start : start + BLOCK_BYTES]
+            while len(self._waiting) >= BLOCK_BYTES:
+                self._send(bytes(self._waiting[:BLOCK_BYTES]))
+                del self._waiting[:BLOCK_BYTES]
+        return len(view)
+
+    def publish(self) -> None:
+        if not self._blocks:
+            with translated(self._place):
+                self._blob.upload_blob(bytes(self._waiting), overwrite=True)
+            return
+        if self._waiting:
+            self._send(bytes(self._waiting))
+        with translated(self._place):
+            try:
+                self._blob.commit_block_list(self._blocks)
+            except HttpResponseError as error:
+                if error_code(error) != "InvalidBlockList":
+                    raise
+                raise Transient(
+                    f"The file {self._key} was written by somebody else at the same time.", code="FILE_CHANGED"
+                ) from error
+
+    def _send(self, block: bytes) -> None:
+        name = f"{self._token}-{len(self._blocks):06}"
+        with translated(self._place):
+            self._blob.stage_block(name, block, length=len(block))
+        self._blocks.append(BlobBlock(name))
+
+
+class _Download(io.RawIOBase):
+    """A file of one moment: if it is replaced while it is read, reading fails, and nothing is mixed."""
+
+    def __init__(self, blob: BlobClient, key: str, place: str) -> None:
+        self._blob = blob
+        self._key = key
+        self._place = place
+        self._at = 0
+        first = blob.download_blob(offset=0, length=BLOCK_BYTES)
+        self._etag = first.properties.etag
+        self._size = int(first.properties.size if first.size else 0)
+        self._stretch, self._stretch_at = first.readall(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        if base + offset < 0:
+            raise ValueError(f"negative seek position {base + offset}")
+        self._at = base + offset
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        if self._at >= self._size or not len(buffer):
+            return 0
+        if not self._stretch_at <= self._at < self._stretch_at + len(self._stretch):
+            self._stretch, self._stretch_at = self._fetched(), self._at
+        start = self._at - self._stretch_at
+        some = memoryview(self._stretch)[start : start + len(buffer)]
+        buffer[: len(some)] = some
+        self._at += len(some)
+        return len(some)
+
+    def _fetched(self) -> bytes:
+        with translated(self._place):
+            try:
+                return self._blob.download_blob(
+                    offset=self._at,
+                    length=min(BLOCK_BYTES, self._size - self._at),
+                    etag=self._etag,
+                    match_condition=MatchConditions.IfNotModified,
+                ).readall()
+            except (ResourceModifiedError, ResourceNotFoundError) as error:
+                raise Transient(f"The file {self._key} was replaced while it was read.", code="FILE_CHANGED") from error

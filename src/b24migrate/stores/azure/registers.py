@@ -1,0 +1,203 @@
+"""The registers, small tables of named columns, and the counters.
+
+A row's `Version` is a time, made to grow with all that this process writes and reads. `Tokens` are of the last swaps:
+when the answer to one was lost on the way, its token tells whether it arrived, even if others have swapped since.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from secrets import token_hex
+from threading import Lock
+from typing import Any
+
+from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+
+from b24migrate.ports import Register, RegisterRow
+from b24migrate.records import Json
+from b24migrate.stores.azure.account import Account
+from b24migrate.stores.azure.blobs import Blobs
+from b24migrate.stores.azure.counters import Counters
+from b24migrate.stores.azure.failures import error_code, translated
+from b24migrate.stores.azure.keys import prefix_range, row_key
+from b24migrate.stores.azure.properties import MARKS, Entity, columns, entity, key_of
+from b24migrate.stores.azure.transactions import Operation, create, delete, parcels, replace, upsert
+
+_OURS = ("PartitionKey", "RowKey", "Key", "Partition")
+_REMEMBERED = 40  # swaps of a row
+_CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
+
+
+class Versions:
+    """Numbers that grow, also past those of other machines that were seen here, whatever the clocks say."""
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._lock = Lock()
+
+    def next(self) -> int:
+        with self._lock:
+            self._last = max(self._last + 1, time.time_ns() // 1000)
+            return self._last
+
+    def saw(self, version: int) -> None:
+        with self._lock:
+            self._last = max(self._last, version)
+
+
+class RegisterRoom:
+    account: Account
+    blobs: Blobs
+    versions: Versions
+    own_counters: Counters
+
+    # ------------------------------------------------------------ reading
+
+    def read(self, register: Register, key: str, *, partition: str | None = None) -> RegisterRow | None:
+        found = self._found(register, register.partition if partition is None else partition, key)
+        return self._row(register, found) if found else None
+
+    def rows(self, register: Register, prefix: str = "", *, partition: str | None = None) -> list[RegisterRow]:
+        found = self._range(register, prefix, partition)
+        return sorted((self._row(register, one) for one in found), key=lambda row: (row.key, row.partition))
+
+    def all_rows(self, register: Register) -> Iterator[RegisterRow]:
+        with translated(self.account.place):
+            found = iter(self.account.table(register.name).list_entities())
+        while one := self._next(found):
+            yield self._row(register, one)
+
+    def count(self, register: Register, prefix: str) -> int:
+        return sum(1 for _ in self._range(register, prefix, None, select=_OURS))
+
+    def total(self, register: Register, prefix: str, column: str) -> float | None:
+        found = self._range(register, prefix, None, select=(*_OURS, *MARKS, column))
+        values = [value for one in found if (value := columns(one, self.blobs).get(column)) is not None]
+        return sum(values) if values else None
+
+    # ------------------------------------------------------------ writing
+
+    def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
+        made = {(row.partition or register.partition, row.key): row for row in rows}
+        self._in_transactions(register, [upsert(self._entity(register, row)) for row in made.values()])
+
+    def swap(self, register: Register, row: RegisterRow) -> bool:
+        token = token_hex(4)
+        partition = row.partition or register.partition
+        found = self._found(register, partition, row.key) if row.version else None
+        if row.version and (not found or _version(found) != row.version):
+            return False
+        tokens = [*_tokens(found), token][-_REMEMBERED:]
+        made = self._entity(register, row, Tokens=",".join(tokens))
+        with translated(self.account.place):
+            try:
+                operation = replace(made, found.metadata["etag"]) if found else create(made)
+                self.account.table(register.name).submit_transaction([operation])
+                return True
+            except HttpResponseError as error:
+                if error_code(error) not in _CONFLICTS:
+                    raise
+        return token in _tokens(self._found(register, partition, row.key))
+
+    def erase(self, register: Register, prefix: str, *, partition: str | None = None) -> None:
+        while found := list(self._range(register, prefix, partition, select=_OURS)):
+            self._in_transactions(register, [delete(one["PartitionKey"], one["RowKey"]) for one in found])
+
+    # ------------------------------------------------------------ counters
+
+    def add(self, counters: Mapping[str, float]) -> None:
+        self.own_counters.add(counters)
+
+    def counters(self, prefix: str = "") -> dict[str, float]:
+        own, tallied = self.own_counters.read(prefix), self.tallied(prefix)
+        return {name: own.get(name, 0) + tallied.get(name, 0) for name in sorted(own.keys() | tallied.keys())}
+
+    def set_counters(self, counters: Mapping[str, float]) -> None:
+        """What the tallies hold stays, and is taken off."""
+        tallied = self.tallied("")
+        names = counters.keys() | tallied.keys()
+        self.own_counters.write({name: counters.get(name, 0) - tallied.get(name, 0) for name in names})
+
+    def tallied(self, prefix: str) -> dict[str, float]:
+        """The counters that are kept with the records they count."""
+        return {}
+
+    # ------------------------------------------------------------ entities
+
+    def _found(self, register: Register, partition: str, key: str) -> Any:
+        with translated(self.account.place):
+            try:
+                return self.account.table(register.name).get_entity(row_key(partition), row_key(key))
+            except ResourceNotFoundError as error:
+                if error_code(error) == "TableNotFound":
+                    raise
+                return None
+
+    def _range(
+        self, register: Register, prefix: str, partition: str | None, *, select: Collection[str] | None = None
+    ) -> Iterator[Any]:
+        """A register without a partition of its own is asked as a whole, unless one is named."""
+        where = register.partition if partition is None else partition
+        terms, values = [], {}
+        if where or partition is not None:
+            terms, values = ["PartitionKey eq @partition"], {"partition": row_key(where)}
+        if prefix:
+            values["first"], values["end"] = prefix_range(prefix)
+            terms += ["RowKey ge @first", "RowKey lt @end"]
+        with translated(self.account.place):
+            found = iter(
+                self.account.table(register.name).query_entities(
+                    " and ".join(terms), parameters=values, select=list(select) if select else None
+                )
+            )
+        while one := self._next(found):
+            if key_of(one).startswith(prefix):  # long prefixes are compared in part
+                yield one
+
+    def _next(self, found: Iterator[Any]) -> Any:
+        with translated(self.account.place):
+            return next(found, None)
+
+    def _in_transactions(self, register: Register, operations: Iterable[Operation]) -> None:
+        """Side by side: they are of different rows."""
+        by_partition = groupby(sorted(operations, key=_partition), key=_partition)
+        todo = [parcel for _, some in by_partition for parcel in parcels(some)]
+        self.account.side_by_side(lambda parcel: self._send(register, parcel), todo)
+
+    def _send(self, register: Register, parcel: list[Operation]) -> None:
+        with translated(self.account.place):
+            try:
+                self.account.table(register.name).submit_transaction(parcel)
+            except HttpResponseError as error:
+                if parcel[0][0] != "delete" or error_code(error) not in _CONFLICTS:
+                    raise
+                # Somebody else erases as well: whoever asks again sees what is left.
+
+    def _entity(self, register: Register, row: RegisterRow, **more: str) -> Entity:
+        if strange := row.values.keys() - register.columns:
+            raise ValueError(f"{register.name} has no column {', '.join(sorted(strange))}")
+        partition = row.partition or register.partition
+        place = row_key(partition)
+        kept = {"Partition": partition} if place != partition else {}
+        return entity(place, row.key, {**row.values, **kept, **more, "Version": self.versions.next()}, self.blobs)
+
+    def _row(self, register: Register, found: Any) -> RegisterRow:
+        values = columns(found, self.blobs)
+        version = _version(found)
+        self.versions.saw(version)
+        named: dict[str, Json] = {column: values.get(column) for column in register.columns}
+        return RegisterRow(key_of(found), named, version, values.get("Partition", found["PartitionKey"]))
+
+
+def _tokens(found: Any) -> list[str]:
+    return str(found["Tokens"]).split(",") if found and found.get("Tokens") else []
+
+
+def _version(found: Any) -> int:
+    return int(found["Version"].value)
+
+
+def _partition(operation: Operation) -> str:
+    return str(operation[1]["PartitionKey"])
