@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from tests import azurite
+
 from b24migrate.ports import Clock, Store
 from b24migrate.records import Link, Settled, Span, Staged, Staging, Status, Table, digest
 from b24migrate.stores import Opened, open_store
@@ -22,6 +24,7 @@ Open = Callable[[Path, Clock], Opened]
 BACKENDS: Mapping[str, Open] = {
     "sqlite-memory": lambda _, clock: open_store("sqlite://:memory:", TABLES, clock),
     "sqlite-file": lambda folder, clock: open_store("sqlite:///store.db", TABLES, clock, base=folder),
+    "azure": lambda _, clock: open_store(azurite.url(), TABLES, clock),
 }
 
 

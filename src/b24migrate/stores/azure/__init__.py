@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from b24migrate.ports import REGISTERS, Clock
@@ -11,10 +12,10 @@ from b24migrate.stores.azure.account import Account, Address
 from b24migrate.stores.azure.blobs import Blobs
 from b24migrate.stores.azure.counters import Counters
 from b24migrate.stores.azure.files import BlobFiles
-from b24migrate.stores.azure.opening import VERSION, prepare
+from b24migrate.stores.azure.opening import VERSION, is_prepared, prepare
 from b24migrate.stores.azure.registers import RegisterRoom, Versions
 
-__all__ = ["AzureStore", "BlobFiles", "open_azure"]
+__all__ = ["AzureStore", "BlobFiles", "exists", "open_azure"]
 
 OWN_TABLES = ("Counters", "Tallies", "Order", "Jobs", "DeadLetters")
 
@@ -54,3 +55,10 @@ def open_azure(url: str, tables: Sequence[Table], clock: Clock) -> tuple[AzureSt
     except BaseException:
         account.close()
         raise
+
+
+def exists(url: str) -> bool:
+    """Whether somebody made a store there. Nothing is made."""
+    account = Account(Address.of(url))
+    with closing(account):
+        return is_prepared(account)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from secrets import token_hex
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceModifiedError, ResourceNotFoundError
@@ -17,6 +17,8 @@ from b24migrate.errors import Permanent, Transient
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.limits import MIB
+
+T = TypeVar("T")
 
 FILES = "files"
 BLOCK_BYTES = 4 * MIB  # what a file costs in memory while it is written or read
@@ -33,34 +35,31 @@ class BlobFiles:
         upload.publish()
 
     def open(self, key: str) -> BinaryIO:
-        found = None
-        with self._if_there():
-            found = _Download(self._blob(key), key, self._account.place)
-        if found:
-            return io.BufferedReader(found, BLOCK_BYTES)
-        raise Permanent(f"The file {key} is not in the store.", code="FILE_MISSING", hint="Run its get phase again.")
+        found = self._if_there(lambda: _Download(self._blob(key), key, self._account.place))
+        if found is None:
+            raise Permanent(
+                f"The file {key} is not in the store.", code="FILE_MISSING", hint="Run its get phase again."
+            )
+        return io.BufferedReader(found, BLOCK_BYTES)
 
     def size(self, key: str) -> int | None:
-        with self._if_there():
-            return int(self._blob(key).get_blob_properties().size)
-        return None
+        return self._if_there(lambda: int(self._blob(key).get_blob_properties().size))
 
     def delete(self, key: str) -> None:
-        with self._if_there():
-            self._blob(key).delete_blob()
+        self._if_there(lambda: self._blob(key).delete_blob())
 
     def _blob(self, key: str) -> BlobClient:
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         return self._account.container(FILES).get_blob_client(name)
 
-    @contextmanager
-    def _if_there(self) -> Iterator[None]:
+    def _if_there(self, ask: Callable[[], T]) -> T | None:
         with translated(self._account.place):
             try:
-                yield
+                return ask()
             except ResourceNotFoundError as error:
                 if error_code(error) == "ContainerNotFound":
                     raise
+                return None
 
 
 class _Upload(io.RawIOBase):

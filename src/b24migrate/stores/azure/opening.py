@@ -35,6 +35,10 @@ def prepare(account: Account, tables: Collection[str]) -> None:
             return
 
 
+def is_prepared(account: Account) -> bool:
+    return _info(account) is not None
+
+
 def _info(account: Account) -> Any:
     with translated(account.place):
         try:
