@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,16 @@ from b24migrate.bitrix.limits import Governor
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.clocks import SystemClock
 from b24migrate.entities import FILES, Catalog, catalog
+from b24migrate.errors import BadConfiguration
 from b24migrate.events import Event, Observer, Waited
 from b24migrate.phases.work import Options, Work
 from b24migrate.pipeline import analysis
+from b24migrate.pipeline.moving import Moved, Side, move, refuse_half, refuse_unready
 from b24migrate.pipeline.runner import Runner
 from b24migrate.ports import Clock, Store
 from b24migrate.settings import Settings
 from b24migrate.stores import open_store
+from b24migrate.stores.places import exists, located
 from b24migrate.target.imports import ImportTarget
 
 
@@ -52,6 +55,7 @@ def open_app(
     known = known or catalog()
     opened = open_store(settings.store.url, known.tables, clock, base=base)
     try:
+        refuse_half(opened.store, settings.store.url)
         observers = (*observers, count_waits(opened.store))
         source = BitrixSource(source_portal(settings, clock, observers, opened.store))
         work = Work(
@@ -71,6 +75,37 @@ def open_app(
         )
         runner = Runner(work, settings.source.zone, settings.run.workers, settings.run.user_coverage)
         yield App(settings, known, work, runner)
+    finally:
+        opened.store.close()
+
+
+def copy_store(
+    origin_url: str,
+    to_url: str,
+    *,
+    base: Path = Path(),
+    clock: Clock | None = None,
+    known: Catalog | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Moved:
+    """Everything in the one store, into the other. Raises BadConfiguration or Halted."""
+    clock = clock or SystemClock()
+    known = known or catalog()
+    origin, to = located(origin_url, base=base), located(to_url, base=base)
+    if not exists(origin):
+        hint = "Check the address. A store is made by the first `b24migrate run`."
+        raise BadConfiguration(f"There is no store at {origin}.", code="STORE_MISSING", hint=hint)
+    with opened_side(origin, known, clock) as one:
+        refuse_unready(one, to, clock)  # before anything is made at the other end
+        with opened_side(to, known, clock) as other:
+            return move(one, other, known.tables, files=FILES.table, clock=clock, say=say)
+
+
+@contextmanager
+def opened_side(address: str, known: Catalog, clock: Clock) -> Iterator[Side]:
+    opened = open_store(address, known.tables, clock)
+    try:
+        yield Side(address, *opened)
     finally:
         opened.store.close()
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from b24migrate import __version__
-from b24migrate.hosts.cli import beginning, fields, labouring, looking, mending, running, trying
+from b24migrate.hosts.cli import beginning, fields, labouring, looking, mending, moving, running, trying
 from b24migrate.hosts.cli.session import Session
 
 app = typer.Typer(
@@ -69,5 +69,6 @@ app.command("places")(looking.places)
 app.command("retry")(mending.retry)
 app.add_typer(mending.users, name="users")
 app.command("metrics")(looking.metrics)
+app.add_typer(moving.store, name="store")
 app.command("worker")(labouring.worker)
 app.command("demo")(trying.demo)

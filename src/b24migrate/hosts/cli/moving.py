@@ -1,0 +1,97 @@
+"""`store`: moves what was read and what became of it to another place."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.errors import Stop
+from b24migrate.hosts.cli import endings
+from b24migrate.hosts.cli.session import Session
+
+if TYPE_CHECKING:
+    from b24migrate.pipeline.moving import Moved
+
+DIGITS = 16  # of a digest are enough for a person
+store = typer.Typer(no_args_is_help=True, help="The store: copy it to another place.")
+
+
+@store.callback()
+def root() -> None:
+    """The store: copy it to another place."""
+
+
+@store.command("copy")
+def copy(
+    context: typer.Context,
+    origin: Annotated[str, typer.Argument(metavar="FROM", help="Address of a store, as in store.url.")],
+    to: Annotated[str, typer.Argument(metavar="TO", help="Where it shall go; nothing may be there yet.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+) -> None:
+    """Copy a store with everything in it, and compare both.
+
+    \b
+    Example: b24migrate store copy sqlite:///b24migrate.db azure://ACCOUNT
+    End the run and its workers first. FROM is only read. An interrupted
+    copy is continued by the same command.
+    Exit code 0: both are equal. 4: stopped. 5: they differ.
+    """
+    from b24migrate.hosts.cli.opening import terminated_politely
+    from b24migrate.wiring import copy_store
+
+    session: Session = context.obj
+    try:
+        with terminated_politely():
+            moved = copy_store(origin, to, say=_silent if as_json else typer.echo)
+    except (Stop, KeyboardInterrupt) as stop:
+        if as_json:
+            code = stop.exit_code if isinstance(stop, Stop) else endings.INCOMPLETE
+            told = {"equal": False, "exit_code": code, "message": session.redact(endings.whole(stop))}
+            typer.echo(json.dumps(told, ensure_ascii=False))
+        raise
+    code, said = verdict(moved)
+    if as_json:
+        lines = [line._asdict() for line in moved.lines]
+        told = {"from": moved.origin, "to": moved.to, "equal": moved.equal, "lines": lines}
+        typer.echo(json.dumps({**told, "exit_code": code, "message": said}, ensure_ascii=False))
+    else:
+        print_moved(moved)
+        typer.echo(said)
+    raise typer.Exit(code)
+
+
+def verdict(moved: Moved) -> tuple[int, str]:
+    if not moved.equal:
+        return endings.FINDINGS, (
+            f"The copy differs from {moved.origin}, see above. Was somebody at work on it?"
+            " End him, then run the same command again."
+        )
+    return endings.CLEAN, (
+        f"Equal. Work goes on in {moved.to}: set store.url to it, and leave {moved.origin} as it is"
+        " (both going on would import nothing twice, but neither would know what the other did)."
+    )
+
+
+def print_moved(moved: Moved) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from b24migrate.hosts.cli.pace import number
+    from b24migrate.hosts.cli.tables import console
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    table.add_column("", no_wrap=True)
+    table.add_column("rows", justify="right", no_wrap=True)
+    table.add_column("digest", no_wrap=True)
+    table.add_column("equal")
+    for line in moved.lines:
+        if line.rows or not line.equal:
+            equal = "[green]yes[/]" if line.equal else f"[red]no[/]: {escape(line.note)}"
+            table.add_row(line.what, number(line.rows), line.digest[:DIGITS], equal)
+    console().print(table)
+
+
+def _silent(_: str) -> None:
+    """Beside JSON nothing is said."""

@@ -1,0 +1,34 @@
+"""Moves a store: everything that one holds into another, of whatever kind, and the proof that it arrived.
+
+Every write is an upsert, and the order is: mark the copy as begun, carry, compare, mark it as done. So a copy that was
+interrupted at any point is begun again, which changes nothing that had arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from b24migrate.pipeline.moving.carrying import carry
+from b24migrate.pipeline.moving.files import carry_files
+from b24migrate.pipeline.moving.marks import begin, finish, refuse_half, refuse_unready
+from b24migrate.pipeline.moving.proof import compare
+from b24migrate.pipeline.moving.words import Line, Moved, Side, Teller
+from b24migrate.ports import Clock
+from b24migrate.records import Table
+
+__all__ = ["Line", "Moved", "Side", "move", "refuse_half", "refuse_unready"]
+
+
+def move(
+    origin: Side, to: Side, tables: Sequence[Table], *, files: Table, clock: Clock, say: Callable[[str], None]
+) -> Moved:
+    """`origin` is only read. Raises BadConfiguration or Halted when it may not begin, before anything is written."""
+    tables = tuple(dict.fromkeys(tables))
+    teller = Teller(say, clock)
+    begin(origin, to, tables, clock)
+    carry(origin, to, tables, clock, teller)
+    of_files = carry_files(origin, to, files, teller)
+    moved = Moved(origin.address, to.address, (*compare(origin, to, tables, clock, teller), of_files))
+    if moved.equal:
+        finish(to, clock)
+    return moved

@@ -1,0 +1,114 @@
+"""Whether a copy may begin, and the mark on the new store that says how far it came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.phases.values import utc_text
+from b24migrate.pipeline.moving.words import Side, size
+from b24migrate.ports import ANALYSIS, COPIES, QUOTA, REGISTERS, RUNS, Clock, RegisterRow, Store
+from b24migrate.records import Table
+
+MARK = "copy"
+BEGUN, DONE = "begun", "done"
+IDLE = (ANALYSIS, QUOTA, COPIES)  # what a look at the portals leaves behind is no work
+
+
+def refuse_unready(origin: Side, to_address: str, clock: Clock) -> None:
+    """Raises BadConfiguration or Halted when this store cannot be copied there now."""
+    if origin.address == to_address:
+        raise itself(to_address)
+    refuse_half(origin.store, origin.address)
+    refuse_busy(origin, clock.now())
+
+
+def begin(origin: Side, to: Side, tables: Sequence[Table], clock: Clock) -> None:
+    """Raises BadConfiguration or Halted, having written nothing, or leaves a mark."""
+    refuse_unready(origin, to.address, clock)
+    if origin.store.describe()["place"] == to.store.describe()["place"]:
+        raise itself(to.address)
+    refuse_busy(to, clock.now())
+    identity = identity_of(origin)
+    mark = to.store.read(COPIES, MARK)
+    if mark is not None:
+        refuse_other(mark, origin, identity, to)
+    elif not empty(to, tables):
+        raise BadConfiguration(
+            f"The store {to.address} is not empty.",
+            code="COPY_NOT_EMPTY",
+            hint="Copy to a new place: another file, or another prefix as in azure://ACCOUNT/PREFIX.",
+        )
+    values = {"Origin": origin.address, "Identity": identity, "State": BEGUN, "StartedAtUtc": utc_text(clock.now())}
+    to.store.write(COPIES, [RegisterRow(MARK, values)])
+
+
+def finish(to: Side, clock: Clock) -> None:
+    mark = to.store.read(COPIES, MARK)
+    values = mark.values if mark else {}
+    done = {**values, "State": DONE, "FinishedAtUtc": utc_text(clock.now())}
+    to.store.write(COPIES, [RegisterRow(MARK, done)])
+
+
+def refuse_half(store: Store, address: str) -> None:
+    """Raises BadConfiguration for a copy that was interrupted: work on it would go without the rest."""
+    mark = store.read(COPIES, MARK)
+    if mark is not None and mark.values["State"] != DONE:
+        raise BadConfiguration(
+            f"The store {address} is an unfinished copy of {mark.values['Origin']}.",
+            code="COPY_HALF",
+            hint=f"Finish it: b24migrate store copy {mark.values['Origin']} {address}",
+        )
+
+
+def refuse_other(mark: RegisterRow, origin: Side, identity: str, to: Side) -> None:
+    """Goes on only where a copy of the very same store was interrupted."""
+    before = mark.values
+    if before["Identity"] != identity:
+        raise BadConfiguration(
+            f"The store {to.address} holds a copy of another store ({before['Origin']}).",
+            code="COPY_OTHER",
+            hint="Copy to a new place: another file, or another prefix as in azure://ACCOUNT/PREFIX.",
+        )
+    if before["State"] == DONE:
+        raise BadConfiguration(
+            f"{to.address} is a complete copy of {origin.address} since {before['FinishedAtUtc']}.",
+            code="COPY_DONE",
+            hint="Work goes on there: set store.url to it. For one more copy name a new place.",
+        )
+
+
+def refuse_busy(side: Side, now: datetime) -> None:
+    ends = [one.visible_at for one in side.queue.jobs() if one.held and one.visible_at and one.visible_at > now]
+    if ends:
+        raise Halted(
+            f"The store {side.address} is being worked on: {len(ends)} jobs are under way.",
+            code="COPY_BUSY",
+            hint=(
+                "End the workers first (Ctrl-C), then run the same command again. Jobs of a process that was killed"
+                f" come free by themselves, at {max(ends):%H:%M:%S} UTC."
+            ),
+        )
+
+
+def itself(address: str) -> BadConfiguration:
+    return BadConfiguration(
+        f"{address} is the store itself.", code="COPY_SAME", hint="Name another place to copy it to."
+    )
+
+
+def identity_of(side: Side) -> str:
+    """Another store at the same address is another one: its first run has another name."""
+    runs = (row.values.get("RunId") for row in side.store.all_rows(RUNS))
+    return f"{side.address} {min((str(run) for run in runs if run), default='')}".rstrip()
+
+
+def empty(side: Side, tables: Sequence[Table]) -> bool:
+    kept = [register for register in REGISTERS if register not in IDLE]
+    return not (
+        side.queue.jobs()
+        or side.queue.dead()
+        or any(side.store.count(register, "") for register in kept)
+        or any(size(side.store, table) for table in tables)
+    )
