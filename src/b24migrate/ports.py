@@ -454,8 +454,18 @@ class Target(Protocol):
         """A page in order of id, the cursor of the next (None at the end), and the count of all."""
         ...
 
-    def put_file(self, key: str, name: str, size: int, sha256: str, content: BinaryIO) -> str:
-        """Uploads what the target does not have yet, from where it stopped, and returns the file's target id."""
+    def put_file(
+        self,
+        key: str,
+        name: str,
+        size: int,
+        sha256: str,
+        content: BinaryIO,
+        *,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> str | None:
+        """Uploads what the target does not have yet, from where it stopped, and returns the file's target id. Between
+        two parts `enough` may say that the rest is for another time; then None."""
         ...
 
     def alive(self) -> bool: ...

@@ -59,7 +59,11 @@ def fetch(work: Work, job: Job) -> Follow:
     held, last = _next(work, job, fetched=False)
     if last is None:
         return lanes.at_the_end(work, job, lambda lane: _due_again(work, job, lane, fetched=False))
-    _fetch(work, held)
+    urls = _links(work, held)
+    for place, one in enumerate(held):
+        if place and work.time_is_up():
+            return lanes.further(job, held[place - 1].record, moved=True)
+        _fetch_one(work, one, urls.get(one.ref.key, ""))
     return lanes.further(job, last, moved=bool(held))
 
 
@@ -69,13 +73,17 @@ def upload(work: Work, job: Job) -> Follow:
     if last is None:
         return lanes.at_the_end(work, job, lambda lane: _due_again(work, job, lane, fetched=True))
     for place, one in enumerate(held):
+        if place and work.time_is_up():
+            return lanes.further(job, held[place - 1].record, moved=True)
         try:
-            _upload(work, one)
+            whole = _upload(work, one)
         except Transient:
             if not place:
                 raise
             # Those before it arrived, so this is no outage yet: pauses that grow begin anew.
             return lanes.further(job, held[place - 1].record, moved=True)
+        if not whole:
+            return lanes.once_more(job)
     return lanes.further(job, last, moved=bool(held))
 
 
@@ -99,13 +107,14 @@ def _mine(records: Sequence[Record], job: Job, *, fetched: bool) -> list[Held]:
     return [one for one in held if one.entity == job.args["entity"] and one.fetched == fetched]
 
 
-def _fetch(work: Work, held: Sequence[Held]) -> None:
+def _links(work: Work, held: Sequence[Held]) -> dict[str, str]:
+    """Where the source gives each file, by its key."""
+    urls: dict[str, str] = {}
     for kind in sorted({one.ref.kind for one in held}):
-        mine = [one for one in held if one.ref.kind == kind]
+        mine = [one.ref for one in held if one.ref.kind == kind]
         links = work.file_kinds[kind].links
-        urls = links(work.source, [one.ref for one in mine]) if links else {one.ref.key: one.ref.url for one in mine}
-        for one in mine:
-            _fetch_one(work, one, urls.get(one.ref.key, ""))
+        urls |= links(work.source, mine) if links else {ref.key: ref.url for ref in mine}
+    return urls
 
 
 def _fetch_one(work: Work, one: Held, url: str) -> None:
@@ -168,22 +177,27 @@ def _failed(work: Work, one: Held, error: MigrationError, code: str, delays_s: S
     work.tell(FileMoved(one.entity, one.ref.key, "failed", 0, code, error.message))
 
 
-def _upload(work: Work, one: Held) -> None:
+def _upload(work: Work, one: Held) -> bool:
+    """False when time was up before the whole file was there: the next time it goes on behind what has arrived."""
     files = work.streams["files"]
     size = int(one.ref.size or 0)
     try:
         with work.files.open(one.ref.key) as content:
             key = files.key_of(one.ref.key)
-            target_id = work.target.put_file(key, one.ref.name or one.ref.id, size, one.sha256, content)
+            name = one.ref.name or one.ref.id
+            target_id = work.target.put_file(key, name, size, one.sha256, content, enough=work.time_is_up)
     except (Transient, Permanent) as error:
         if not of_its_own(error):
             raise
         _failed(work, one, error, "UPLOAD_FAILED", DELAYS_S[1:])
-        return
+        return True
+    if target_id is None:
+        return False
     link = Link(one.record.row_key, target_id, one.sha256)
     settled = Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link)
     work.store.settle(files.name, files.table, [settled], now=work.clock.now())
     work.tell(FileMoved(one.entity, one.ref.key, "uploaded", size))
+    return True
 
 
 def name_from(url: str, ref: FileRef) -> str:

@@ -131,16 +131,21 @@ def create_fields(work: Work, job: Job) -> Follow:
     entity, custom = _entity(work, job)
     wished = chosen(work, entity.name)
     rows = [row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name) if not is_excluded(row.key, wished)]
+    chunks: list[tuple[str, Sequence[tuple[str, RegisterRow]]]] = []
     for owner, own in _by_owner(rows).items():
         wanted = _by_wire_code(own, wished)
         for code, (first, *others) in wanted.items():
             for row in others:
                 why = f"{first.key} takes {code}; load another target field for one of them"
                 _keep(work, entity, row, _refused(code, "CODE_TAKEN", why))
+        chunks += [(owner, some) for some in _chunks([(code, first) for code, (first, *_) in wanted.items()])]
+    done = int(job.args.get("done", 0))
+    for place, (owner, some) in enumerate(chunks[done:], done):
+        if place > done and work.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "done": place})]
         type_id = work.links.target_id(custom.types, owner) if owner else ""
-        for some in _chunks([(code, first) for code, (first, *_) in wanted.items()]):
-            for outcome in _declared(work, entity, some, type_id):
-                _keep(work, entity, wanted[outcome.code][0], outcome)
+        for outcome in _declared(work, entity, some, type_id):
+            _keep(work, entity, dict(some)[outcome.code], outcome)
     return []
 
 

@@ -89,6 +89,11 @@ def further(job: Job, last: Record, moved: bool) -> list[Job]:
     return [Job(job.scope, job.kind, args)]
 
 
+def once_more(job: Job) -> list[Job]:
+    """The same lane at the same place: the first record there has begun and is not done."""
+    return [Job(job.scope, job.kind, {**job.args, "parts": int(job.args.get("parts", 0)) + 1, "moved": True})]
+
+
 def at_the_end(work: Work, job: Job, left: Callable[[Span], Sequence[Record]]) -> Follow:
     """The end of a round: another one when a retry will be due, or when this one moved and something is left."""
     stream = work.streams[job.args["stream"]]

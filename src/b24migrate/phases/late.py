@@ -80,41 +80,48 @@ def complete(work: Work, job: Job) -> Follow:
     """Sends the full fields of those imported records whose late references change what was sent. Safe to repeat:
     what the target has already is recognised by the digest in the id map."""
     stream = work.streams[job.args["stream"]]
-    records, left = _next(work, stream, [Span(*ends) for ends in job.args["spans"]])
+    found, left = _next(work, stream, [Span(*ends) for ends in job.args["spans"]])
     first, second = Composer(work, stream), Composer(work, stream, late=True)
-    imported = [record for record in records if record.status is Status.IMPORT_OK]
+    imported = [record for record, _ in found if record.status is Status.IMPORT_OK]
     links = work.store.links(stream.name, [record.row_key for record in imported])
     changed: list[Changed] = []
-    still = Counter[str]()
+    still: dict[str, Counter[str]] = {}
     for record in imported:
         link = links.get(record.row_key)
         if link is None or link.origin != "import":
             continue
         composed = second.compose(record)
-        still.update({f"{name}:{stream.name}": composed.losses[name] for name in MAY_COME & composed.losses.keys()})
+        lacks = {f"{name}:{stream.name}": composed.losses[name] for name in MAY_COME & composed.losses.keys()}
+        still[record.row_key] = Counter(lacks)
         item = composed.item(stream)
         if composed.problem is None and item.digest != link.digest:
             lost = _lost(first.compose(record), composed, stream, link)
             changed.append(Changed(composed, item, lost))
-    while changed:
+    begun = False
+    while changed and not (begun and work.time_is_up()):
+        begun = True
         count = max(1, work.target.fits([one.item for one in changed[: work.batch_size(stream)]]))
         _update(work, job, stream.name, changed[:count])
         changed = changed[count:]
-    work.store.add(still)
+    undone = {one.row_key for one in changed}  # looked at again, so counted then
+    work.store.add(sum((lost for row_key, lost in still.items() if row_key not in undone), Counter[str]()))
+    left = [*(span for record, span in found if record.row_key in undone), *left]
     return [_job(job.scope, stream, left)] if left else []
 
 
-def _next(work: Work, stream: Stream, spans: Sequence[Span]) -> tuple[list[Record], list[Span]]:
-    """Some records of the spans, and the spans without them."""
-    records: list[Record] = []
+def _next(work: Work, stream: Stream, spans: Sequence[Span]) -> tuple[list[tuple[Record, Span]], list[Span]]:
+    """Some records of the spans, each with the stretch that holds nothing else, and the spans without them."""
+    found: list[tuple[Record, Span]] = []
     left = list(spans)
-    while left and len(records) < AT_ONCE:
-        span = left.pop(0)
-        found = work.store.records(stream.table, span, AT_ONCE - len(records))
-        records += found
-        if len(records) == AT_ONCE:
-            left.insert(0, Span(order_key(found[-1].row_key), span.hi))
-    return records, left
+    while left and len(found) < AT_ONCE:
+        lo, hi = left.pop(0)
+        for record in work.store.records(stream.table, Span(lo, hi), AT_ONCE - len(found)):
+            at = order_key(record.row_key)
+            found.append((record, Span(lo, at)))
+            lo = at
+        if len(found) == AT_ONCE:
+            left.insert(0, Span(lo, hi))
+    return found, left
 
 
 def _lost(first: Composed, second: Composed, stream: Stream, link: Link) -> Mapping[str, int]:

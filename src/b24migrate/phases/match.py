@@ -13,19 +13,31 @@ AT_ONCE = 500  # what `import.users.match` takes
 def match(work: Work, job: Job) -> Follow:
     """Settles the pending people of a lane that need not be sent."""
     stream = work.streams[job.args["stream"]]
-    records = work.store.pending(stream.table, lanes.ahead_of(job), AT_ONCE, now=work.clock.now())
-    if not records:
+    pending = work.store.pending(stream.table, lanes.ahead_of(job), AT_ONCE, now=work.clock.now())
+    if not pending:
         return []
+    records, candidates = _looked_at(work, stream, pending)
     loaded = work.store.links(stream.name, [record.row_key for record in records])
     _settle(work, stream, [loaded[one.row_key] for one in records if linked_by_hand(loaded.get(one.row_key))])
     if work.options.link_existing_users:
-        rest = [one for one in records if one.row_key not in loaded and one.natural and _first(work, stream, one)]
+        rest = [one for one in candidates if one.row_key not in loaded]
         _settle(work, stream, _matched(work, stream, rest))
     return lanes.further(job, records[-1], moved=False)
 
 
 def linked_by_hand(link: Link | None) -> bool:
     return link is not None and link.origin == "loaded"
+
+
+def _looked_at(work: Work, stream: Stream, pending: list[Record]) -> tuple[list[Record], list[Record]]:
+    """As many of them as there is time for, and which of these may be linked."""
+    candidates: list[Record] = []
+    for place, one in enumerate(pending):
+        if place and work.time_is_up():
+            return pending[:place], candidates
+        if work.options.link_existing_users and one.natural and _first(work, stream, one):
+            candidates.append(one)
+    return pending, candidates
 
 
 def _first(work: Work, stream: Stream, record: Record) -> bool:

@@ -33,9 +33,10 @@ def send(work: Work, job: Job) -> Follow:
     records = pending(lanes.ahead_of(job), work.batch_size(stream), waiting | passed)
     if not records:
         return lanes.at_the_end(work, job, lambda lane: pending(lane, 1, waiting))
-    sender = Sender(work, stream, job.scope, final=bool(job.args.get("final")))
+    sender = Sender(work, stream, job.scope, final=bool(job.args.get("final")), may_leave_off=True)
     moved = sender.send(records)
-    return [part for lane in lanes.further(job, records[-1], moved) for part in lanes.shared(work, lane)]
+    last = sender.left_off_at or records[-1]
+    return [part for lane in lanes.further(job, last, moved) for part in lanes.shared(work, lane)]
 
 
 def held(work: Work, stream: Stream, span: Span | None, now: datetime) -> set[str]:
@@ -53,12 +54,16 @@ def parent_of(row_key: str) -> str:
 class Sender:
     """Composes, sends and settles a handful of records."""
 
-    def __init__(self, work: Work, stream: Stream, scope: str, *, final: bool = False) -> None:
+    def __init__(
+        self, work: Work, stream: Stream, scope: str, *, final: bool = False, may_leave_off: bool = False
+    ) -> None:
         self._work = work
         self._stream = stream
         self._entity = work.owner[stream.name]
         self._scope = scope
         self._final = final  # nothing is waited for any more
+        self._may_leave_off = may_leave_off  # when time is up before all calls are made
+        self.left_off_at: Record | None = None  # the last record that was sent then
 
     def send(self, records: Sequence[Record]) -> bool:
         """Returns whether any record was settled."""
@@ -90,7 +95,12 @@ class Sender:
         """One call after the other, without those whose elder has to be tried again."""
         settled: list[Settled] = []
         held: set[str] = set()
+        last: Record | None = None
         for call in calls:
+            if last is not None and self._may_leave_off and self._work.time_is_up():
+                self.left_off_at = self.left_off_at or last
+                break
+            last = call[-1].record
             going = [one for one in call if parent_of(one.record.row_key) not in held]
             if going:
                 outcomes = self._call(going)

@@ -87,7 +87,11 @@ def sample(work: Work, job: Job) -> Follow:
     stream = work.streams[job.args["stream"]]
     seed = crc32(f"{work.run}:{stream.name}".encode())
     records = work.store.sample(stream.table, work.options.verify_sample, seed=seed, status=Status.IMPORT_OK)
-    compare_records(work, stream, records)
+    done = int(job.args.get("done", 0))
+    for start in range(done, len(records), AT_ONCE):
+        if start > done and work.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "done": start})]
+        compare_records(work, stream, records[start : start + AT_ONCE])
     return []
 
 

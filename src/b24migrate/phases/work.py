@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from threading import local
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -19,6 +21,7 @@ from b24migrate.records import Job, Json, Record, Row, Span, Table, children_spa
 from b24migrate.streams import Entity, FileKind, PerParent, Policy, Reading, Seen, Stream
 
 ATTEMPTS = 3
+LONGEST_JOB_S = 180.0  # then a job leaves the rest to a following one: some hosts end whatever takes ten minutes
 MOST_NOTES = 100
 WALKED_AT_ONCE = 500
 MORE_NOTES = "there is more like this; all of it is in the log"
@@ -41,6 +44,7 @@ class Options:
     target_url: str = ""  # and where they should
     file_bytes: int = 100 * 1024 * 1024
     workers: int = 4  # how many calls to a portal are under way at a time
+    longest_job_s: float = LONGEST_JOB_S
 
 
 class Facts(NamedTuple):
@@ -85,10 +89,19 @@ class Work:
     gone: Gone = field(default_factory=Gone)
     links: Links = field(init=False)
     texts: TextRewriter = field(init=False)
+    _job: local = field(default_factory=local)
 
     def __post_init__(self) -> None:
         self.links = Links(self.store, {name: one.table for name, one in self.streams.items() if one.by_natural})
         self.texts = TextRewriter(self.streams.values(), self.options.source_url, self.options.target_url)
+
+    def begin_job(self) -> None:
+        """The time of the job that this thread does begins to run."""
+        self._job.until = self.clock.monotonic() + self.options.longest_job_s
+
+    def time_is_up(self) -> bool:
+        """Asked between the items of a job, after the first: what is left is for a job that follows."""
+        return self.clock.monotonic() >= getattr(self._job, "until", math.inf)
 
     def tell(self, event: Event) -> None:
         tell(self.observers, event)

@@ -66,7 +66,11 @@ class Conductor:
         with self._lock:
             while any(self._advance(entity) for entity in self._entities):
                 pass
-            return all(self._at_its_end(entity) for entity in self._entities)
+            return self.is_over()
+
+    def is_over(self) -> bool:
+        """Whether the plan is at its end, as it stands."""
+        return all(self._at_its_end(entity) for entity in self._entities)
 
     def idle(self, scope: str) -> bool:
         return self._work.queue.open(scope) == 0

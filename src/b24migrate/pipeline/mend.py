@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from b24migrate.phases.work import Work
@@ -49,15 +49,19 @@ def renew(work: Work, names: Collection[str], code: str = "") -> Renewed:
 
 def take_up(runner: Runner, renewed: Renewed, tick: Callable[[], None]) -> Ended:
     """An interrupted run goes on with them; after a finished one the phases from set on are done once more."""
-    work = runner.work
+    entities, phases = open_again(runner.work, renewed)
+    return runner.run(entities, phases, tick=tick)
+
+
+def open_again(work: Work, renewed: Renewed) -> tuple[Sequence[str], Sequence[str]]:
+    """The entities and phases of the run that takes them up."""
     before = plan.current(work.store)
     if before is not None and before.state == plan.ACTIVE and renewed.entities <= set(before.plan.entities):
         work.options = replace(work.options, test_limit=before.plan.test_limit)
         for name in renewed.entities:
             _open_again(work, name)
-        return runner.run(before.plan.entities, before.plan.phases, tick=tick)
-    phases = FROM_GET if renewed.files or renewed.parts else FROM_SET
-    return runner.run(sorted(renewed.entities), phases, tick=tick)
+        return before.plan.entities, before.plan.phases
+    return sorted(renewed.entities), FROM_GET if renewed.files or renewed.parts else FROM_SET
 
 
 def _open_again(work: Work, entity: str) -> None:

@@ -40,6 +40,7 @@ PERFORMERS: dict[str, Performer] = {
 def perform(work: Work, lease: Lease) -> None:
     """Raises only Stop, or a bug; in both cases the job stays on the queue."""
     job = lease.job
+    work.begin_job()
     try:
         follow = PERFORMERS[job.kind](work, job)
     except Limited as error:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 import msgspec
 
+from b24migrate.errors import Halted
 from b24migrate.phases.values import utc_text
 from b24migrate.ports import RUNS, Clock, RegisterRow, Store
+from b24migrate.records import Json
 from b24migrate.streams import PHASES
 
 CURRENT = "current"
 BEGINNING, ACTIVE, ENDED = "beginning", "active", "ended"
+UNDER_WAY = "RUN_UNDER_WAY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +36,66 @@ class Run:
     exit_code: int | None = None
     message: str = ""
 
+    @property
+    def under_way(self) -> bool:
+        """Somebody works on it, or should. One that stopped before its end is active and says why it stopped."""
+        return self.state == ACTIVE and self.exit_code is None
+
 
 def current(store: Store) -> Run | None:
     row = store.read(RUNS, CURRENT)
-    if row is None:
-        return None
+    return _run(row) if row else None
+
+
+def begin(
+    store: Store, clock: Clock, plan: Plan, prepare: Callable[[Run, bool], None] = lambda *_: None
+) -> tuple[Run, bool]:
+    """The interrupted run of the same plan, to be continued, or a new one. The flag says which: True = continued.
+    `prepare` gets both before anybody else takes the run for one that is under way."""
+    row = store.read(RUNS, CURRENT)
+    before = _run(row) if row else None
+    continued = before is not None and before.plan == plan and before.state == ACTIVE
+    if row is None or before is None or not continued:
+        now = clock.now().replace(microsecond=0)
+        run = Run(f"{utc_text(now)}-{secrets.token_hex(2)}", plan, BEGINNING, started=utc_text(now))
+        _announce(store, RegisterRow(CURRENT, _values(run), row.version if row else 0))
+    else:
+        run = before
+    prepare(run, continued)
+    run = replace(run, state=ACTIVE, finished="", exit_code=None, message="")
+    save(store, run)
+    return run, continued
+
+
+def _announce(store: Store, row: RegisterRow) -> None:
+    if not store.swap(RUNS, row):
+        raise Halted(
+            "Another run is being started at this moment.",
+            code=UNDER_WAY,
+            hint="Look at the status, and start again when that run is at its end.",
+        )
+
+
+def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int, message: str) -> Run:
+    """A run that did not complete stays current and is continued by the next command. However many come to its end, it
+    ends once: the first says how. Returns how it ended."""
+    while True:
+        row = store.read(RUNS, CURRENT)
+        found = _run(row) if row else None
+        if row is None or found is None or found.id != run.id or not found.under_way:
+            return found if found is not None and found.id == run.id else run
+        state = ENDED if complete else ACTIVE
+        ended = replace(found, state=state, finished=utc_text(clock.now()), exit_code=exit_code, message=message)
+        if store.swap(RUNS, row._replace(values=_values(ended))):
+            store.write(RUNS, [RegisterRow(run.id, _values(ended))])
+            return ended
+
+
+def save(store: Store, run: Run) -> None:
+    store.write(RUNS, [RegisterRow(CURRENT, _values(run)), RegisterRow(run.id, _values(run))])
+
+
+def _run(row: RegisterRow) -> Run:
     values = row.values
     return Run(
         str(values["RunId"]),
@@ -49,8 +108,8 @@ def current(store: Store) -> Run | None:
     )
 
 
-def save(store: Store, run: Run) -> None:
-    values = {
+def _values(run: Run) -> dict[str, Json]:
+    return {
         "RunId": run.id,
         "Plan": asdict(run.plan),
         "State": run.state,
@@ -59,30 +118,3 @@ def save(store: Store, run: Run) -> None:
         "ExitCode": run.exit_code,
         "Message": run.message or None,
     }
-    store.write(RUNS, [RegisterRow(CURRENT, values), RegisterRow(run.id, values)])
-
-
-def begin(store: Store, clock: Clock, plan: Plan) -> tuple[Run, bool]:
-    """The interrupted run of the same plan, to be continued, or a new one. The flag says which: True = continued.
-    A new one is nobody else's yet: workers join when it is `open_to_all`, after its phases were put back."""
-    before = current(store)
-    if before is not None and before.plan == plan and before.state == ACTIVE:
-        return before, True
-    now = clock.now().replace(microsecond=0)
-    run = Run(f"{utc_text(now)}-{secrets.token_hex(2)}", plan, BEGINNING, started=utc_text(now))
-    save(store, run)
-    return run, False
-
-
-def open_to_all(store: Store, run: Run) -> Run:
-    begun = replace(run, state=ACTIVE)
-    save(store, begun)
-    return begun
-
-
-def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int, message: str) -> Run:
-    """A run that did not complete stays current and is continued by the next command."""
-    state = ENDED if complete else ACTIVE
-    ended = replace(run, state=state, finished=utc_text(clock.now()), exit_code=exit_code, message=message)
-    save(store, ended)
-    return ended

@@ -54,31 +54,56 @@ class Runner:
         tick: Callable[[], None] = lambda: None,
     ) -> Ended:
         """Raises Stop with its exit code when it cannot begin or cannot go on; everything so far is kept."""
+        run = self.begin(entities, phases, on_diagnosis=on_diagnosis)
+        try:
+            Crew(self.work, self.conductor(run.plan), lanes.hands(self.workers)).work_until_done(tick=tick)
+        except Stop as stop:
+            self.stop(run, stop)
+            raise
+        return self.conclude(run)
+
+    def begin(
+        self,
+        entities: Sequence[str],
+        phases: Sequence[str] = PHASES,
+        *,
+        on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
+    ) -> Run:
+        """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
         chosen = [entity for entity in self.work.entities if entity.name in entities]
         diagnosis = self.examine(chosen)
         on_diagnosis(diagnosis)
         stop_if_hopeless(diagnosis)
-        self.work.facts = analysis.load(self.work.store).for_phases
         wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), self.work.options.test_limit)
-        run, continued = plan.begin(self.work.store, self.work.clock, wanted)
-        self.work.run = run.id
-        conductor = Conductor(self.work, wanted, coverage=self.coverage)
-        conductor.reset(continued=continued)
-        run = plan.open_to_all(self.work.store, run)
-        try:
-            Crew(self.work, conductor, lanes.hands(self.workers)).work_until_done(tick=tick)
-        except Stop as stop:
-            plan.end(self.work.store, self.work.clock, run, complete=False, exit_code=stop.exit_code, message=str(stop))
-            raise
-        return self._ended(run, chosen, phases)
 
-    def _ended(self, run: Run, entities: Sequence[Entity], phases: Sequence[str]) -> Ended:
-        exit_code, message = verdict(self.work, entities, phases)
+        def prepare(run: Run, continued: bool) -> None:
+            self.attend(run)
+            self.conductor(wanted).reset(continued=continued)
+
+        run, _ = plan.begin(self.work.store, self.work.clock, wanted, prepare)
+        return run
+
+    def attend(self, run: Run) -> None:
+        """From here on the work belongs to this run."""
+        self.work.run = run.id
+        self.work.facts = analysis.load(self.work.store).for_phases
+
+    def conductor(self, wanted: Plan) -> Conductor:
+        return Conductor(self.work, wanted, coverage=self.coverage)
+
+    def stop(self, run: Run, why: Stop) -> None:
+        """It stays current, and is continued by the next command."""
+        store, clock = self.work.store, self.work.clock
+        plan.end(store, clock, run, complete=False, exit_code=why.exit_code, message=str(why))
+
+    def conclude(self, run: Run) -> Ended:
+        """What a run amounts to whose plan is at its end. Whoever comes first says it."""
+        entities = [entity for entity in self.work.entities if entity.name in run.plan.entities]
+        exit_code, message = verdict(self.work, entities, run.plan.phases)
         complete = exit_code in (DONE, FINDINGS)
         store, clock = self.work.store, self.work.clock
-        return Ended(
-            exit_code, message, plan.end(store, clock, run, complete=complete, exit_code=exit_code, message=message)
-        )
+        ended = plan.end(store, clock, run, complete=complete, exit_code=exit_code, message=message)
+        return Ended(exit_code, message, ended)
 
 
 def stop_if_hopeless(diagnosis: Diagnosis) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import msgspec
@@ -102,7 +102,16 @@ class ImportTarget:
             raise _strange(method)
         return [_record(entry) for entry in _entries(result, method)], None if cursor is None else str(cursor), count
 
-    def put_file(self, key: str, name: str, size: int, sha256: str, content: BinaryIO) -> str:
+    def put_file(
+        self,
+        key: str,
+        name: str,
+        size: int,
+        sha256: str,
+        content: BinaryIO,
+        *,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> str | None:
         """Asks first how far an earlier upload got. A stall means that the target keeps another offset than it says."""
         received, file_id = self._put({"key": key, "offset": -1})
         if file_id is None and size > self._limits.file_bytes:
@@ -116,6 +125,8 @@ class ImportTarget:
             about = {"key": key, "name": name, "size": size, "sha256": sha256}
             received, file_id = self._put({**about, "offset": offset, "content": chunk})
             stalls = 0 if received > offset else stalls + 1
+            if file_id is None and received > offset and enough():
+                return None
             if file_id is None and (stalls > _MOST_STALLS or received == offset == size):
                 raise Transient(f"The target does not take the file {key} beyond byte {offset}.", code="UPLOAD_STALLED")
         return file_id
