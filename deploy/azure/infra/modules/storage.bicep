@@ -1,0 +1,101 @@
+// Tables, queues and blobs of the migration, and what the functions host keeps for itself.
+@description('Name of the account: 3 to 24 lower-case letters and digits.')
+@minLength(3)
+@maxLength(24)
+param name string
+
+@description('Region.')
+param location string
+
+@description('Redundancy.')
+param sku string
+
+@description('Who may call from outside the network; empty: nobody.')
+param allowedIpRanges array
+
+@description('Prefix of the store, as in azure://ACCOUNT/PREFIX.')
+param storePrefix string
+
+@description('Tags.')
+param tags object
+
+var queuePrefix = empty(storePrefix) ? '' : '${toLower(storePrefix)}-'
+var deploymentContainer = 'deployments'
+// The host keeps its leases and its function keys in these two.
+var hostContainers = [deploymentContainer, 'azure-webjobs-hosts', 'azure-webjobs-secrets']
+
+resource account 'Microsoft.Storage/storageAccounts@2025-01-01' = {
+  name: name
+  location: location
+  tags: tags
+  kind: 'StorageV2'
+  sku: {
+    name: sku
+  }
+  properties: {
+    accessTier: 'Hot'
+    allowBlobPublicAccess: false
+    allowCrossTenantReplication: false
+    allowSharedKeyAccess: false
+    defaultToOAuthAuthentication: true
+    minimumTlsVersion: 'TLS1_2'
+    supportsHttpsTrafficOnly: true
+    publicNetworkAccess: empty(allowedIpRanges) ? 'Disabled' : 'Enabled'
+    networkAcls: {
+      bypass: 'None'
+      defaultAction: 'Deny'
+      ipRules: [
+        for range in allowedIpRanges: {
+          value: range
+          action: 'Allow'
+        }
+      ]
+    }
+  }
+}
+
+// No soft delete: what is deleted after a migration is somebody's mail and shall be gone.
+resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2025-01-01' = {
+  parent: account
+  name: 'default'
+  properties: {
+    deleteRetentionPolicy: {
+      enabled: false
+    }
+  }
+}
+
+resource containers 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = [
+  for container in hostContainers: {
+    parent: blobs
+    name: container
+    properties: {
+      publicAccess: 'None'
+    }
+  }
+]
+
+resource queueService 'Microsoft.Storage/storageAccounts/queueServices@2025-01-01' = {
+  parent: account
+  name: 'default'
+}
+
+// The triggers look for them before the program has made its own.
+resource queues 'Microsoft.Storage/storageAccounts/queueServices/queues@2025-01-01' = [
+  for queue in ['work', 'work-poison', 'dlq']: {
+    parent: queueService
+    name: '${queuePrefix}${queue}'
+  }
+]
+
+@description('Resource id.')
+output id string = account.id
+
+@description('Name.')
+output name string = account.name
+
+@description('Containers of the functions host.')
+output hostContainers array = hostContainers
+
+@description('Where the package of the functions lies.')
+output deploymentContainerUrl string = '${account.properties.primaryEndpoints.blob}${deploymentContainer}'
