@@ -9,9 +9,14 @@ from b24migrate.settings.load import DEFAULT_FILE, load
 from b24migrate.settings.model import EntitySettings, Settings
 from b24migrate.settings.secrets import Secret
 
-__all__ = ["DEFAULT_FILE", "EntitySettings", "Secret", "Settings", "debug_wanted", "load"]
+__all__ = ["DEFAULT_FILE", "EntitySettings", "Secret", "Settings", "debug_wanted", "load", "monitor_connection"]
 
 
 def debug_wanted() -> bool:
     """B24MIGRATE_DEBUG=1: show tracebacks."""
     return debugging(os.environ)
+
+
+def monitor_connection() -> str:
+    """Where metrics go besides, in the words of Azure's own libraries; empty when nowhere."""
+    return os.environ.get("APPLICATIONINSIGHTS_CONNECTION_STRING", "").strip()

@@ -102,7 +102,33 @@ def _status(app: App) -> dict[str, Json]:
 
 @contextmanager
 def served(app: App, port: int | None) -> Iterator[None]:
-    """`/metrics` on loopback for as long as the block lasts; without a port nothing happens."""
+    """The metrics for as long as the block lasts: `/metrics` on loopback if there is a port, and sent to Azure Monitor
+    if the environment names one."""
+    with _sent(app), _scraped(app, port):
+        yield
+
+
+@contextmanager
+def _sent(app: App) -> Iterator[None]:
+    from b24migrate.settings import monitor_connection
+
+    connection = monitor_connection()
+    if not connection:
+        yield
+        return
+    from b24migrate.events import Noted, tell
+    from b24migrate.hosts.telemetry import sent
+    from b24migrate.pipeline.status import figures
+
+    def say(message: str) -> None:
+        tell(app.work.observers, Noted("warning", message))
+
+    with sent(lambda: figures(app.work), connection, say):
+        yield
+
+
+@contextmanager
+def _scraped(app: App, port: int | None) -> Iterator[None]:
     if port is None:
         yield
         return
