@@ -14,9 +14,10 @@ LONGEST = 400  # in UTF-16 units, of the 512 that a key may have
 KEPT = 300  # of one that is longer; prefixes are compared up to here
 OWN = "!"  # rows that are no records (tallies) begin with it; ids never do
 EMPTY = "$"
+LAST = "\uffff"  # after every key
 
 # Forbidden: / \ # ? and control characters. Quotes and percent signs are allowed but often mistreated on the way.
-_ODD = re.compile("[/\\\\#?'%$\x00-\x1f\x7f-\x9f\ud800-\udfff]|^!")
+_ODD = re.compile("[/\\\\#?'%$\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]|^!")
 
 
 def row_key(text: str) -> str:
@@ -30,7 +31,14 @@ def prefix_range(prefix: str, *, own: str = "") -> tuple[str, str]:
     """From (inclusive) and to (exclusive): where the keys lie whose ids begin with the prefix. `own` stands before it
     as it is."""
     start = own + _cut(_escaped(prefix))
-    return (start, start[:-1] + chr(ord(start[-1]) + 1)) if start else ("", "\uffff")
+    return (start, start[:-1] + _next(start[-1])) if start else ("", LAST)
+
+
+def _next(character: str) -> str:
+    """In the order of UTF-16, where what is beyond the first 65,536 comes before U+E000."""
+    if character == "\ud7ff":
+        return "\U00010000"
+    return "\ue000" if character == "\U0010ffff" else chr(ord(character) + 1)
 
 
 def _escaped(text: str) -> str:

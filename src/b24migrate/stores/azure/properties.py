@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import msgspec
 from azure.data.tables import EdmType, EntityProperty
 
+from b24migrate.errors import Permanent
 from b24migrate.records import Json
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.limits import ENTITY_BYTES, TEXT_UNITS, units
@@ -40,9 +41,12 @@ class Overflow(Protocol):
 def entity(partition: str, key: str, columns: Mapping[str, Json], overflow: Overflow) -> Entity:
     """`key` is the id as it is. Columns that are None are left out."""
     made: Entity = {"PartitionKey": partition, "RowKey": row_key(key)}
-    if made["RowKey"] != key:
-        made["Key"] = key
     written, decoded = {}, []
+    if made["RowKey"] != key:
+        made["Key"] = _written(key)
+        decoded += ["Key"] if _needs_json(key) else []
+        if _too_large(made["Key"]):
+            raise Permanent(f"No store keeps an id of {len(key)} characters ({key[:40]!r} …).", code="ID_TOO_LONG")
     for name, value in columns.items():
         if value is not None:
             written[name] = _written(value)
@@ -63,12 +67,16 @@ def columns(found: Mapping[str, Any], overflow: Overflow) -> dict[str, Json]:
         if isinstance(value, EntityProperty):  # an INT64
             values[name] = value.value
     for name in _listed(found, "Json"):
-        values[name] = msgspec.json.decode(values[name])
+        if name in values:
+            values[name] = _from_json(values[name])
     return values
 
 
 def key_of(found: Mapping[str, Any]) -> str:
-    return found["Key"] if "Key" in found else str(found["RowKey"])
+    key = found.get("Key")
+    if key is None:  # a column that was asked for and is not there comes back as null
+        return str(found["RowKey"])
+    return str(_from_json(key) if "Key" in _listed(found, "Json") else key)
 
 
 def kept_bytes(made: Mapping[str, Any]) -> int:
@@ -78,7 +86,8 @@ def kept_bytes(made: Mapping[str, Any]) -> int:
 
 def sent_bytes(made: Mapping[str, Any]) -> int:
     """What an operation with this entity takes of a transaction's four megabytes; never less."""
-    return _PER_OPERATION + sum(2 * len(name) + 48 + _sent(value) for name, value in made.items())
+    address = sum(3 * len(made[key].encode()) for key in KEYS)
+    return _PER_OPERATION + address + sum(2 * len(name) + 48 + _sent(value) for name, value in made.items())
 
 
 def _fitted(made: Mapping[str, Any], written: dict[str, Any], overflow: Overflow) -> Entity:
@@ -96,17 +105,42 @@ def _fitted(made: Mapping[str, Any], written: dict[str, Any], overflow: Overflow
 
 
 def _written(value: Json) -> Any:
-    if isinstance(value, bool | float | str):
-        return value
-    if isinstance(value, int) and -_INT64 <= value < _INT64:
-        return value if -_INT32 <= value < _INT32 else EntityProperty(value, EdmType.INT64)
-    return msgspec.json.encode(value).decode()
+    if _needs_json(value):
+        return _as_json(value)
+    return EntityProperty(value, EdmType.INT64) if type(value) is int and not -_INT32 <= value < _INT32 else value
 
 
 def _needs_json(value: Json) -> bool:
-    if isinstance(value, bool | float | str):
+    if isinstance(value, str):
+        return not _is_whole(value)
+    if isinstance(value, bool | float):
         return False
     return not isinstance(value, int) or not -_INT64 <= value < _INT64
+
+
+def _is_whole(text: str) -> bool:
+    """Half a surrogate pair is not UTF-8; the service would put another character in its place."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _as_json(value: Json) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        return json.dumps(value)
+
+
+def _from_json(text: str) -> Json:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return json.loads(text)
 
 
 def _too_large(value: Any) -> bool:

@@ -25,7 +25,7 @@ from b24migrate.stores.azure.keys import prefix_range, row_key
 from b24migrate.stores.azure.properties import MARKS, Entity, columns, entity, key_of
 from b24migrate.stores.azure.transactions import Operation, create, delete, parcels, replace, upsert
 
-_OURS = ("PartitionKey", "RowKey", "Key", "Partition")
+_OURS = ("PartitionKey", "RowKey", *MARKS)
 _REMEMBERED = 40  # swaps of a row
 _CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
 
@@ -73,7 +73,7 @@ class RegisterRoom:
         return sum(1 for _ in self._range(register, prefix, None, select=_OURS))
 
     def total(self, register: Register, prefix: str, column: str) -> float | None:
-        found = self._range(register, prefix, None, select=(*_OURS, *MARKS, column))
+        found = self._range(register, prefix, None, select=(*_OURS, column))
         values = [value for one in found if (value := columns(one, self.blobs).get(column)) is not None]
         return sum(values) if values else None
 
