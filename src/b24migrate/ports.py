@@ -245,6 +245,14 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
+DELIVERIES = 3  # so often is a job given out whose workers vanish
+POISON = "POISON"
+POISON_REASON = (
+    "Given out three times, and each time its worker vanished without a word: killed, out of memory or out of time."
+    " Look at what the workers last logged; `b24migrate retry` puts it back to work."
+)
+
+
 class Lease(NamedTuple):
     job: Job
     token: str
@@ -260,7 +268,14 @@ class Waiting(NamedTuple):
 
 
 class Queue(Protocol):
-    """Jobs wait here until they are finished. A job whose worker died comes back when its lease ends."""
+    """Jobs wait here until they are finished. A job whose worker died comes back when its lease ends. One that was
+    given out three times, and each time came back only so, is given to nobody any more: it goes to the dead letters
+    with the code POISON. A job that is parked or released starts anew."""
+
+    @property
+    def glance_s(self) -> float:
+        """How long to wait, in seconds, before asking again whether there is something to do: what a look costs."""
+        ...
 
     def put(self, jobs: Sequence[Job], *, visible_at: datetime | None = None) -> None:
         """Adds the jobs that are not there yet (by id)."""
@@ -268,6 +283,11 @@ class Queue(Protocol):
 
     def claim(self, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
         """Takes the oldest visible job for `lease_s`, or None."""
+        ...
+
+    def take(self, job_id: str, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
+        """Takes this one: for whoever received its message, which he deletes himself. None when there is no such job,
+        or it cannot be taken now."""
         ...
 
     def renew(self, lease: Lease, *, now: datetime, lease_s: float) -> bool:
@@ -314,6 +334,11 @@ class Queue(Protocol):
 
     def release(self, owner_prefix: str, alive: Callable[[str], bool]) -> int:
         """Ends the leases of owners that begin with the prefix and are not alive. Returns how many."""
+        ...
+
+    def tend(self, *, now: datetime) -> int:
+        """Finds again what was lost between a job and the message that tells of it, and puts away messages that tell of
+        nothing. A little at a time: somebody calls it every half a minute or so. Returns how many things it mended."""
         ...
 
 

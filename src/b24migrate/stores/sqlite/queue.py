@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from b24migrate.ports import Lease, Waiting
+from b24migrate.ports import DELIVERIES, POISON, POISON_REASON, Lease, Waiting
 from b24migrate.records import DeadLetter, Job, canonical
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.words import beginning, moment, text
@@ -25,11 +25,13 @@ SELECT EXISTS (SELECT 1 FROM Jobs WHERE VisibleAt IS NULL) OR EXISTS (SELECT 1 F
 # Jobs whose time has come join those that can be taken, once each: so the oldest is the first entry of an index,
 # however many are parked. A lease that ended keeps its token until somebody takes the job: it may still be renewed.
 _WAKE = "UPDATE Jobs SET VisibleAt = NULL WHERE VisibleAt <= ?"
+_OLDEST = "SELECT Seq, Token FROM Jobs WHERE VisibleAt IS NULL ORDER BY Seq LIMIT 1"
+_NAMED = "SELECT Seq, Token FROM Jobs WHERE VisibleAt IS NULL AND Id = ?"
 _CLAIM = """
-UPDATE Jobs SET Owner = ?, Token = ?, LeaseUntil = ?, VisibleAt = ?
-WHERE Seq = (SELECT Seq FROM Jobs WHERE VisibleAt IS NULL ORDER BY Seq LIMIT 1)
+UPDATE Jobs SET Owner = ?, Token = ?, LeaseUntil = ?, VisibleAt = ? WHERE Seq = ?
 RETURNING Scope, Kind, Args, Attempts, Failures
 """
+_POISON = "DELETE FROM Jobs WHERE Seq = ? RETURNING Scope, Kind, Args, Attempts, Failures"
 _RENEW = "UPDATE Jobs SET LeaseUntil = ?, VisibleAt = ? WHERE Id = ? AND Token = ?"
 _PARK = """
 UPDATE Jobs SET Owner = NULL, Token = NULL, LeaseUntil = NULL, VisibleAt = ?, Attempts = ?, Failures = ?
@@ -52,6 +54,8 @@ UPDATE Jobs SET Owner = NULL, Token = NULL, LeaseUntil = NULL, VisibleAt = NULL 
 
 
 class SqliteQueue:
+    glance_s = 0.1
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -62,15 +66,27 @@ class SqliteQueue:
             _put(connection, jobs, visible_at)
 
     def claim(self, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
-        at, until = text(now), text(now + timedelta(seconds=lease_s))
         with self._database.reading() as connection:  # an idle worker asks often: it must not take the write lock
-            if not connection.execute(_ANY_VISIBLE, (at,)).fetchone()[0]:
+            if not connection.execute(_ANY_VISIBLE, (text(now),)).fetchone()[0]:
                 return None
-        token = secrets.token_hex(12)
+        return self._give(_OLDEST, (), owner, now, lease_s)
+
+    def take(self, job_id: str, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
+        return self._give(_NAMED, (job_id,), owner, now, lease_s)
+
+    def _give(self, which: str, named: tuple[str, ...], owner: str, now: datetime, lease_s: float) -> Lease | None:
+        until = text(now + timedelta(seconds=lease_s))
         with self._database.writing() as connection:
-            connection.execute(_WAKE, (at,))
-            rows = connection.execute(_CLAIM, (owner, token, until, until)).fetchall()
-        return Lease(_job(*rows[0]), token) if rows else None
+            connection.execute(_WAKE, (text(now),))
+            while found := connection.execute(which, named).fetchone():
+                seq, last = found
+                if _deliveries(last) < DELIVERIES:
+                    token = f"{_deliveries(last) + 1}.{secrets.token_hex(12)}"
+                    (row,) = connection.execute(_CLAIM, (owner, token, until, until, seq)).fetchall()
+                    return Lease(_job(*row), token)
+                (row,) = connection.execute(_POISON, (seq,)).fetchall()
+                connection.execute(_BURY, (*_row(_job(*row)), POISON, POISON_REASON, text(now)))
+        return None
 
     def renew(self, lease: Lease, *, now: datetime, lease_s: float) -> bool:
         until = text(now + timedelta(seconds=lease_s))
@@ -139,6 +155,15 @@ class SqliteQueue:
             dead = [(seq, token) for seq, token, owner in rows if not alive(owner)]
             connection.executemany(_RELEASE, dead)
         return len(dead)
+
+    def tend(self, *, now: datetime) -> int:  # noqa: ARG002 (there are no messages that could be lost)
+        return 0
+
+
+def _deliveries(token: str | None) -> int:
+    """How often in a row a job was given out and did not come back: the token of its last lease says so."""
+    number, found, _ = (token or "").partition(".")
+    return int(number) if found else int(token is not None)
 
 
 def _put(connection: sqlite3.Connection, jobs: Sequence[Job], visible_at: datetime | None = None) -> None:
