@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from typing import Any
 
 from b24migrate.ports import REGISTERS, Clock
 from b24migrate.records import Json, Table
@@ -13,11 +12,12 @@ from b24migrate.stores.azure.blobs import Blobs
 from b24migrate.stores.azure.counters import Counters
 from b24migrate.stores.azure.files import BlobFiles
 from b24migrate.stores.azure.opening import VERSION, is_prepared, prepare
+from b24migrate.stores.azure.queue import AzureQueue
 from b24migrate.stores.azure.registers import RegisterRoom, Versions
 
-__all__ = ["AzureStore", "BlobFiles", "exists", "open_azure"]
+__all__ = ["AzureQueue", "AzureStore", "BlobFiles", "exists", "open_azure"]
 
-OWN_TABLES = ("Counters", "Tallies", "Order", "Jobs", "DeadLetters")
+OWN_TABLES = ("Counters", "Tallies", "Order", "Jobs")
 
 
 class AzureStore(RegisterRoom):
@@ -46,12 +46,12 @@ class AzureStore(RegisterRoom):
             self.account.close()
 
 
-def open_azure(url: str, tables: Sequence[Table], clock: Clock) -> tuple[AzureStore, Any, BlobFiles]:
+def open_azure(url: str, tables: Sequence[Table], clock: Clock) -> tuple[AzureStore, AzureQueue, BlobFiles]:
     account = Account(Address.of(url))
     try:
         names = [*(table.name for table in tables), *(register.name for register in REGISTERS), *OWN_TABLES]
         prepare(account, names)
-        return AzureStore(account, clock), None, BlobFiles(account)
+        return AzureStore(account, clock), AzureQueue(account, clock), BlobFiles(account)
     except BaseException:
         account.close()
         raise
