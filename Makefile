@@ -34,4 +34,4 @@ lock: ## requirements.lock from pyproject.toml (needs uv)
 	@uv pip compile pyproject.toml --extra azure --extra monitor --group dev --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q -o requirements.lock
 
 clean: ## the virtual environment, the caches and what the demo wrote
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-out bench/out
+	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-out bench/out

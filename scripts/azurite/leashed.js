@@ -2,7 +2,7 @@
 const fs = require("fs");
 
 process.stdin.resume().on("end", () => {
-  fs.rmSync(process.env.AZURITE_RUN, { recursive: true, force: true });
+  fs.rmSync(process.env.AZURITE_RUN ?? "", { recursive: true, force: true });
   process.exit(0);
 });
 require("../../.cache/azurite/node_modules/azurite/dist/src/azurite.js");

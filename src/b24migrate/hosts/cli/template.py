@@ -4,7 +4,8 @@ TEMPLATE = """\
 # b24migrate: from a Bitrix24 Cloud portal (source) to a Bitrix24 box (target).
 # Only the two webhooks are needed. Paths are relative to this file. Every key can
 # also be set in the environment: B24MIGRATE_SOURCE__WEBHOOK, B24MIGRATE_RUN__WORKERS.
-# A secret can be named instead of written: "env:NAME" or "file:PATH".
+# A secret can be named instead of written: "env:NAME", "file:PATH", or "keyvault:NAME"
+# in the Azure key vault whose address is in B24MIGRATE_KEY_VAULT.
 # Then run: b24migrate doctor
 
 [source]
