@@ -51,7 +51,7 @@ def _write(origin: Side, to: Side, register: Register, teller: Teller) -> int:
     for some in in_parts(origin.store.all_rows(register)):
         to.store.write(register, some)
         rows += len(some)
-        teller.progress("Copying", register.name, rows, rows)
+        teller.progress("Copying", register.name, rows)
     return rows
 
 

@@ -2,24 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from b24migrate.pipeline.moving.carrying import due_at, moved_registers
 from b24migrate.pipeline.moving.words import Line, Side, Sum, Teller, size, stretches
 from b24migrate.ports import Clock, Register
-from b24migrate.records import Json, Status, Table
+from b24migrate.records import Job, Json, Status, Table
+
+
+class Reader(NamedTuple):
+    """One side that is read from beginning to end."""
+
+    side: Side
+    verb: str
+    teller: Teller
+    now: datetime
+
+    def table(self, table: Table) -> Sum:
+        total, found = size(self.side.store, table), Sum()
+        for stretch in stretches(self.side.store, table):
+            for row in stretch:
+                found.add(row)
+            self.teller.progress(self.verb, table.name, found.rows, total)
+        return found
+
+    def counts(self, table: Table) -> tuple[dict[Status, int], int]:
+        return self.side.store.counts(table), self.side.store.pulled_pending(table)
+
+    def register(self, register: Register) -> Sum:
+        """Versions may differ: they count the writes of one store."""
+        found = Sum()
+        for row in self.side.store.all_rows(register):
+            found.add({"": [row.partition, row.key], **row.values})
+            self.teller.progress(self.verb, register.name, found.rows)
+        return found
+
+    def counters(self) -> Sum:
+        counted = self.side.store.counters().items()
+        return Sum.of({"name": name, "value": float(value)} for name, value in counted if value)
+
+    def jobs(self) -> Sum:
+        due = [(one.job, due_at(one, self.now)) for one in self.side.queue.jobs()]
+        return Sum.of({**_job(job), "due": at and at.timestamp()} for job, at in due)
+
+    def letters(self) -> Sum:
+        dead = self.side.queue.dead()
+        return Sum.of({**_job(job), "code": code, "reason": reason, "at": at} for job, code, reason, at in dead)
 
 
 def compare(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, teller: Teller) -> Iterator[Line]:
-    for table in tables:
-        counted = counts(origin, table) == counts(to, table)
-        yield line(table.name, sum_of_table(origin, table, teller), sum_of_table(to, table, teller), counted)
-    for register in moved_registers():
-        yield line(register.name, sum_of_register(origin, register), sum_of_register(to, register))
     now = clock.now()
-    for what, sum_of in (("counters", counters), ("jobs", jobs), ("dead letters", letters)):
-        yield line(what, sum_of(origin, now), sum_of(to, now))
+    there, here = Reader(origin, "Reading", teller, now), Reader(to, "Reading back", teller, now)
+    for table in tables:
+        counted = there.counts(table) == here.counts(table)
+        yield line(table.name, there.table(table), here.table(table), counted)
+    for register in moved_registers():
+        yield line(register.name, there.register(register), here.register(register))
+    yield line("counters", there.counters(), here.counters())
+    yield line("jobs", there.jobs(), here.jobs())
+    yield line("dead letters", there.letters(), here.letters())
 
 
 def line(what: str, wanted: Sum, found: Sum, counted: bool = True) -> Line:
@@ -32,46 +75,5 @@ def line(what: str, wanted: Sum, found: Sum, counted: bool = True) -> Line:
     return Line(what, found.rows, found.digest, not note, note)
 
 
-def counts(side: Side, table: Table) -> tuple[dict[Status, int], int]:
-    return side.store.counts(table), side.store.pulled_pending(table)
-
-
-def sum_of_table(side: Side, table: Table, teller: Teller) -> Sum:
-    total, found = size(side.store, table), Sum()
-    for stretch in stretches(side.store, table):
-        for row in stretch:
-            found.add(row)
-        teller.progress("Comparing", table.name, found.rows, total)
-    return found
-
-
-def sum_of_register(side: Side, register: Register) -> Sum:
-    """Versions may differ: they count the writes of one store."""
-    return summed({"": [row.partition, row.key], **row.values} for row in side.store.all_rows(register))
-
-
-def counters(side: Side, _: datetime) -> Sum:
-    counted = side.store.counters().items()
-    return summed({"name": name, "value": float(value)} for name, value in counted if value)
-
-
-def jobs(side: Side, now: datetime) -> Sum:
-    waiting = [(one.job, due_at(one, now)) for one in side.queue.jobs()]
-    return summed(
-        {"id": job.id, "attempts": job.attempts, "failures": job.failures, "due": due and due.timestamp()}
-        for job, due in waiting
-    )
-
-
-def letters(side: Side, _: datetime) -> Sum:
-    return summed(
-        {"id": job.id, "attempts": job.attempts, "failures": job.failures, "code": code, "reason": reason, "at": at}
-        for job, code, reason, at in side.queue.dead()
-    )
-
-
-def summed(rows: Iterator[Mapping[str, Json]]) -> Sum:
-    found = Sum()
-    for row in rows:
-        found.add(row)
-    return found
+def _job(job: Job) -> dict[str, Json]:
+    return {"id": job.id, "attempts": job.attempts, "failures": job.failures}

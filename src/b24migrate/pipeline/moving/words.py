@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -56,6 +56,13 @@ class Sum:
         self.rows = 0
         self._total = 0
 
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Json]]) -> Sum:
+        found = cls()
+        for row in rows:
+            found.add(row)
+        return found
+
     def add(self, row: Mapping[str, Json]) -> None:
         said = canonical({name: value for name, value in row.items() if value is not None})
         self._total = (self._total + int.from_bytes(hashlib.sha256(said).digest())) % (1 << 256)
@@ -82,9 +89,9 @@ class Teller:
     def done(self, verb: str, what: str, rows: int) -> None:
         self._say(f"{verb} {what}: {rows:,}")
 
-    def progress(self, verb: str, what: str, rows: int, total: int) -> None:
+    def progress(self, verb: str, what: str, rows: int, total: int | None = None) -> None:
         if self._clock.monotonic() >= self._due_s:
-            self._say(f"{verb} {what}: {rows:,} of {max(rows, total):,}")
+            self._say(f"{verb} {what}: {rows:,}" + ("" if total is None else f" of {max(rows, total):,}"))
             self._due_s = self._clock.monotonic() + EVERY_S
 
 
