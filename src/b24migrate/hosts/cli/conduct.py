@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from b24migrate.wiring import App
 
 TICK_S = 0.4
+LOOKING_SHARE = 0.1  # of the time that goes by: a remote store takes a second for a look at everything
 Act = Callable[["App", Callable[[], None]], "Ended | None"]
 
 
@@ -87,9 +88,11 @@ def _ticker(app: App, shown: Display) -> Callable[[], None]:
 
     def tick() -> None:
         nonlocal due_s
-        if time.monotonic() >= due_s:
+        began_s = time.monotonic()
+        if began_s >= due_s:
             shown.show(_status(app))
-            due_s = time.monotonic() + TICK_S
+            now_s = time.monotonic()
+            due_s = now_s + max(TICK_S, (now_s - began_s) / LOOKING_SHARE)
 
     return tick
 
