@@ -27,6 +27,20 @@ def test_a_file_comes_back_as_it_was(files: Files) -> None:
     assert files.size("disk:1") == len(content)
 
 
+def test_a_large_file_is_read_from_anywhere(files: Files) -> None:
+    content = b"".join(number.to_bytes(4, "big") for number in range(2_500_000))
+    with files.writer("disk:1") as out:
+        for start in range(0, len(content), 3_000_001):
+            out.write(content[start : start + 3_000_001])
+    assert files.size("disk:1") == len(content)
+    with files.open("disk:1") as back:
+        for start in (9_000_000, 4_194_300, 0, len(content) - 3, len(content), len(content) + 5):
+            assert back.seek(start) == start
+            assert back.read(100_000) == content[start : start + 100_000]
+        back.seek(0)
+        assert back.read() == content
+
+
 def test_a_file_that_is_not_there(files: Files) -> None:
     assert files.size("disk:1") is None
     files.delete("disk:1")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -13,12 +14,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.exceptions import HttpResponseError
-from azure.data.tables import TableClient, TableServiceClient
+from azure.core.pipeline.transport import RequestsTransport
+from azure.data.tables import TableClient, TableServiceClient, TableTransactionError
 from azure.storage.blob import BlobServiceClient, ContainerClient
 from azure.storage.queue import QueueClient, QueueServiceClient
+from requests import Session
+from requests.adapters import HTTPAdapter
 
 from b24migrate.errors import BadConfiguration
 from b24migrate.stores.azure.failures import error_code, translated
+from b24migrate.stores.azure.transactions import Operation
 
 CONNECTION_STRING = "AZURE_STORAGE_CONNECTION_STRING"
 AT_ONCE = 16  # requests side by side where one would be asked after the other
@@ -32,7 +37,15 @@ _AZURITE = "azurite"
 _AZURITE_ACCOUNT = "devstoreaccount1"
 _AZURITE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 _AZURITE_PORTS = {"blob": "10000", "queue": "10001", "table": "10002"}
-_PATIENCE = {"retry_total": 6, "retry_connect": 3, "retry_read": 3, "retry_backoff_factor": 0.4}
+# About a minute in all. The libraries count it in different ways; those of queues and blobs would begin with 15 s.
+_STEADY: dict[str, Any] = {"retry_total": 6, "initial_backoff": 0.5, "increment_base": 2, "random_jitter_range": 0.5}
+_PATIENCE: dict[str, dict[str, Any]] = {
+    "table": {"retry_total": 7, "retry_connect": 3, "retry_read": 7, "retry_status": 7, "retry_backoff_factor": 0.4},
+    "queue": _STEADY | {"retry_connect": 3},
+    "blob": _STEADY | {"retry_connect": 3},
+}
+_METHODS = frozenset(["GET", "HEAD", "PUT", "DELETE", "POST", "PATCH"])  # POST is what the library would not repeat
+_PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -107,12 +120,25 @@ class Account:
         todo = list(things)
         return [act(thing) for thing in todo] if len(todo) < 2 else list(self._threads.map(act, todo))
 
+    def submit(self, table: str, operations: Sequence[Operation]) -> list[Mapping[str, Any]]:
+        """One transaction. It is repeated when the connection fails or the service is busy, so a conditional one may be
+        told to have failed although it was done the first time: the sender decides that by reading."""
+        pauses = iter(_PAUSES_S)
+        while True:
+            try:
+                return self.table(table).submit_transaction(operations, retry_on_methods=_METHODS)
+            except TableTransactionError as error:  # of what is inside; the library repeats only for what is outside
+                pause_s = next(pauses, None)
+                if error.status_code not in (500, 503) or pause_s is None:
+                    raise
+            time.sleep(pause_s)
+
     # ------------------------------------------------------------ what must be there
 
     def make_tables(self, names: Iterable[str]) -> None:
         def make(name: str) -> None:
             with self._made_by_anybody("TableAlreadyExists"):
-                self.table(name).create_table()
+                self.table(name).create_table(retry_on_methods=_METHODS)
 
         self.side_by_side(make, names)
 
@@ -151,9 +177,10 @@ class Account:
 
     def _connected(self, kind: Any, service: str) -> Any:
         account = self._address.account
+        how = {**_PATIENCE[service], "transport": _transport()}
         if not account:
             try:
-                return kind.from_connection_string(self._connection_string(), **_PATIENCE)
+                return kind.from_connection_string(self._connection_string(), **how)
             except ValueError:
                 raise BadConfiguration(
                     f"{CONNECTION_STRING} is not a connection string.", code="STORE_URL", hint=_HINT
@@ -161,8 +188,8 @@ class Account:
         if account == _AZURITE:
             port = self._environ.get(f"AZURITE_{service.upper()}_PORT", _AZURITE_PORTS[service])
             key: Any = AzureNamedKeyCredential(_AZURITE_ACCOUNT, _AZURITE_KEY)
-            return kind(f"http://127.0.0.1:{port}/{_AZURITE_ACCOUNT}", credential=key, **_PATIENCE)
-        return kind(f"https://{account}.{service}.core.windows.net", credential=self._identity, **_PATIENCE)
+            return kind(f"http://127.0.0.1:{port}/{_AZURITE_ACCOUNT}", credential=key, **how)
+        return kind(f"https://{account}.{service}.core.windows.net", credential=self._identity, **how)
 
     def _connection_string(self) -> str:
         text = self._environ.get(CONNECTION_STRING, "").strip()
@@ -184,3 +211,12 @@ class Account:
 
     def _dashed(self, name: str) -> str:
         return f"{self._address.prefix.lower()}-{name}" if self._address.prefix else name
+
+
+def _transport() -> RequestsTransport:
+    """With a connection for each request that may be on its way; the libraries' own keeps ten."""
+    session = Session()
+    adapter = HTTPAdapter(pool_maxsize=4 * AT_ONCE, max_retries=0)
+    session.mount("https://", adapter)
+    session.mount("http://", adapter)
+    return RequestsTransport(session=session)

@@ -149,7 +149,7 @@ class Counters:
         """The new ETag of the last of them; empty when something is not as it was."""
         with translated(self._account.place):
             try:
-                return str(self._account.table(TABLE).submit_transaction(operations)[-1]["etag"])
+                return str(self._account.submit(TABLE, operations)[-1]["etag"])
             except HttpResponseError as error:
                 if error_code(error) in _CONFLICTS:
                     return ""

@@ -120,7 +120,8 @@ class _Download(io.RawIOBase):
         self._at = 0
         first = blob.download_blob(offset=0, length=BLOCK_BYTES)
         self._etag = first.properties.etag
-        self._size = int(first.properties.size if first.size else 0)
+        _, _, whole = (first.properties.content_range or "/0").rpartition("/")  # "bytes 0-4194303/15360000"
+        self._size = int(whole)
         self._stretch, self._stretch_at = first.readall(), 0
 
     def readable(self) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
-from azure.data.tables import UpdateMode
+from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from b24migrate.errors import BadConfiguration
 from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.failures import translated
+from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.properties import Entity
-from b24migrate.stores.azure.transactions import if_unchanged
+from b24migrate.stores.azure.transactions import create, replace
 
 VERSION = 1
 INFO = "StoreInfo"
@@ -64,13 +63,11 @@ def _make(account: Account, tables: Collection[str], *, anew: bool) -> None:
 def _write(account: Account, found: Any, tables: Collection[str]) -> bool:
     """False when somebody else wrote it meanwhile."""
     row: Entity = {**_KEY, "Version": VERSION, "Tables": ",".join(sorted(tables))}
-    table = account.table(INFO)
     with translated(account.place):
         try:
-            if found is None:
-                table.create_entity(row)
-            else:
-                table.update_entity(row, mode=UpdateMode.REPLACE, **if_unchanged(found.metadata["etag"]))
-        except (ResourceExistsError, ResourceModifiedError):
+            account.submit(INFO, [replace(row, found.metadata["etag"]) if found else create(row)])
+        except HttpResponseError as error:
+            if error_code(error) not in ("EntityAlreadyExists", "UpdateConditionNotSatisfied"):
+                raise
             return False
     return True

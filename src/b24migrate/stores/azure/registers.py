@@ -94,7 +94,7 @@ class RegisterRoom:
         with translated(self.account.place):
             try:
                 operation = replace(made, found.metadata["etag"]) if found else create(made)
-                self.account.table(register.name).submit_transaction([operation])
+                self.account.submit(register.name, [operation])
                 return True
             except HttpResponseError as error:
                 if error_code(error) not in _CONFLICTS:
@@ -169,7 +169,7 @@ class RegisterRoom:
     def _send(self, register: Register, parcel: list[Operation]) -> None:
         with translated(self.account.place):
             try:
-                self.account.table(register.name).submit_transaction(parcel)
+                self.account.submit(register.name, parcel)
             except HttpResponseError as error:
                 if parcel[0][0] != "delete" or error_code(error) not in _CONFLICTS:
                     raise
