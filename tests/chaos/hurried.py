@@ -35,7 +35,7 @@ class HurriedClock:
 
 def hurry(origin: float, speed: float) -> None:
     vars(wiring)["SystemClock"] = lambda: HurriedClock(origin, speed)
-    vars(crew)["IDLE_S"] = crew.IDLE_S / speed
+    vars(crew)["IDLE_GLANCES"] = crew.IDLE_GLANCES / speed
     (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from tests.contract.shelf import EVERYTHING, GROUPS, Open, Time, at, keys
 
-from b24migrate.ports import Lease
+from b24migrate.ports import DELIVERIES, Lease
 from b24migrate.records import Job, Settled, Staged, Status, order_key
 
 KEYS = ["1", "2", "10", "2:1", "2:2", "10:1:1", "10:1:2", "x", "x:1", "007"]
@@ -163,6 +163,7 @@ class Jobs(Machine):
         self.hidden: dict[str, datetime] = {}  # parked or leased until then
         self.leases: list[Lease] = []
         self.dead: dict[str, Job] = {}
+        self.given: Counter[str] = Counter()  # how often, without coming back
 
     @rule(numbers=st.lists(st.integers(0, 9), max_size=5), delay=st.sampled_from([None, 5]))
     def put(self, numbers: list[int], delay: int | None) -> None:
@@ -183,18 +184,24 @@ class Jobs(Machine):
     def claim(self) -> None:
         now = self.clock.now()
         ready = [job for key, job in self.order.items() if self.hidden.get(key, now) <= now]
+        while ready and self.given[ready[0].id] == DELIVERIES:
+            self.forget(ready[0])
+            self.dead[ready[0].id] = ready[0]
+            self.leases = [one for one in self.leases if one.job.id != ready[0].id]
+            del ready[0]
         lease = self.queue.claim("h:1:1", now=now, lease_s=20)
         assert (lease.job if lease else None) == (ready[0] if ready else None)
         if lease:
             self.leases = [one for one in self.leases if one.job.id != lease.job.id] + [lease]
             self.hidden[lease.job.id] = at(self.clock.passed_s + 20)
+            self.given[lease.job.id] += 1
 
     @precondition(lambda self: self.leases)
     @rule(data=st.data(), follow=st.lists(st.integers(0, 9), max_size=2))
     def finish(self, data: st.DataObject, follow: list[int]) -> None:
         lease = self.take(data)
         self.queue.finish(lease, [Job("s", "k", {"n": number}) for number in follow])
-        self.forget(lease)
+        self.forget(lease.job)
         for job in (Job("s", "k", {"n": number}) for number in follow):
             self.order.setdefault(job.id, job)
 
@@ -206,14 +213,22 @@ class Jobs(Machine):
         self.queue.park(lease, until=at(self.clock.passed_s + 5), job=job)
         self.order[job.id] = job
         self.hidden[job.id] = at(self.clock.passed_s + 5)
+        del self.given[job.id]
 
     @precondition(lambda self: self.leases)
     @rule(data=st.data())
     def bury(self, data: st.DataObject) -> None:
         lease = self.take(data)
         self.queue.bury(lease, code="X", reason="x", now=self.clock.now())
-        self.forget(lease)
+        self.forget(lease.job)
         self.dead[lease.job.id] = lease.job
+
+    @rule()
+    def release(self) -> None:
+        assert self.queue.release("h:", lambda _: False) == len(self.leases)
+        for lease in self.leases:
+            del self.hidden[lease.job.id], self.given[lease.job.id]
+        self.leases.clear()
 
     @rule()
     def revive(self) -> None:
@@ -231,9 +246,10 @@ class Jobs(Machine):
     def take(self, data: st.DataObject) -> Lease:
         return self.leases.pop(data.draw(st.integers(0, len(self.leases) - 1)))
 
-    def forget(self, lease: Lease) -> None:
-        del self.order[lease.job.id]
-        self.hidden.pop(lease.job.id, None)
+    def forget(self, job: Job) -> None:
+        del self.order[job.id]
+        del self.given[job.id]
+        self.hidden.pop(job.id, None)
 
 
 def test_records_agree_with_the_model(backend: Open) -> None:

@@ -225,3 +225,92 @@ def test_releasing_ends_the_leases_of_the_dead(queue: Queue) -> None:
     assert queue.renew(living, now=NOON, lease_s=60)
     assert queue.renew(elsewhere, now=NOON, lease_s=60)
     assert queue.release("nobody:", lambda _: True) == 0
+
+
+def test_a_named_job_is_taken_whatever_its_age(queue: Queue) -> None:
+    queue.put([A, B])
+    lease = queue.take(B.id, "host:1:0", now=NOON, lease_s=60)
+    assert lease is not None
+    assert lease.job == B
+    assert queue.renew(lease, now=at(30), lease_s=60)
+    queue.finish(lease, [C])
+    assert [claim(queue).job, claim(queue).job] == [A, C]
+
+
+def test_a_named_job_is_not_taken_before_its_time_or_from_somebody_else(queue: Queue) -> None:
+    queue.put([A])
+    queue.put([B], visible_at=at(30))
+    claim(queue, lease_s=60)
+    for job in (A, B, C):
+        assert queue.take(job.id, "host:2:0", now=at(29), lease_s=60) is None
+    assert queue.take(B.id, "host:2:0", now=at(30), lease_s=60) is not None
+    assert queue.take(A.id, "host:2:0", now=at(60), lease_s=60) is not None
+
+
+def test_a_job_whose_workers_vanish_three_times_is_poison(queue: Queue) -> None:
+    queue.put([A.tried(1, 2), B])
+    for turn in range(3):
+        assert claim(queue, turn * 60).job == A.tried(1, 2)
+    assert claim(queue, 180).job == B
+    (letter,) = queue.dead()
+    assert (letter.job, letter.code) == (A.tried(1, 2), "POISON")
+    assert "b24migrate retry" in letter.reason
+    assert queue.open("groups-get") == 1
+    assert queue.revive() == 1
+    assert claim(queue, 181).job == A
+
+
+def test_poison_is_not_taken_by_name_either(queue: Queue) -> None:
+    queue.put([A])
+    for turn in range(3):
+        assert queue.take(A.id, "host:1:0", now=at(turn * 60), lease_s=60)
+    assert queue.take(A.id, "host:1:0", now=at(180), lease_s=60) is None
+    assert [letter.code for letter in queue.dead()] == ["POISON"]
+
+
+def test_a_job_that_came_back_is_no_poison(queue: Queue) -> None:
+    queue.put([A])
+    for turn in range(9):
+        claim(queue, turn * 60)
+        lease = claim(queue, turn * 60 + 60)
+        if turn % 2:
+            queue.park(lease, until=NOON)
+        else:
+            assert queue.release("host:", lambda _: False) == 1
+    assert queue.dead() == []
+
+
+def test_many_may_follow(queue: Queue) -> None:
+    many = [Job("groups-get", "read", {"n": number, "text": "ж" * 12_000}) for number in range(60)]
+    queue.put([A, many[50]])
+    queue.finish(claim(queue), [A, *many, *many[:3]])
+    assert queue.open("groups-get") == 61
+    found = [claim(queue).job for _ in range(61)]
+    assert found[0] == many[50]
+    assert sorted(job.id for job in found) == sorted(job.id for job in (A, *many))
+    assert [job for job in found[1:] if job != A] == many[:50] + many[51:]
+
+
+def test_a_lost_lease_is_followed_by_none_of_many(queue: Queue) -> None:
+    queue.put([A])
+    lost = claim(queue)
+    claim(queue, 60, owner="host:2:0")
+    queue.finish(lost, [Job("groups-get", "read", {"n": number}) for number in range(120)])
+    assert queue.open("groups-get") == 1
+
+
+def test_scopes_that_begin_alike_are_counted_apart(queue: Queue) -> None:
+    jobs = [Job(scope, "read") for scope in ("a", "a:b", "ab", "a-b", "a'b")]
+    queue.put(jobs)
+    queue.letter(jobs[1].tried(1, 0), code="X", reason="", now=NOON)
+    assert [queue.open(job.scope) for job in jobs] == [1] * 5
+    assert (queue.dead("a"), len(queue.dead("a:b"))) == ([], 1)
+    queue.drop("a")
+    assert [queue.open(job.scope) for job in jobs] == [0, 1, 1, 1, 1]
+
+
+def test_nothing_is_to_be_tended_where_nothing_was_lost(queue: Queue) -> None:
+    queue.put([A, B])
+    claim(queue)
+    assert queue.tend(now=at(60)) == 0
+    assert queue.open("groups-get") == 2

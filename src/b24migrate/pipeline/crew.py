@@ -18,7 +18,7 @@ from b24migrate.ports import Lease
 LEASE_S = 90.0
 RENEW_S = 20.0
 STEP_S = 1.0
-IDLE_S = 1.0  # an idle worker looks for itself after as long, should nobody wake it
+IDLE_GLANCES = 10.0  # an idle worker looks for itself after as many, should nobody wake it
 ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 
 
@@ -59,21 +59,24 @@ class Crew:
 
     def _watch(self, tick: Callable[[], None], tick_s: float) -> None:
         """What the threads need from outside: leases kept, parked jobs woken, a plan that somebody else moved on."""
-        clock = self._work.clock
-        renewed = stepped = clock.monotonic()
+        clock, queue = self._work.clock, self._work.queue
+        renewed = stepped = glanced = clock.monotonic()
         while not self._over.wait(tick_s):
             tick()
             now = clock.monotonic()
             if now - renewed >= RENEW_S:
                 self._keep_leases()
+                queue.tend(now=clock.now())
                 renewed = now
             if now - stepped >= STEP_S:
                 if self._conductor.step():
                     return
                 stepped = now
-            due = self._work.queue.next_visible()
-            if due is not None and due <= clock.now():
-                self._wake()
+            if now - glanced >= queue.glance_s:
+                due = queue.next_visible()
+                if due is not None and due <= clock.now():
+                    self._wake()
+                glanced = now
 
     def _labour(self, number: int) -> None:
         owner = f"{self._host}:{number}"
@@ -111,7 +114,7 @@ class Crew:
         """For news that came after so much had been heard."""
         with self._news:
             if self._heard == heard:
-                self._news.wait(IDLE_S)
+                self._news.wait(IDLE_GLANCES * self._work.queue.glance_s)
 
     def _wake(self) -> None:
         """There may be something to take."""

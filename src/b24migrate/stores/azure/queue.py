@@ -36,7 +36,8 @@ from b24migrate.stores.azure.properties import sent_bytes
 from b24migrate.stores.azure.tending import Tending
 from b24migrate.stores.azure.transactions import Operation, packed
 
-LOOK = 16  # visible jobs that one question brings
+LOOK = 8  # visible jobs that one question brings
+MANY = 20  # that follow: worth a look whether the lease is lost before they are all made
 OVERTAKEN_S = 1.0  # a message is sent before its row is written, and may be received before
 
 
@@ -130,11 +131,11 @@ class AzureQueue:
     def finish(self, lease: Lease, follow: Sequence[Job]) -> None:
         """The job goes in the transaction that adds what follows; if that needs several, in the last one. Every one of
         them fails if the lease is lost."""
-        row = self._mine(lease)
+        jobs = _once(follow)
+        row = self._mine(lease, fresh=len(jobs) > MANY)
         if row is None:
             return
         message = row.message
-        jobs = _once(follow)
         entries = self._additions.entries(jobs)
         itself = [one for one in entries if one.job.id == lease.job.id]
         others = [one for one in entries if one.job.id != lease.job.id]
