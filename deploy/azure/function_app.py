@@ -1,0 +1,9 @@
+"""The door of the function app. Everything else is in the package."""
+
+import azure.functions as func
+
+from b24migrate.hosts.functions import Keeper, from_environment
+from b24migrate.hosts.functions.triggers import blueprint
+
+app = func.FunctionApp(http_auth_level=func.AuthLevel.FUNCTION)
+app.register_functions(blueprint(Keeper(from_environment)))

@@ -1,0 +1,214 @@
+"""Requests: start, status, a mini-task by its name, retry, errors. The same words as the command line."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from b24migrate.errors import BadConfiguration, GateUnmet, Halted, MigrationError, Stop
+from b24migrate.hosts.cli.names import entity_name, mini_task
+from b24migrate.hosts.functions.keeper import Keeper
+from b24migrate.hosts.functions.lines import say_bug
+from b24migrate.hosts.logs import masked
+from b24migrate.pipeline import mend, plan
+from b24migrate.pipeline.causes import causes
+from b24migrate.pipeline.plan import Plan, Run
+from b24migrate.pipeline.status import snapshot
+from b24migrate.records import Json
+from b24migrate.streams import PHASES
+from b24migrate.wiring import App
+
+OK, ACCEPTED, USAGE, CONFLICT, GATE, CONFIGURATION, BUG, UNAVAILABLE = 200, 202, 400, 409, 412, 422, 500, 503
+BEGINNING_S = 600.0  # whoever has been starting a run for longer is dead
+
+
+class Reply(NamedTuple):
+    status: int
+    body: Mapping[str, Json]
+
+
+class Wish(msgspec.Struct, forbid_unknown_fields=True):
+    """What `start` may be asked for; nothing means what the configuration wants."""
+
+    entities: list[str] = []
+    phases: list[str] = []
+    test_limit: int | None = None
+
+
+class Limit(msgspec.Struct, forbid_unknown_fields=True):
+    test_limit: int | None = None
+
+
+class Again(msgspec.Struct, forbid_unknown_fields=True):
+    """What `retry` may be asked for; nothing means everything that failed."""
+
+    entities: list[str] = []
+    scope: str = ""
+    code: str = ""
+
+
+# ---------------------------------------------------------------- what may be asked
+
+
+def start(keeper: Keeper, body: bytes) -> Reply:
+    """Looks at both portals, makes the plan, puts the first jobs on the queue. A run of the same plan that is under
+    way or has stopped goes on."""
+
+    def act(app: App) -> Reply:
+        wish = _read(body, Wish)
+        names = [entity_name(name, app.catalog) for name in wish.entities]
+        return _begun(app, app.chosen(tuple(names)), _phases(wish.phases), wish.test_limit)
+
+    return _answered(keeper, act, fresh=True)
+
+
+def do(keeper: Keeper, task: str, body: bytes) -> Reply:
+    """One mini-task."""
+
+    def act(app: App) -> Reply:
+        entity, phase = mini_task(task, app.catalog)
+        return _begun(app, [entity], (phase,), _read(body, Limit).test_limit)
+
+    return _answered(keeper, act, fresh=True)
+
+
+def status(keeper: Keeper) -> Reply:
+    """How far everything is, and how the run ended or why it stopped."""
+
+    def act(app: App) -> Reply:
+        run = plan.current(app.work.store)
+        state = "none" if run is None else "stopped" if _has_stopped(run) else run.state
+        ending = {"exit_code": run.exit_code if run else None, "message": run.message if run else ""}
+        return Reply(OK, {**snapshot(app.work).to_json(), "state": state, **ending})
+
+    return _answered(keeper, act)
+
+
+def errors(keeper: Keeper) -> Reply:
+    """What failed, grouped by cause, and what to do about it."""
+    return _answered(keeper, lambda app: Reply(OK, {"errors": [cause.to_json() for cause in causes(app.work)]}))
+
+
+def retry(keeper: Keeper, body: bytes) -> Reply:
+    """Puts what failed back to work."""
+
+    def act(app: App) -> Reply:
+        wish = _read(body, Again)
+        names = [entity_name(name, app.catalog) for name in wish.entities]
+        names += [mini_task(wish.scope, app.catalog)[0]] if wish.scope else []
+        names = names or _all_that_may_be_retried(app)
+        _refuse_others_than(app, names)
+        renewed = mend.renew(app.work, names, wish.code)
+        told = {"records": renewed.records, "files": renewed.files, "parts": renewed.parts}
+        if not renewed:
+            return Reply(OK, {**told, "message": "Nothing to try again."})
+        entities, phases = mend.open_again(app.work, renewed)
+        reply = _begun(app, entities, phases, app.work.options.test_limit)
+        return Reply(reply.status, {**reply.body, **told})
+
+    return _answered(keeper, act, fresh=True)
+
+
+# ---------------------------------------------------------------- what they have in common
+
+
+def _begun(app: App, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> Reply:
+    if test_limit is not None:
+        app.work.options = replace(app.work.options, test_limit=test_limit)
+    ordered = tuple(entity.name for entity in app.catalog.entities if entity.name in entities)
+    _refuse_a_second(app, Plan(ordered, tuple(phases), app.work.options.test_limit))
+    run = app.runner.begin(entities, phases)
+    app.work.queue.tend(now=app.work.clock.now())  # what a stopped run left on the queue
+    if app.runner.conductor(run.plan).step():
+        app.runner.conclude(run)
+    return Reply(ACCEPTED, {"run": run.id, "entities": list(run.plan.entities), "phases": list(run.plan.phases)})
+
+
+def _refuse_a_second(app: App, wanted: Plan) -> None:
+    run = plan.current(app.work.store)
+    if run is None:
+        return
+    begun = datetime.fromisoformat(run.started) if run.started else app.work.clock.now()
+    beginning = run.state == plan.BEGINNING and app.work.clock.now() - begun < timedelta(seconds=BEGINNING_S)
+    if beginning or (run.under_way and run.plan != wanted):
+        raise _under_way(run)
+
+
+def _refuse_others_than(app: App, names: Sequence[str]) -> None:
+    """While a run is under way only what is in its plan can be taken up again."""
+    run = plan.current(app.work.store)
+    if run is not None and run.under_way and not set(names) <= set(run.plan.entities):
+        raise _under_way(run)
+
+
+def _all_that_may_be_retried(app: App) -> list[str]:
+    run = plan.current(app.work.store)
+    return list(run.plan.entities) if run is not None and run.under_way else [one.name for one in app.catalog.entities]
+
+
+def _under_way(run: Run) -> Halted:
+    hint = "Wait for its end (see the status), or ask for the same entities and phases to let it go on."
+    return Halted(f"The run {run.id} of another plan is under way.", code=plan.UNDER_WAY, hint=hint)
+
+
+def _has_stopped(run: Run) -> bool:
+    return run.state == plan.ACTIVE and not run.under_way
+
+
+def _phases(names: Sequence[str]) -> Sequence[str]:
+    unknown = [name for name in names if name not in PHASES]
+    if unknown:
+        hint = f"Known are: {', '.join(PHASES)}."
+        raise BadConfiguration(f'There is no phase "{unknown[0]}".', hint=hint, code="USAGE")
+    return [phase for phase in PHASES if phase in names] or PHASES
+
+
+def _read(body: bytes, shape: type[msgspec.Struct]) -> Json:
+    try:
+        read = msgspec.json.decode(body.strip() or b"{}", type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        text = f"The request's body cannot be used: {error}."
+        hint = f"It is a JSON object, and may have: {', '.join(shape.__struct_fields__)}."
+        raise BadConfiguration(text, hint=hint, code="USAGE") from None
+    if getattr(read, "test_limit", None) is not None and read.test_limit < 0:  # type: ignore[attr-defined]
+        raise BadConfiguration("test_limit is below 0.", hint="0 means everything.", code="USAGE")
+    return read
+
+
+# ---------------------------------------------------------------- how it is answered
+
+
+def _answered(keeper: Keeper, act: Callable[[App], Reply], *, fresh: bool = False) -> Reply:
+    """Never raises; no secret and no traceback leaves."""
+    redact: Callable[[str], str] = str
+    try:
+        with keeper.app(fresh=fresh) as app:
+            redact = app.settings.redactor.redact
+            return _clean(act(app), redact)
+    except MigrationError as error:
+        told = {"code": error.code, "message": error.message, "hint": error.hint}
+        exit_code = {"exit_code": error.exit_code} if isinstance(error, Stop) else {}
+        return _clean(Reply(_status_of(error), {**told, **exit_code}), redact)
+    except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
+        reference = secrets.token_hex(4)
+        say_bug(bug, redact, reference=reference)
+        message = f"This is a bug in b24migrate; the log has the details under {reference}."
+        return Reply(BUG, {"code": "BUG", "message": message, "reference": reference})
+
+
+def _status_of(error: MigrationError) -> int:
+    if error.code in ("USAGE", plan.UNDER_WAY):
+        return USAGE if error.code == "USAGE" else CONFLICT
+    kinds = {BadConfiguration: CONFIGURATION, GateUnmet: GATE}
+    return kinds.get(type(error), UNAVAILABLE)
+
+
+def _clean(reply: Reply, redact: Callable[[str], str]) -> Reply:
+    body: Mapping[str, Json] = json.loads(masked(redact(json.dumps(reply.body, ensure_ascii=False))))
+    return Reply(reply.status, body)

@@ -1,0 +1,133 @@
+"""The application of a process: opened when it is first needed, shared by its threads, opened anew when it is of no
+more use: after whatever stopped the work (a setting may have been mended) and for another run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import NamedTuple
+
+from b24migrate.errors import Stop
+from b24migrate.hosts.functions.lines import lines
+from b24migrate.hosts.logs import log
+from b24migrate.pipeline import plan
+from b24migrate.pipeline.conductor import Conductor
+from b24migrate.pipeline.plan import Run
+from b24migrate.settings import load
+from b24migrate.wiring import App, open_app
+
+Open = Callable[[], AbstractContextManager[App]]
+
+
+class AtWork(NamedTuple):
+    """A run that is under way, and what it takes to work on it."""
+
+    app: App
+    run: Run
+    conductor: Conductor
+
+
+@dataclass(eq=False, slots=True)
+class _Held:
+    app: App
+    closing: ExitStack
+    users: int = 0
+    retired: bool = False
+    conductors: dict[str, Conductor] = field(default_factory=dict)  # by run: its threads do not get in each other's way
+
+
+class Keeper:
+    def __init__(self, opens: Open) -> None:
+        self._opens = opens
+        self._lock = Lock()
+        self._held: _Held | None = None
+
+    @contextmanager
+    def app(self, *, fresh: bool = False) -> Iterator[App]:
+        """Raises BadConfiguration or Halted when it cannot be opened. After a Stop within the block the next one gets
+        another; so does this one, if it asks for a fresh one."""
+        with self._using(fresh=fresh) as held:
+            yield held.app
+
+    @contextmanager
+    def at_work(self) -> Iterator[AtWork | App]:
+        """Only the application when no run is under way, or the one that was has stopped."""
+        while True:
+            with self._using() as held:
+                run = plan.current(held.app.work.store)
+                if run is None or not run.under_way:
+                    yield held.app
+                    return
+                if held.app.work.run in ("", run.id):
+                    yield self._attending(held, run)
+                    return
+                self._retire(held)  # what it remembers is of another run
+
+    def close(self) -> None:
+        with self._lock:
+            held, self._held = self._held, None
+            if held is not None:
+                self._retired(held)
+
+    @contextmanager
+    def _using(self, *, fresh: bool = False) -> Iterator[_Held]:
+        held = self._take(fresh)
+        try:
+            yield held
+        except Stop:
+            self._retire(held)
+            raise
+        finally:
+            self._leave(held)
+
+    def _take(self, fresh: bool) -> _Held:
+        """Under the lock: whoever comes meanwhile needs the same."""
+        with self._lock:
+            if fresh and self._held is not None:
+                before, self._held = self._held, None
+                self._retired(before)
+            if self._held is None:
+                closing = ExitStack()
+                self._held = _Held(closing.enter_context(self._opens()), closing)
+            self._held.users += 1
+            return self._held
+
+    def _attending(self, held: _Held, run: Run) -> AtWork:
+        app = held.app
+        with self._lock:
+            app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
+            app.runner.attend(run)
+            conductor = held.conductors.setdefault(run.id, app.runner.conductor(run.plan))
+        return AtWork(app, run, conductor)
+
+    def _retire(self, held: _Held) -> None:
+        with self._lock:
+            if self._held is held:
+                self._held = None
+            self._retired(held)
+
+    def _leave(self, held: _Held) -> None:
+        with self._lock:
+            held.users -= 1
+            if held.retired:
+                self._retired(held)
+
+    @staticmethod
+    def _retired(held: _Held) -> None:
+        """Closed by the last who uses it."""
+        held.retired = True
+        if not held.users:
+            held.closing.close()
+
+
+@contextmanager
+def from_environment() -> Iterator[App]:
+    """By the app settings of the function app, which are environment variables, or a b24migrate.toml beside it."""
+    settings = load()
+    opened: list[App] = []
+    observer = log(lines(), run=lambda: opened[0].work.run if opened else "", redact=settings.redactor.redact)
+    with open_app(settings, observers=(observer,)) as app:
+        opened.append(app)
+        yield app

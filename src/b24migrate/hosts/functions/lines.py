@@ -1,0 +1,39 @@
+"""The log of the functions: lines of JSON through `logging`, which the host sends on to Application Insights."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import traceback
+from collections.abc import Callable
+from typing import TextIO, cast
+
+from b24migrate.hosts.logs import masked
+
+LOGGER = logging.getLogger("b24migrate")
+
+
+class _Lines(io.TextIOBase):
+    def write(self, text: str) -> int:
+        for line in filter(None, text.splitlines()):
+            level = logging.getLevelNamesMapping()[str(json.loads(line)["level"]).upper()]
+            LOGGER.log(level, "%s", line)
+        return len(text)
+
+
+def lines() -> TextIO:
+    """Where an observer writes its lines to."""
+    LOGGER.setLevel(logging.INFO)
+    return cast("TextIO", _Lines())
+
+
+def say(level: int, message: str, **more: object) -> None:
+    """One line beside the events: what this host did with what it was given."""
+    LOGGER.log(level, "%s", json.dumps({"msg": masked(message), **more}, ensure_ascii=False))
+
+
+def say_bug(bug: BaseException, redact: Callable[[str], str], **more: object) -> None:
+    """The whole of it, without secrets."""
+    details = masked(redact("".join(traceback.format_exception(bug))))
+    LOGGER.error("%s", json.dumps({"msg": f"a bug: {type(bug).__name__}", "details": details, **more}))

@@ -1,0 +1,57 @@
+"""What the host of the functions may call, and when. Nothing is decided here."""
+
+from __future__ import annotations
+
+import json
+
+import azure.functions as func
+
+from b24migrate.hosts.functions import asking, working
+from b24migrate.hosts.functions.asking import Reply
+from b24migrate.hosts.functions.keeper import Keeper
+
+STORAGE = "Storage"  # the app settings `Storage__queueServiceUri` and so on: by identity, without a key
+EVERY_MINUTE = "0 * * * * *"
+
+
+def blueprint(keeper: Keeper) -> func.Blueprint:
+    functions = func.Blueprint()  # type: ignore[no-untyped-call]
+
+    @functions.route("start", methods=["POST"])
+    def start(req: func.HttpRequest) -> func.HttpResponse:
+        return _response(asking.start(keeper, req.get_body()))
+
+    @functions.route("do/{mini_task}", methods=["POST"])
+    def do(req: func.HttpRequest) -> func.HttpResponse:
+        return _response(asking.do(keeper, req.route_params["mini_task"], req.get_body()))
+
+    @functions.route("retry", methods=["POST"])
+    def retry(req: func.HttpRequest) -> func.HttpResponse:
+        return _response(asking.retry(keeper, req.get_body()))
+
+    @functions.route("status", methods=["GET"])
+    def status(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 (the host passes it by name)
+        return _response(asking.status(keeper))
+
+    @functions.route("errors", methods=["GET"])
+    def errors(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 (the host passes it by name)
+        return _response(asking.errors(keeper))
+
+    @functions.queue_trigger("message", "work", STORAGE)
+    def work(message: func.QueueMessage) -> None:
+        working.work(keeper, message.get_body(), message.dequeue_count or 1)
+
+    @functions.queue_trigger("message", "work-poison", STORAGE)
+    def bury(message: func.QueueMessage) -> None:
+        working.bury(keeper, message.get_body())
+
+    @functions.timer_trigger("timer", EVERY_MINUTE)
+    def tend(timer: func.TimerRequest) -> None:  # noqa: ARG001
+        working.tend(keeper)
+
+    return functions
+
+
+def _response(reply: Reply) -> func.HttpResponse:
+    body = json.dumps(reply.body, ensure_ascii=False)
+    return func.HttpResponse(body, status_code=reply.status, mimetype="application/json", charset="utf-8")

@@ -1,0 +1,55 @@
+"""Users, groups and chats, moved by nothing but the functions' entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.functions.conftest import on_sqlite
+from tests.functions.host import Host
+from tests.pipeline.world import TALK, World, world
+
+Json = Any
+
+
+def assert_moved(status: Mapping[str, Json]) -> None:
+    assert (status["state"], status["exit_code"]) == ("ended", 0), status["message"]
+    for name in TALK:
+        entity = status["entities"][name]
+        assert entity["verified"], (name, entity)
+        for stream, counts in entity["streams"].items():
+            assert counts["import_ok"] == counts["retrieved"] - counts["excluded"], (stream, counts)
+            assert not any(counts[one] for one in ("new", "import_err", "error_retry", "mismatch")), (stream, counts)
+
+
+def assert_once(made: World, folder: Path) -> None:
+    """The box has exactly what a run at the command line would have given it."""
+    folder.mkdir()
+    with world(folder, made.cloud.portal.company.plan) as other:
+        other.run()
+        expected = {key: created for key, (created, _) in other.effects().items()}
+    assert {key: created for key, (created, _) in made.effects().items()} == expected
+    assert set(expected.values()) == {1}
+
+
+def test_a_company_is_moved_and_verified(small: World, host: Host, tmp_path: Path) -> None:
+    code, told = host.ask("start")
+    assert code == 202
+    assert told["entities"] == list(TALK)
+    status = host.run()
+    assert status["run"] == told["run"]
+    assert_moved(status)
+    assert_once(small, tmp_path / "other")
+    assert not host.bugs
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_messages_that_come_twice_and_hosts_that_die_change_nothing(small: World, tmp_path: Path, seed: int) -> None:
+    with on_sqlite(small, dying=0.2, doubling=0.2) as host:
+        host.chance.seed(seed)
+        host.ask("start")
+        assert_moved(host.run())
+        assert host.deaths > 3
+    assert_once(small, tmp_path / "other")
