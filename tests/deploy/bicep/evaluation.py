@@ -22,7 +22,7 @@ class Later:
     what: str
 
     def __str__(self) -> str:
-        return f"‹{self.what}›"
+        return f"⟨{self.what}⟩"
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,11 @@ class Deployment:
         if not one.existing:
             own = {key: value for key, value in said.items() if key not in ("parent", "scope", "dependsOn")}
             self.resources.append(Resource(self.path.name, one.line, type_, version, own))
-        return {"id": f"/{type_}/{said.get('name')}", "name": said.get("name"), "properties": Later(f"{one.name}.properties")}
+        return {
+            "id": f"/{type_}/{said.get('name')}",
+            "name": said.get("name"),
+            "properties": Later(f"{one.name}.properties"),
+        }
 
     def evaluate(self, expression: Expression | None, local: dict[str, Value]) -> Value:
         match expression:

@@ -159,9 +159,9 @@ def _modules(file: File, folder: Path) -> Found:
     for part in (part for one in file.statements for part in parts_of(one.value)):
         if isinstance(part, syntax.Member) and isinstance(part.of, syntax.Member) and part.of.name == "outputs":
             module = part.of.of.of if isinstance(part.of.of, syntax.Element) else part.of.of
-            if isinstance(module, syntax.Name) and module.name in inner:
-                if part.name not in inner[module.name].named("output"):
-                    yield part.line, f"module {module.name} has no output {part.name}"
+            known = inner.get(module.name) if isinstance(module, syntax.Name) else None
+            if known is not None and part.name not in known.named("output"):
+                yield part.line, f"the module has no output {part.name}"
 
 
 def _parameters(one: Statement, file: File) -> Found:

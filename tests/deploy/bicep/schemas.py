@@ -72,4 +72,4 @@ def _is(value: Any, type_: str, types: dict[str, Any], where: str) -> Iterator[s
 def _plainly(value: Any, word: str) -> bool:
     if word in PLAIN:
         return isinstance(value, PLAIN[word]) and not (word == "int" and isinstance(value, bool))
-    return bool(value == word) or (isinstance(value, str) and "‹" in value)
+    return bool(value == word) or (isinstance(value, str) and "⟨" in value)

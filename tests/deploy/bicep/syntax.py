@@ -89,9 +89,7 @@ class Function:
     body: Expression
 
 
-Expression = (
-    Literal | Text | Name | Member | Element | Call | Operation | Mapping | Sequence | Loop | Given | Function
-)
+Expression = Literal | Text | Name | Member | Element | Call | Operation | Mapping | Sequence | Loop | Given | Function
 
 
 @dataclass(frozen=True)
@@ -111,11 +109,8 @@ class Statement:
     def body(self) -> Mapping | None:
         """What is declared, without the loop and the condition around it."""
         value = self.value
-        while isinstance(value, Sequence | Loop | Given):
-            if isinstance(value, Sequence):
-                value = value.items[0] if len(value.items) == 1 else None
-            else:
-                value = value.body
+        while isinstance(value, Loop | Given):
+            value = value.body
         return value if isinstance(value, Mapping) else None
 
 

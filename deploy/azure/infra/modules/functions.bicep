@@ -67,7 +67,7 @@ var host = {
   PYTHON_THREADPOOL_THREAD_COUNT: '12'
 }
 
-// The program itself fetches `keyvault:NAME`, so that no secret stands in the settings and a new version counts at once.
+// The program itself fetches `keyvault:NAME` when it starts, so that no secret stands in the settings.
 var program = {
   B24MIGRATE_KEY_VAULT: vaultUri
   B24MIGRATE_STORE__URL: storeUrl

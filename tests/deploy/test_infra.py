@@ -1,0 +1,142 @@
+"""The Bicep files: sound in themselves, private by default, and what the program is told by them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.deploy.bicep import facts, privacy, rules
+from tests.deploy.bicep.__main__ import OPEN
+from tests.deploy.bicep.evaluation import Deployment, Later
+
+from b24migrate.settings import load
+
+
+@pytest.fixture
+def closed(azure: Path) -> Deployment:
+    return Deployment(azure / "infra" / "main.bicep", {})
+
+
+@pytest.fixture
+def opened(azure: Path) -> Deployment:
+    return Deployment(azure / "infra" / "main.bicep", OPEN)
+
+
+def the_only(deployment: Deployment, type_: str) -> dict[str, Any]:
+    (found,) = (one.body for one in deployment.resources if one.type == type_)
+    return found
+
+
+def app_settings(deployment: Deployment) -> dict[str, Any]:
+    return dict(the_only(deployment, "Microsoft.Web/sites/config")["properties"])
+
+
+def test_every_file_is_sound(azure: Path) -> None:
+    assert rules.complaints(azure / "infra") == []
+
+
+def test_nothing_answers_in_public_unless_asked(closed: Deployment) -> None:
+    assert privacy.complaints(closed.resources, closed=True) == []
+
+
+def test_opened_for_a_laptop_only_that_laptop_gets_in(opened: Deployment) -> None:
+    assert privacy.complaints(opened.resources, closed=False) == []
+    account = the_only(opened, "Microsoft.Storage/storageAccounts")
+    assert [one["value"] for one in account["properties"]["networkAcls"]["ipRules"]] == OPEN["allowedIpRanges"]
+    site = the_only(opened, "Microsoft.Web/sites")["properties"]["siteConfig"]
+    assert [one["ipAddress"] for one in site["ipSecurityRestrictions"]] == ["203.0.113.7/32", "198.51.100.0/24"]
+
+
+def test_storage_vault_and_app_have_private_addresses(closed: Deployment) -> None:
+    endpoints = [one.body["properties"] for one in closed.resources if one.type == "Microsoft.Network/privateEndpoints"]
+    groups = [
+        group
+        for one in endpoints
+        for link in one["privateLinkServiceConnections"]
+        for group in link["properties"]["groupIds"]
+    ]
+    assert sorted(groups) == ["blob", "queue", "sites", "table", "vault"]
+
+
+def test_the_program_gets_no_role_beyond_its_data(closed: Deployment) -> None:
+    given = [
+        one.body["properties"] for one in closed.resources if one.type == "Microsoft.Authorization/roleAssignments"
+    ]
+    names = {guid: name for name, guid in facts.ROLES.items()}
+    assert {names[str(one["roleDefinitionId"]).rpartition("/")[2]] for one in given} == {
+        "tableDataContributor", "queueDataContributor", "blobDataContributor", "blobDataOwner", "secretsUser", "metricsPublisher",
+    }  # fmt: skip
+
+
+def test_every_role_is_given_for_one_resource(azure: Path) -> None:
+    from tests.deploy.bicep.parsing import read
+
+    for path in sorted((azure / "infra").rglob("*.bicep")):
+        for one in read(path).all("resource"):
+            if one.type.startswith("Microsoft.Authorization/"):
+                assert one.body is not None
+                assert one.body.get("scope") is not None, f"{path.name}: {one.name} is given for the whole group"
+
+
+def test_only_the_operator_may_write_secrets(opened: Deployment) -> None:
+    officer = facts.ROLES["secretsOfficer"]
+    assignments = [
+        one.body["properties"] for one in opened.resources if one.type == "Microsoft.Authorization/roleAssignments"
+    ]
+    holders = [one["principalId"] for one in assignments if str(one["roleDefinitionId"]).endswith(officer)]
+    assert holders == [OPEN["operatorId"]]
+
+
+def test_settings_name_secrets_and_contain_none(opened: Deployment) -> None:
+    said = app_settings(opened)
+    assert "AzureWebJobsStorage" not in said
+    webhooks = {name: value for name, value in said.items() if "WEBHOOK" in name}
+    assert webhooks == {
+        "B24MIGRATE_SOURCE__WEBHOOK": "keyvault:source-webhook",
+        "B24MIGRATE_TARGET__WEBHOOK": "keyvault:target-webhook",
+        "B24MIGRATE_SOURCE__MORE_WEBHOOKS": "keyvault:webhook-anna",
+    }
+
+
+def test_the_program_understands_what_it_is_told(
+    opened: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every variable is known to the settings; the secrets are put in their place, since there is no vault."""
+    monkeypatch.chdir(tmp_path)
+    environ = {name: str(value) for name, value in app_settings(opened).items()}
+    environ |= {
+        "B24MIGRATE_KEY_VAULT": "https://b24migrate.vault.azure.net/",
+        "B24MIGRATE_SOURCE__WEBHOOK": "https://source.example/rest/1/abcdef/",
+        "B24MIGRATE_SOURCE__MORE_WEBHOOKS": "https://source.example/rest/2/abcdef/",
+        "B24MIGRATE_TARGET__WEBHOOK": "https://box.example/rest/1/abcdef/",
+    }
+    settings = load(environ=environ)
+    assert settings.store.url == "azure://b24migrateabcdefghijklm/Trial"
+
+
+def test_queues_carry_the_prefix_of_the_store(opened: Deployment) -> None:
+    made = [one.body["name"] for one in opened.resources if one.type.endswith("/queues")]
+    said = app_settings(opened)
+    assert made == ["trial-work", "trial-work-poison", "trial-dlq"]
+    assert [said["B24MIGRATE_WORK_QUEUE"], said["B24MIGRATE_DEAD_LETTER_QUEUE"]] == ["trial-work", "trial-dlq"]
+
+
+def test_settings_of_the_operator_cannot_replace_the_wiring(azure: Path) -> None:
+    given = {"settings": {"B24MIGRATE_SOURCE__WEBHOOK": "in clear", "B24MIGRATE_RUN__VERIFY_SAMPLE": "50"}}
+    said = app_settings(Deployment(azure / "infra" / "main.bicep", given))
+    assert said["B24MIGRATE_SOURCE__WEBHOOK"] == "keyvault:source-webhook"
+    assert said["B24MIGRATE_RUN__VERIFY_SAMPLE"] == "50"
+
+
+@pytest.mark.parametrize("name", ["abc", "b24migrate"])
+def test_the_shortest_and_the_longest_name_fit_every_service(azure: Path, name: str) -> None:
+    assert privacy.complaints(Deployment(azure / "infra" / "main.bicep", {"name": name}).resources, closed=True) == []
+
+
+def test_the_portals_see_a_fixed_address_only_on_request(closed: Deployment, opened: Deployment) -> None:
+    gateways = [
+        [one for one in each.resources if one.type == "Microsoft.Network/natGateways"] for each in (closed, opened)
+    ]
+    assert [len(one) for one in gateways] == [0, 1]
+    assert isinstance(opened.outputs["outboundAddress"], Later)
