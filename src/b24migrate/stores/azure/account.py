@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import time
@@ -180,6 +181,7 @@ class Account:
         how = {**_PATIENCE[service], "transport": _transport()}
         if not account:
             try:
+                _check_key(self._connection_string())
                 return kind.from_connection_string(self._connection_string(), **how)
             except ValueError:
                 raise BadConfiguration(
@@ -211,6 +213,12 @@ class Account:
 
     def _dashed(self, name: str) -> str:
         return f"{self._address.prefix.lower()}-{name}" if self._address.prefix else name
+
+
+def _check_key(connection_string: str) -> None:
+    """The libraries find out only when they sign the first request, and blame the identity."""
+    fields = dict(field.partition("=")[::2] for field in connection_string.split(";"))
+    base64.b64decode(fields.get("AccountKey", ""), validate=True)
 
 
 def _transport() -> RequestsTransport:

@@ -17,9 +17,10 @@ from b24migrate.errors import BadConfiguration, Halted, MigrationError
 
 _AGAIN = "Nothing is lost: {}, then run the same command again."
 _FORBIDDEN = (
-    "Give the identity the roles Storage Table Data Contributor, Storage Queue Data Contributor and Storage Blob Data"
-    " Contributor on the account, and check the account's network rules."
+    "Check the key in AZURE_STORAGE_CONNECTION_STRING, or give the identity the roles Storage Table Data Contributor,"
+    " Storage Queue Data Contributor and Storage Blob Data Contributor; and check the account's network rules."
 )
+_NOBODY = "Log in (az login), give the machine a managed identity, or use azure:// with a connection string."
 
 
 @contextmanager
@@ -34,6 +35,8 @@ def translated(place: str) -> Iterator[None]:
 def translate(error: AzureError, place: str) -> MigrationError:
     status = error.status_code or 0 if isinstance(error, HttpResponseError) else 0
     code = error_code(error)
+    if isinstance(error, ClientAuthenticationError) and not status:
+        return BadConfiguration(f"There is no identity to open {place} with.", code="STORE_FORBIDDEN", hint=_NOBODY)
     if isinstance(error, ClientAuthenticationError) or status in (401, 403):
         return BadConfiguration(
             f"The store {place} refuses us: {code or 'no permission'}.", code="STORE_FORBIDDEN", hint=_FORBIDDEN
