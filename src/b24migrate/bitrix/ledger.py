@@ -80,7 +80,7 @@ class SharedLedger:
 
 
 def opened(row: RegisterRow) -> Quota:
-    return Quota(**{name: row.values[column] for name, column in _COLUMNS.items() if column in row.values})
+    return Quota(**{name: row.values[column] for name, column in _COLUMNS.items() if column in row.values}).bounded()
 
 
 def written(quota: Quota) -> dict[str, object]:

@@ -28,7 +28,7 @@ class Bucket:
     def level(self, quota: Quota, now: float) -> float:
         """Never more than it holds and what was promised for the next moments: another size was configured before."""
         most = self.size + PATIENCE_S * self.per_second
-        return min(most, max(0.0, quota.level - (now - quota.at) * self.per_second))
+        return max(0.0, min(most, quota.level) - (now - quota.at) * self.per_second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,19 @@ class Quota:
     paused_until: float = 0.0
     rests: Mapping[str, float] = field(default_factory=dict)
 
+    def bounded(self) -> Quota:
+        """Without what no limit can ask for, whoever wrote it: every pause and rest began at `at` or before."""
+        latest = self.at + LONGEST_REST_S
+        rests = {key: min(until, latest) for key, until in self.rests.items()}
+        return replace(
+            self, paused_at=min(self.paused_at, self.at), paused_until=min(self.paused_until, latest), rests=rests
+        )
+
     def pause(self, now: float) -> float:
-        return _ahead(self.paused_until, now)
+        return max(0.0, self.paused_until - now)
 
     def rest(self, credential: str, method: str, now: float) -> float:
-        return _ahead(self.rests.get(_key(credential, method), now), now)
+        return max(0.0, self.rests.get(_key(credential, method), now) - now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +118,6 @@ def _longest_rest(quota: Quota, now: float, credential: str, methods: Sequence[s
     rests = [(quota.rest(credential, method, now), method) for method in methods]
     wait_s, method = max(rests, default=(0.0, "batch"))
     return (method, wait_s) if wait_s > 0 else (methods[0] if methods else method, 0.0)
-
-
-def _ahead(until: float, now: float) -> float:
-    """No wait is longer than a limit can ask for, whatever somebody's clock said."""
-    return min(LONGEST_REST_S, max(0.0, until - now))
 
 
 def _key(credential: str, method: str) -> str:
