@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.contract.shelf import BACKENDS, Open, Time
 
 from b24migrate.ports import Files, Queue, Store
@@ -42,3 +43,16 @@ def queue(opened: Opened) -> Queue:
 @pytest.fixture
 def files(opened: Opened) -> Files:
     return opened.files
+
+
+@pytest.fixture
+def histories(request: pytest.FixtureRequest) -> settings:
+    """How many random histories, and how long: a step in Azurite takes as long as a history in SQLite."""
+    count, steps = (4, 15) if request.node.callspec.params["backend"] == "azure" else (40, 25)
+    return settings(
+        max_examples=count,
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
+    )

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from tests.contract.shelf import EVERYTHING, GROUPS, Open, Time, at, keys
 
@@ -19,9 +19,6 @@ from b24migrate.records import Job, Settled, Staged, Status, order_key
 KEYS = ["1", "2", "10", "2:1", "2:2", "10:1:1", "10:1:2", "x", "x:1", "007"]
 MOMENTS = [at(0), at(10), at(20)]
 some_keys = st.lists(st.sampled_from(KEYS), max_size=8)
-QUIET = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)
 
 
 @dataclass(frozen=True)
@@ -252,9 +249,9 @@ class Jobs(Machine):
         self.hidden.pop(job.id, None)
 
 
-def test_records_agree_with_the_model(backend: Open) -> None:
-    run_state_machine_as_test(lambda: Records(backend), settings=QUIET)  # type: ignore[arg-type]
+def test_records_agree_with_the_model(backend: Open, histories: settings) -> None:
+    run_state_machine_as_test(lambda: Records(backend), settings=histories)  # type: ignore[arg-type]
 
 
-def test_jobs_agree_with_the_model(backend: Open) -> None:
-    run_state_machine_as_test(lambda: Jobs(backend), settings=QUIET)  # type: ignore[arg-type]
+def test_jobs_agree_with_the_model(backend: Open, histories: settings) -> None:
+    run_state_machine_as_test(lambda: Jobs(backend), settings=histories)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ VARIABLE = account.CONNECTION_STRING
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account, "_PATIENCE", dict.fromkeys(("table", "queue", "blob"), {"retry_total": 0}))
+    monkeypatch.setattr(account, "_PATIENCE", {service: {"retry_total": 0} for service in account._PATIENCE})
     monkeypatch.delenv(VARIABLE, raising=False)
 
 
