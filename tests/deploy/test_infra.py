@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from azure.functions import FunctionApp
 from tests.deploy.bicep import facts, privacy, rules
 from tests.deploy.bicep.__main__ import OPEN
 from tests.deploy.bicep.evaluation import Deployment, Later
 
+from b24migrate.hosts.functions import Keeper, from_environment
+from b24migrate.hosts.functions.triggers import blueprint
 from b24migrate.settings import load
 
 
@@ -112,14 +115,24 @@ def test_the_program_understands_what_it_is_told(
         "B24MIGRATE_TARGET__WEBHOOK": "https://box.example/rest/1/abcdef/",
     }
     settings = load(environ=environ)
-    assert settings.store.url == "azure://b24migrateabcdefghijklm/Trial"
+    assert settings.store.url == "azure://b24migrateabcdefghijklm"
 
 
-def test_queues_carry_the_prefix_of_the_store(opened: Deployment) -> None:
-    made = [one.body["name"] for one in opened.resources if one.type.endswith("/queues")]
-    said = app_settings(opened)
-    assert made == ["trial-work", "trial-work-poison", "trial-dlq"]
-    assert [said["B24MIGRATE_WORK_QUEUE"], said["B24MIGRATE_DEAD_LETTER_QUEUE"]] == ["trial-work", "trial-dlq"]
+def test_triggers_find_their_queues_and_connections(closed: Deployment) -> None:
+    triggers = [binding for one in functions() for binding in one["bindings"] if binding["type"] == "queueTrigger"]
+    made = {one.body["name"] for one in closed.resources if one.type.endswith("/queues")}
+    said = app_settings(closed)
+    assert triggers
+    for trigger in triggers:
+        assert trigger["queueName"] in made
+        assert said[f"{trigger['connection']}__credential"] == "managedidentity"
+        assert f"{trigger['connection']}__queueServiceUri" in said
+
+
+def functions() -> list[dict[str, Any]]:
+    app = FunctionApp()
+    app.register_functions(blueprint(Keeper(from_environment)))
+    return [one.get_dict_repr() for one in app.get_functions()]
 
 
 def test_settings_of_the_operator_cannot_replace_the_wiring(azure: Path) -> None:

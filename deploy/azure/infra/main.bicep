@@ -20,10 +20,6 @@ param operatorId string = ''
 @allowed(['User', 'Group', 'ServicePrincipal'])
 param operatorType string = 'User'
 
-@description('Prefix of tables, queues and containers when several migrations share the account. Letters and digits, begins with a letter. Empty: the plain names.')
-@maxLength(20)
-param storePrefix string = ''
-
 @description('Names of the vault secrets with the webhooks of further people of the source portal.')
 param moreWebhookSecrets array = []
 
@@ -103,7 +99,6 @@ module storage 'modules/storage.bicep' = {
     location: location
     sku: storageSku
     allowedIpRanges: allowedIpRanges
-    storePrefix: storePrefix
     tags: tags
   }
 }
@@ -177,8 +172,8 @@ module functions 'modules/functions.bicep' = {
     identityId: identity.outputs.id
     identityClientId: identity.outputs.clientId
     accountName: storage.outputs.name
+    queueUrl: storage.outputs.queueUrl
     deploymentContainerUrl: storage.outputs.deploymentContainerUrl
-    storePrefix: storePrefix
     vaultUri: vault.outputs.uri
     moreWebhookSecrets: moreWebhookSecrets
     insightsName: monitoring.outputs.insightsName

@@ -14,7 +14,6 @@ from tests.deploy.bicep.evaluation import Deployment, Resource
 OPEN = {
     "allowedIpRanges": ["203.0.113.7", "198.51.100.0/24"],
     "operatorId": "00000000-0000-0000-0000-000000000001",
-    "storePrefix": "Trial",
     "moreWebhookSecrets": ["webhook-anna"],
     "fixedOutboundAddress": True,
 }

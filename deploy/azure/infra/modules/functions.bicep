@@ -25,8 +25,8 @@ param accountName string
 @description('Where its package lies.')
 param deploymentContainerUrl string
 
-@description('Prefix of the store, as in azure://ACCOUNT/PREFIX.')
-param storePrefix string
+@description('Where the queues of that account are.')
+param queueUrl string
 
 @description('Address of the key vault.')
 param vaultUri string
@@ -52,13 +52,16 @@ param maximumInstanceCount int
 @description('Tags.')
 param tags object
 
-var storeUrl = empty(storePrefix) ? 'azure://${accountName}' : 'azure://${accountName}/${storePrefix}'
-var queuePrefix = empty(storePrefix) ? '' : '${toLower(storePrefix)}-'
+var storeUrl = 'azure://${accountName}'
 
 var host = {
   AzureWebJobsStorage__accountName: accountName
   AzureWebJobsStorage__credential: 'managedidentity'
   AzureWebJobsStorage__clientId: identityClientId
+  // The connection that the triggers name.
+  Storage__queueServiceUri: queueUrl
+  Storage__credential: 'managedidentity'
+  Storage__clientId: identityClientId
   // Says where telemetry goes and lets nobody in: sending needs the role.
   APPLICATIONINSIGHTS_CONNECTION_STRING: insights.properties.ConnectionString
   APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identityClientId};Authorization=AAD'
@@ -73,9 +76,6 @@ var program = {
   B24MIGRATE_STORE__URL: storeUrl
   B24MIGRATE_SOURCE__WEBHOOK: 'keyvault:source-webhook'
   B24MIGRATE_TARGET__WEBHOOK: 'keyvault:target-webhook'
-  B24MIGRATE_WORK_QUEUE: '${queuePrefix}work'
-  B24MIGRATE_DEAD_LETTER_QUEUE: '${queuePrefix}dlq'
-  B24MIGRATE_TEND_SCHEDULE: '0 * * * * *'
 }
 
 var more = empty(moreWebhookSecrets) ? {} : {

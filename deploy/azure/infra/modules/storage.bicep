@@ -13,13 +13,9 @@ param sku string
 @description('Who may call from outside the network; empty: nobody.')
 param allowedIpRanges array
 
-@description('Prefix of the store, as in azure://ACCOUNT/PREFIX.')
-param storePrefix string
-
 @description('Tags.')
 param tags object
 
-var queuePrefix = empty(storePrefix) ? '' : '${toLower(storePrefix)}-'
 var deploymentContainer = 'deployments'
 // The host keeps its leases and its function keys in these two.
 var hostContainers = [deploymentContainer, 'azure-webjobs-hosts', 'azure-webjobs-secrets']
@@ -84,7 +80,7 @@ resource queueService 'Microsoft.Storage/storageAccounts/queueServices@2025-01-0
 resource queues 'Microsoft.Storage/storageAccounts/queueServices/queues@2025-01-01' = [
   for queue in ['work', 'work-poison', 'dlq']: {
     parent: queueService
-    name: '${queuePrefix}${queue}'
+    name: queue
   }
 ]
 
@@ -96,6 +92,9 @@ output name string = account.name
 
 @description('Containers of the functions host.')
 output hostContainers array = hostContainers
+
+@description('Where messages are read.')
+output queueUrl string = account.properties.primaryEndpoints.queue
 
 @description('Where the package of the functions lies.')
 output deploymentContainerUrl string = '${account.properties.primaryEndpoints.blob}${deploymentContainer}'
