@@ -1,0 +1,79 @@
+"""What the host learns about the functions when it indexes them."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import azure.functions as func
+import pytest
+
+from b24migrate.ports import DELIVERIES
+
+FOLDER = Path(__file__).parents[2] / "deploy" / "azure"
+Json = Any
+ANSWER = {"direction": "OUT", "type": "http", "name": "$return"}
+
+
+def request(route: str, method: str) -> list[dict[str, Json]]:
+    trigger = {"direction": "IN", "type": "httpTrigger", "name": "req", "authLevel": "FUNCTION"}
+    return [{**trigger, "route": route, "methods": [method]}, ANSWER]
+
+
+def message(queue: str) -> list[dict[str, Json]]:
+    trigger = {"direction": "IN", "type": "queueTrigger", "name": "message"}
+    return [{**trigger, "queueName": queue, "connection": "Storage"}]
+
+
+EXPECTED = {
+    "start": request("start", "POST"),
+    "do": request("do/{mini_task}", "POST"),
+    "retry": request("retry", "POST"),
+    "status": request("status", "GET"),
+    "errors": request("errors", "GET"),
+    "work": message("work"),
+    "bury": message("work-poison"),
+    "tend": [{"direction": "IN", "type": "timerTrigger", "name": "timer", "schedule": "0 * * * * *"}],
+}
+
+
+@pytest.fixture(scope="module")
+def indexed() -> dict[str, Json]:
+    """As the host does it: the file is run, and each app is asked once. Nothing is opened by that."""
+    app = runpy.run_path(str(FOLDER / "function_app.py"))["app"]
+    return {one.get_function_name(): one for one in app.get_functions()}
+
+
+def test_every_function_is_found(indexed: dict[str, Json]) -> None:
+    assert set(indexed) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_its_bindings_are_what_the_host_expects(indexed: dict[str, Json], name: str) -> None:
+    told = json.loads(indexed[name].get_function_json())
+    assert told["scriptFile"] == "function_app.py"
+    wanted = [{key: value for key, value in one.items() if key != "methods"} for one in EXPECTED[name]]
+    for binding, expected in zip(told["bindings"], wanted, strict=True):
+        assert expected.items() <= binding.items()
+    methods = [one.get("methods") for one in EXPECTED[name]]
+    assert [one.get("methods") for one in told["bindings"]] == methods
+
+
+def test_no_request_is_answered_without_a_key(indexed: dict[str, Json]) -> None:
+    triggers = [one.get_trigger().get_dict_repr() for one in indexed.values()]
+    levels = {one["authLevel"] for one in triggers if one["type"] == "httpTrigger"}
+    assert levels == {func.AuthLevel.FUNCTION}
+
+
+def test_the_settings_have_the_connection_that_the_bindings_name() -> None:
+    settings = json.loads((FOLDER / "local.settings.example.json").read_text())["Values"]
+    assert {"Storage", "AzureWebJobsStorage"} <= settings.keys()
+
+
+def test_the_host_gives_a_message_up_when_the_store_does() -> None:
+    """After as many deliveries the function leaves the reason in the dead letters."""
+    host = json.loads((FOLDER / "host.json").read_text())
+    assert host["extensions"]["queues"]["maxDequeueCount"] == DELIVERIES
+    assert host["extensions"]["queues"]["messageEncoding"] == "none"  # as the store sends them

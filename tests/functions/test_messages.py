@@ -1,0 +1,282 @@
+"""What becomes of a message, and what the timer does."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+
+import pytest
+from tests.functions.conftest import on_sqlite
+from tests.functions.host import Host, Instance
+from tests.pipeline.world import World
+
+from b24migrate.errors import Transient
+from b24migrate.hosts.functions import leases, working
+from b24migrate.phases.work import Follow, Work
+from b24migrate.pipeline import perform, plan
+from b24migrate.ports import POISON, Waiting
+from b24migrate.records import DeadLetter, Job
+
+GARBAGE = [b"", b"hello", b"{}", b"[1]", b'{"job": 5}', b'{"job": ""}', b"\xff\xfe"]
+
+
+def jobs(small: World) -> list[Waiting]:
+    with small.app() as app:
+        return app.work.queue.jobs()
+
+
+def letters(small: World) -> list[DeadLetter]:
+    with small.app() as app:
+        return app.work.queue.dead()
+
+
+def first_message(small: World) -> bytes:
+    return json.dumps({"job": jobs(small)[0].job.id}).encode()
+
+
+@pytest.fixture
+def begun(small: World, host: Host) -> Host:
+    """A run whose first job waits."""
+    host.ask("start", {"entities": ["users"], "phases": ["get"]})
+    assert len(jobs(small)) == 1
+    return host
+
+
+def test_a_message_does_its_job_and_what_follows_is_there(small: World, begun: Host) -> None:
+    before = first_message(small)
+    begun.one.deliver(before)
+    assert json.loads(before)["job"] not in [one.job.id for one in jobs(small)]
+    assert begun.run()["entities"]["users"]["phases"]["get"] == "done"
+
+
+def test_a_message_of_a_job_that_is_done_is_done_with(small: World, begun: Host) -> None:
+    message = first_message(small)
+    begun.one.deliver(message)
+    left = jobs(small)
+    assert working.work(begun.one.keeper, message) == working.NOTHING
+    assert jobs(small) == left
+
+
+def test_a_message_of_a_job_that_somebody_else_does_is_done_with(small: World, begun: Host) -> None:
+    message = first_message(small)
+    with small.app() as app:
+        lease = app.work.queue.claim("somebody", now=app.work.clock.now(), lease_s=90)
+        assert lease is not None
+        assert working.work(begun.one.keeper, message) == working.NOTHING
+        assert app.work.queue.renew(lease, now=app.work.clock.now(), lease_s=90)
+
+
+@pytest.mark.parametrize("body", GARBAGE)
+@pytest.mark.parametrize("queue", ["work", "bury"])
+def test_what_is_no_message_of_ours_is_kept_for_a_person(small: World, begun: Host, body: bytes, queue: str) -> None:
+    begun.one.deliver(body, to=queue)
+    (letter,) = letters(small)
+    assert letter.code == POISON
+    assert letter.job.args["body"] == body.decode("utf-8", "replace")
+    assert begun.run()["exit_code"] == 0  # it belongs to no mini-task
+
+
+def test_a_lease_is_kept_while_a_long_job_is_done(small: World, begun: Host) -> None:
+    with small.app() as app:
+        lease = app.work.queue.claim("me", now=app.work.clock.now(), lease_s=90)
+        assert lease is not None
+        renewed = threading.Event()
+        renew = app.work.queue.renew
+
+        class Watched:
+            def renew(self, *args: object, **named: object) -> bool:
+                done = renew(*args, **named)  # type: ignore[arg-type]
+                renewed.set()
+                return done
+
+        app.work.queue = Watched()  # type: ignore[assignment]
+        with leases.kept(app.work, lease, every_s=0.001):
+            small.clock.sleep(60)
+            renewed.clear()
+            assert renewed.wait(10)
+        small.clock.sleep(60)  # beyond the first lease, not beyond the second
+    assert working.work(begun.one.keeper, json.dumps({"job": lease.job.id}).encode()) == working.NOTHING
+
+
+# ---------------------------------------------------------------- bugs
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(work: Work, job: Job) -> Follow:
+        raise ZeroDivisionError(f"at {work.options.source_url}")
+
+    monkeypatch.setitem(perform.PERFORMERS, "read", fail)
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_bug_is_raised_for_the_host_to_count_and_the_job_can_be_taken_again(small: World, begun: Host) -> None:
+    message = first_message(small)
+    for deliveries in (1, 2):
+        with pytest.raises(ZeroDivisionError):
+            begun.one.deliver(message, deliveries)
+        (left,) = jobs(small)
+        assert not left.held
+        assert not letters(small)
+
+
+@pytest.mark.usefixtures("broken")
+def test_after_three_deliveries_the_reason_is_in_the_dead_letters_and_the_phase_has_failed(
+    small: World, begun: Host
+) -> None:
+    ended = begun.run()
+    assert len(begun.bugs) == 3
+    (letter,) = letters(small)
+    assert (letter.code, letter.job.kind) == (POISON, "read")
+    assert letter.reason.startswith("ZeroDivisionError")
+    assert (ended["state"], ended["exit_code"]) == ("stopped", 4)
+    assert ended["entities"]["users"]["phases"]["get"] == "failed"
+
+
+def test_what_was_buried_can_be_retried(small: World, begun: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setitem(perform.PERFORMERS, "read", lambda *_: 1 / 0)
+        begun.run()
+    code, told = begun.ask("retry")
+    assert (code, told["parts"]) == (202, 1)
+    assert begun.run()["exit_code"] == 0
+    assert not letters(small)
+
+
+def test_a_poisoned_message_buries_its_job(small: World, begun: Host) -> None:
+    """Its workers died without a word, so nobody knows the reason."""
+    begun.one.deliver(first_message(small), to="bury")
+    (letter,) = letters(small)
+    assert letter.code == POISON
+    assert not jobs(small)
+    begun.one.tick()
+    assert begun.state() == "stopped"
+
+
+def test_a_poisoned_message_of_a_job_that_is_being_done_buries_nothing(small: World, begun: Host) -> None:
+    message = first_message(small)
+    with small.app() as app:
+        app.work.queue.claim("somebody", now=app.work.clock.now(), lease_s=90)
+    begun.one.deliver(message, to="bury")
+    assert not letters(small)
+    assert len(jobs(small)) == 1
+
+
+# ---------------------------------------------------------------- what stops a run
+
+
+def secret_is_wrong(small: World) -> None:
+    small.strike_cloud({"kind": "error", "code": "INVALID_CREDENTIALS", "status": 401})
+
+
+def test_what_stops_a_run_stops_it_for_everybody_and_keeps_its_jobs(small: World, begun: Host) -> None:
+    secret_is_wrong(small)
+    left = [one.job.id for one in jobs(small)]
+    assert working.work(begun.one.keeper, first_message(small)) == working.STOPPED
+    _, told = begun.ask("status")
+    assert (told["state"], told["exit_code"]) == ("stopped", 3)
+    assert "auth.cloud" in told["message"]
+    (wrong,) = small.cloud.portal.faults.rules
+    asked = wrong.fired
+    for _ in range(3):
+        assert working.work(begun.one.keeper, first_message(small)) == working.IDLE
+        begun.one.tick()
+    assert wrong.fired == asked  # the portal is left alone
+    assert [one.job.id for one in jobs(small)] == left
+    assert not any(one.held for one in jobs(small))
+
+
+def test_a_start_lets_a_stopped_run_go_on(small: World, begun: Host) -> None:
+    secret_is_wrong(small)
+    begun.one.deliver(first_message(small))
+    stopped = begun.ask("status")[1]["run"]
+    small.strike_cloud()
+    code, told = begun.ask("start", {"entities": ["users"], "phases": ["get"]})
+    assert (code, told["run"]) == (202, stopped)
+    assert begun.run()["exit_code"] == 0
+
+
+def test_a_gate_is_not_opened_by_time(small: World, begun: Host) -> None:
+    secret_is_wrong(small)
+    begun.one.deliver(first_message(small))
+    small.strike_cloud()
+    small.clock.sleep(3600)
+    begun.one.tick()
+    assert begun.state() == "stopped"
+
+
+def test_an_outage_that_is_over_lets_the_run_go_on_by_itself(small: World, begun: Host) -> None:
+    with small.app() as app:
+        run = plan.current(app.work.store)
+        assert run is not None
+        plan.end(app.work.store, app.work.clock, run, complete=False, exit_code=4, message="The source is down.")
+    begun.one.tick()
+    assert begun.state() == "stopped"  # it is left alone for a while
+    small.strike_cloud({"kind": "502html"})
+    small.clock.sleep(working.RESUME_AFTER_S)
+    begun.one.tick()
+    assert begun.state() == "stopped"  # it is not over
+    small.strike_cloud()
+    begun.one.tick()
+    assert begun.run()["exit_code"] == 0
+
+
+def test_a_run_whose_phase_has_failed_is_not_begun_again_by_the_timer(
+    small: World, begun: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> Follow:
+        raise Transient("no", code="NO", own=True)
+
+    monkeypatch.setitem(perform.PERFORMERS, "read", refuse)
+    assert begun.run()["exit_code"] == 4
+    small.clock.sleep(working.RESUME_AFTER_S * 2)
+    begun.one.tick()
+    assert begun.state() == "stopped"
+    assert len(letters(small)) == 1
+
+
+def test_an_application_that_cannot_be_opened_is_said_and_raises_nothing(
+    small: World, begun: Host, caplog: pytest.LogCaptureFixture
+) -> None:
+    message = first_message(small)
+    small.settings["source"] = {"timezone": "Nowhere/None"}
+    broken = Instance(begun.opens)
+    broken.deliver(message)
+    broken.tick()
+    said = [json.loads(one.message) for one in caplog.records if one.levelno == logging.ERROR]
+    assert len(said) == 2
+    assert "Nowhere/None" in said[0]["msg"]
+    small.settings["source"] = {}
+    broken.deliver(message)
+    assert json.loads(message)["job"] not in [one.job.id for one in jobs(small)]
+    broken.close()
+
+
+# ---------------------------------------------------------------- the end of a run
+
+
+def test_a_run_ends_once(small: World) -> None:
+    with on_sqlite(small, doubling=1.0) as host:
+        host.ask("start", {"entities": ["users"], "phases": ["get"]})
+        ended = host.run()
+        for _ in range(2):
+            host.one.tick()
+        assert host.ask("status")[1] == ended
+
+
+def test_the_timer_ends_a_run_whose_last_worker_died(
+    small: World, begun: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(working, "_conducted", lambda _: working.DONE)
+        for _ in range(10):
+            for one in jobs(small):
+                begun.one.deliver(json.dumps({"job": one.job.id}).encode())
+    assert begun.state() == "active"
+    assert begun.run()["exit_code"] == 0
+
+
+def test_nothing_is_done_when_no_run_is_under_way(host: Host) -> None:
+    assert working.tend(host.one.keeper) == working.IDLE
+    assert working.work(host.one.keeper, b'{"job": "users-get:read:1"}') == working.IDLE

@@ -1,0 +1,175 @@
+"""What a request is answered."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from tests.functions.host import Host, Instance
+from tests.hosts.scene import answering
+from tests.pipeline.world import TALK, World
+
+from b24migrate.hosts.functions import asking, from_environment
+from b24migrate.pipeline import plan, status
+
+
+def test_nothing_has_begun(host: Host) -> None:
+    code, told = host.ask("status")
+    assert code == 200
+    assert (told["run"], told["state"], told["exit_code"]) == ("", "none", None)
+
+
+def test_the_status_is_that_of_the_command_line(small: World, host: Host) -> None:
+    host.ask("start")
+    told = host.run()
+    with small.app() as app:
+        assert {name: told[name] for name in ("run", "entities")} == status.snapshot(app.work).to_json()
+
+
+def test_a_start_says_which_run_it_is_and_another_of_the_same_goes_on_with_it(host: Host) -> None:
+    code, first = host.ask("start", {"entities": ["users"], "phases": ["get"]})
+    again, second = host.ask("start", {"entities": ["users"], "phases": ["get"]})
+    assert (code, again) == (202, 202)
+    assert first == second
+
+
+def test_another_plan_is_refused_while_one_is_under_way(host: Host) -> None:
+    _, first = host.ask("start", {"entities": ["users"]})
+    code, told = host.ask("start", {"entities": ["groups"]})
+    assert code == 409
+    assert told["code"] == "RUN_UNDER_WAY"
+    assert first["run"] in told["message"]
+    assert host.ask("do", mini_task="groups-get")[0] == 409
+    assert host.ask("retry", {"entities": ["chats"]})[0] == 409
+
+
+def test_a_run_that_is_being_started_keeps_others_from_starting(small: World, host: Host) -> None:
+    wanted = plan.Plan(("users",))
+    with small.app() as app:
+        run = plan.Run("r", wanted, plan.BEGINNING, started=app.work.clock.now().isoformat())
+        plan.save(app.work.store, run)
+    assert host.ask("start", {"entities": ["users"]})[0] == 409
+    small.clock.sleep(3600)
+    assert host.ask("start", {"entities": ["users"]})[0] == 202  # whoever was at it is dead
+
+
+def test_a_mini_task_is_done_by_its_name(host: Host) -> None:
+    code, told = host.ask("do", mini_task="users-get")
+    assert (code, told["entities"], told["phases"]) == (202, ["users"], ["get"])
+    users = host.run()["entities"]["users"]
+    assert users["phases"]["get"] == "done"
+    assert users["phases"]["set"] == "pending"
+
+
+def test_a_test_limit_goes_with_its_run(host: Host) -> None:
+    host.ask("start", {"test_limit": 2})
+    limited = host.run()
+    assert limited["entities"]["groups"]["streams"]["groups"]["import_ok"] == 2
+    host.ask("start", {})
+    assert host.run()["entities"]["groups"]["streams"]["groups"]["import_ok"] == 4
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"{", "cannot be used"),
+        (b"[]", "cannot be used"),
+        (b"\xff", "cannot be used"),
+        (b'{"entitis": ["users"]}', "entitis"),
+        (b'{"entities": ["user"]}', "Did you mean users?"),
+        (b'{"phases": ["gets"]}', 'no phase "gets"'),
+        (b'{"test_limit": -1}', "below 0"),
+        (b'{"test_limit": "many"}', "cannot be used"),
+    ],
+)
+def test_a_mistaken_request_is_told_what_is_wrong(host: Host, body: bytes, says: str) -> None:
+    code, told = host.ask("start", body)
+    assert code == 400
+    assert says in told["message"]
+    assert told["hint"]
+    assert told["code"] == "USAGE"
+
+
+def test_a_misspelt_mini_task_is_told_what_it_may_have_been(host: Host) -> None:
+    code, told = host.ask("do", mini_task="group-get")
+    assert code == 400
+    assert "Did you mean groups-get?" in told["message"]
+
+
+def test_a_closed_gate_is_named(small: World, host: Host) -> None:
+    small.strike_cloud({"kind": "error", "code": "INVALID_CREDENTIALS", "status": 401})
+    code, told = host.ask("start")
+    assert code == 412
+    assert told["message"].startswith("auth.cloud")
+    assert told["exit_code"] == 3
+    assert host.ask("status")[1]["state"] == "none"
+
+
+def test_a_portal_that_does_not_answer_is_no_fault_of_the_request(small: World, host: Host) -> None:
+    small.strike_cloud({"kind": "502html"})
+    code, told = host.ask("start")
+    assert (code, told["exit_code"]) == (503, 4)
+
+
+def test_what_failed_is_told_and_can_be_retried(small: World, host: Host) -> None:
+    small.strike_box(
+        {"method": "import.groups.batch", "item": {"key": "source:groups:*", "code": "VALIDATION"}, "count": 1}
+    )
+    host.ask("start")
+    ended = host.run()
+    assert ended["exit_code"] == 5
+    code, told = host.ask("errors")
+    assert code == 200
+    assert ("groups", "VALIDATION", 1) in [(one["place"], one["code"], one["count"]) for one in told["errors"]]
+    code, told = host.ask("retry", {"scope": "groups-set"})
+    assert code == 202
+    assert told["records"] > 1
+    assert host.run()["exit_code"] == 0
+    code, told = host.ask("retry")
+    assert (code, told["message"]) == (200, "Nothing to try again.")
+
+
+def test_a_bug_is_answered_with_a_reference_to_the_log(
+    host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, small: World
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError(f"broken at {small.cloud.webhook()}")
+
+    monkeypatch.setattr(asking, "snapshot", fail)
+    code, told = host.ask("status")
+    assert code == 500
+    assert "RuntimeError" not in json.dumps(told)
+    assert "Traceback" not in json.dumps(told)
+    logged = [json.loads(one.message) for one in caplog.records if one.levelno == logging.ERROR]
+    assert [one["reference"] for one in logged] == [told["reference"]]
+    assert "Traceback" in logged[0]["details"]
+    assert small.cloud.webhook() not in logged[0]["details"]
+
+
+def test_settings_come_from_the_environment_and_a_mended_one_is_noticed(
+    small: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("B24MIGRATE_SOURCE__WEBHOOK", small.cloud.webhook())
+    monkeypatch.setenv("B24MIGRATE_TARGET__WEBHOOK", "env:NOT_THERE")
+    monkeypatch.setenv("B24MIGRATE_RUN__ENTITIES", ",".join(TALK))
+    instance = Instance(from_environment)
+    try:
+        code, told = instance.ask("start")
+        assert code == 422
+        assert "NOT_THERE" in told["message"]
+        monkeypatch.setenv("NOT_THERE", small.box.webhook())
+        assert instance.ask("start")[0] == 202
+    finally:
+        instance.close()
+
+
+def test_an_answer_has_no_secret(small: World, host: Host) -> None:
+    """Also where a portal answers something with a secret in it."""
+    with answering({}, default=f"<html>{small.box.webhook()}</html>") as strange:
+        small.settings["target"] = {"webhook": strange}
+        _, told = host.ask("start")
+    for webhook in (small.cloud.webhook(), small.box.webhook(), strange):
+        assert webhook.rstrip("/").rsplit("/", 1)[-1] not in json.dumps(told)
