@@ -1,4 +1,5 @@
-"""A line to Azurite that loses answers when told to: what was asked happened, and nobody hears of it."""
+"""A line to Azurite that loses answers when told to: what was asked happened, and nobody hears of it. Or it is cut after
+so many changes, as if the process had died there."""
 
 from __future__ import annotations
 
@@ -9,14 +10,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
+
+
+class Life:
+    """How many changes may still be made; None = any number. Lines may share one."""
+
+    def __init__(self) -> None:
+        self.left: int | None = None
+
+    def allows(self, method: str) -> bool:
+        if self.left is None or method not in CHANGES:
+            return True
+        self.left -= 1
+        return self.left >= 0
 
 
 class Line:
     """`asked` counts requests by method."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, life: Life) -> None:
         self.port = port
+        self.life = life
         self.asked: Counter[str] = Counter()
         self._losing: list[str] = []
         self._lock = threading.Lock()
@@ -40,9 +56,9 @@ class Line:
 
 
 @contextmanager
-def lossy(port: int) -> Iterator[tuple[Line, int]]:
+def lossy(port: int, life: Life) -> Iterator[tuple[Line, int]]:
     """The line, and the port at this end of it."""
-    line = Line(port)
+    line = Line(port, life)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -50,6 +66,11 @@ def lossy(port: int) -> Iterator[tuple[Line, int]]:
 
         def forward(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if not line.life.allows(self.command):
+                self.send_response(403)  # the one answer after which nobody tries again
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
             far = http.client.HTTPConnection("127.0.0.1", line.port, timeout=30)
             far.request(self.command, self.path, body, dict(self.headers))
             answer = far.getresponse()

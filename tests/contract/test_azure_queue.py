@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from typing import Any, NamedTuple
 
 import pytest
 from tests import azurite
-from tests.contract.lossy import Line, lossy
+from tests.contract.lossy import Life, Line, lossy
 from tests.contract.shelf import NOON, Time, at
 from tests.contract.test_queue import OTHER, A, B, C, claim
 
+from b24migrate.errors import BadConfiguration
 from b24migrate.ports import Lease
 from b24migrate.records import Job
 from b24migrate.stores.azure.account import Account, Address
@@ -33,6 +34,7 @@ class Place(NamedTuple):
     clock: Time
     tables: Line
     messages: Line
+    life: Life
     opened: ExitStack
 
     def queue(self) -> AzureQueue:
@@ -64,11 +66,12 @@ class Place(NamedTuple):
 def place(clock: Time) -> Iterator[Place]:
     url = azurite.url()
     ports = azurite.start()
+    life = Life()
     with ExitStack() as opened:
-        tables, table_port = opened.enter_context(lossy(ports["Table"]))
-        messages, queue_port = opened.enter_context(lossy(ports["Queue"]))
+        tables, table_port = opened.enter_context(lossy(ports["Table"], life))
+        messages, queue_port = opened.enter_context(lossy(ports["Queue"], life))
         environ = {**os.environ, "AZURITE_TABLE_PORT": str(table_port), "AZURITE_QUEUE_PORT": str(queue_port)}
-        yield Place(url, environ, clock, tables, messages, opened)
+        yield Place(url, environ, clock, tables, messages, life, opened)
 
 
 @pytest.fixture
@@ -291,6 +294,107 @@ def test_a_burial_and_a_revival_that_were_not_confirmed_happened_once(place: Pla
     assert place.tables.lost_all
     assert (queue.open("groups-get"), queue.dead()) == (1, [])
     assert claim(queue).job == A
+
+
+# ---------------------------------------------------------------- processes that die
+
+
+def finish_all(queue: AzureQueue, scope: str, follow: Callable[[Job], list[Job]]) -> list[Job]:
+    """What another process does later; a scope never looks idle before the last job."""
+    done = []
+    while lease := queue.claim("h:2:0", now=at(100), lease_s=60):
+        assert queue.open(scope) > 0
+        done.append(lease.job)
+        queue.finish(lease, follow(lease.job))
+    assert queue.open(scope) == 0
+    return done
+
+
+def number(scope: str, n: int) -> Job:
+    return Job(scope, "k", {"n": n})
+
+
+@pytest.mark.parametrize("followers", [0, 2])
+def test_a_death_while_finishing_loses_and_doubles_nothing(place: Place, queue: AzureQueue, followers: int) -> None:
+    def follow(job: Job) -> list[Job]:
+        return [number(job.scope, 1 + n) for n in range(followers)] if job.args["n"] == 0 else []
+
+    for changes in range(4):
+        scope = f"s{changes}"
+        queue.put([number(scope, 0)])
+        lease = claim(queue)
+        place.life.left = changes
+        with suppress(BadConfiguration):
+            queue.finish(lease, follow(lease.job))
+        place.life.left = None
+        done = [job.args["n"] for job in finish_all(place.queue(), scope, follow)]
+        assert done in (list(range(followers + 1)), list(range(1, followers + 1)))
+
+
+def test_a_death_between_the_transactions_of_an_end_is_mended_by_ending_again(place: Place, queue: AzureQueue) -> None:
+    many = [number("s", 1 + n) for n in range(60)]
+    queue.put([number("s", 0)])
+    lease = claim(queue)
+    place.life.left = len(many) + 1  # their messages, and the first of two transactions
+    with pytest.raises(BadConfiguration):
+        queue.finish(lease, many)
+    place.life.left = None
+    assert 1 < queue.open("s") < 61
+    again = claim(place.queue(), 100)
+    assert again.job == lease.job
+    queue.finish(again, many)
+    assert queue.open("s") == 60
+    assert not queue.renew(lease, now=at(101), lease_s=60)
+
+
+def test_a_death_while_putting_is_mended_by_putting_again(place: Place, queue: AzureQueue) -> None:
+    for changes in range(4):
+        jobs = [number(f"s{changes}", n) for n in range(2)]
+        place.life.left = changes
+        with suppress(BadConfiguration):
+            queue.put(jobs)
+        place.life.left = None
+        assert queue.open(f"s{changes}") in (0, 2)
+        place.queue().put(jobs)
+        assert queue.open(f"s{changes}") == 2
+
+
+def test_a_death_while_burying_or_reviving_leaves_a_job_open_or_dead(place: Place, queue: AzureQueue) -> None:
+    for changes in range(5):
+        scope = f"s{changes}"
+        queue.put([number(scope, 0)])
+        lease = claim(queue)
+        place.life.left = changes
+        with suppress(BadConfiguration):
+            queue.bury(lease, code="X", reason="x", now=NOON)
+        place.life.left = None
+        assert queue.open(scope) + len(queue.dead(scope)) == 1
+        if again := place.queue().claim("h:2:0", now=at(100), lease_s=60):
+            queue.bury(again, code="X", reason="x", now=NOON)
+        assert (queue.open(scope), len(queue.dead(scope))) == (0, 1)
+        place.life.left = changes
+        with suppress(BadConfiguration):
+            queue.revive(scope)
+        place.life.left = None
+        assert queue.open(scope) + len(queue.dead(scope)) == 1
+        queue.revive(scope)
+        assert (queue.open(scope), queue.dead(scope)) == (1, [])
+        queue.finish(claim(queue, 100), [])
+
+
+def test_a_death_while_parking_leaves_the_job(place: Place, queue: AzureQueue) -> None:
+    for changes in range(3):
+        job = number(f"s{changes}", 0)
+        queue.put([job])
+        lease = claim(queue)
+        place.life.left = changes
+        with suppress(BadConfiguration):
+            queue.park(lease, until=at(30), job=job.tried(1, 1))
+        place.life.left = None
+        assert queue.claim("h:2:0", now=at(29), lease_s=60) is None
+        found = claim(place.queue(), 60)
+        assert found.job.id == job.id
+        queue.finish(found, [])
 
 
 # ---------------------------------------------------------------- many at once
