@@ -119,7 +119,9 @@ def test_the_program_understands_what_it_is_told(
 
 
 def test_triggers_find_their_queues_and_connections(closed: Deployment) -> None:
-    triggers = [binding for one in functions() for binding in one["bindings"] if binding["type"] == "queueTrigger"]
+    triggers = [
+        binding for bindings in functions().values() for binding in bindings if binding["type"] == "queueTrigger"
+    ]
     made = {one.body["name"] for one in closed.resources if one.type.endswith("/queues")}
     said = app_settings(closed)
     assert triggers
@@ -129,10 +131,11 @@ def test_triggers_find_their_queues_and_connections(closed: Deployment) -> None:
         assert f"{trigger['connection']}__queueServiceUri" in said
 
 
-def functions() -> list[dict[str, Any]]:
+def functions() -> dict[str, list[dict[str, Any]]]:
+    """Bindings by the name of the function."""
     app = FunctionApp()
     app.register_functions(blueprint(Keeper(from_environment)))
-    return [one.get_dict_repr() for one in app.get_functions()]
+    return {one.get_function_name(): one.get_dict_repr()["bindings"] for one in app.get_functions()}
 
 
 def test_settings_of_the_operator_cannot_replace_the_wiring(azure: Path) -> None:
