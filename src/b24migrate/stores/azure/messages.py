@@ -96,6 +96,7 @@ def obituary(job_id: str, scope: str, code: str, reason: str) -> str:
 
 
 def _fitting(told: dict[str, str], longest: str) -> str:
+    told = {**told, longest: told[longest][:MESSAGE_BYTES]}
     while _sent_bytes(written := _NOT_IN_XML.sub("�", json.dumps(told, ensure_ascii=False))) > MESSAGE_BYTES:
         told = {**told, longest: told[longest].rstrip(_CUT)[: len(told[longest]) * 3 // 4] + _CUT}
     return written
