@@ -11,22 +11,34 @@ from b24migrate.stores.azure.account import Account, Address
 from b24migrate.stores.azure.blobs import Blobs
 from b24migrate.stores.azure.counters import Counters
 from b24migrate.stores.azure.files import BlobFiles
+from b24migrate.stores.azure.finding import Finder
+from b24migrate.stores.azure.moving import MovingRoom
 from b24migrate.stores.azure.opening import VERSION, is_prepared, prepare
+from b24migrate.stores.azure.order import Order
 from b24migrate.stores.azure.queue import AzureQueue
+from b24migrate.stores.azure.records import RecordRoom
 from b24migrate.stores.azure.registers import RegisterRoom, Versions
+from b24migrate.stores.azure.settling import SettlingRoom
+from b24migrate.stores.azure.staging import StagingRoom
+from b24migrate.stores.azure.tallies import Tallies
 
 __all__ = ["AzureQueue", "AzureStore", "BlobFiles", "exists", "open_azure"]
 
-OWN_TABLES = ("Counters", "Tallies", "Order", "Jobs")
+OWN_TABLES = ("Counters", "Jobs")
 
 
-class AzureStore(RegisterRoom):
-    def __init__(self, account: Account, clock: Clock) -> None:
+class AzureStore(StagingRoom, RecordRoom, SettlingRoom, MovingRoom, RegisterRoom):
+    def __init__(self, account: Account, tables: Sequence[Table], clock: Clock) -> None:
         self.account = account
+        self.tables = tables
         self.blobs = Blobs(account)
         self.clock = clock
         self.versions = Versions()
         self.own_counters = Counters(account, self.blobs)
+        self.tallies = Tallies(account)
+        self.order = Order(account)
+        self.finder = Finder(account)
+        self.familiar = set()
 
     def describe(self) -> Mapping[str, Json]:
         return {
@@ -41,6 +53,7 @@ class AzureStore(RegisterRoom):
         if self.account.closed:
             return
         try:
+            self.tallies.close()
             self.own_counters.close()
         finally:
             self.account.close()
@@ -51,7 +64,7 @@ def open_azure(url: str, tables: Sequence[Table], clock: Clock) -> tuple[AzureSt
     try:
         names = [*(table.name for table in tables), *(register.name for register in REGISTERS), *OWN_TABLES]
         prepare(account, names)
-        return AzureStore(account, clock), AzureQueue(account, clock), BlobFiles(account)
+        return AzureStore(account, tables, clock), AzureQueue(account, clock), BlobFiles(account)
     except BaseException:
         account.close()
         raise

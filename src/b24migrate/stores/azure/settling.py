@@ -1,0 +1,129 @@
+"""Settling: what became of records on the target, their links, and giving failed ones another chance."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from operator import attrgetter
+from typing import Any
+
+from b24migrate.ports import ID_MAP, RegisterRow
+from b24migrate.records import Link, Settled, Status, Table, order_key
+from b24migrate.stores.azure.changing import ChangingRoom, Plan
+from b24migrate.stores.azure.finding import MOST, failed
+from b24migrate.stores.azure.keys import row_key
+from b24migrate.stores.azure.order import shape
+from b24migrate.stores.azure.registers import RegisterRoom
+from b24migrate.stores.azure.rows import SMALL, emptied, face_of, key_of, time_text, value_of
+from b24migrate.stores.azure.shards import Face, Tally
+from b24migrate.stores.azure.transactions import merge
+
+_LINKS = Table(ID_MAP.name, ID_MAP.partition)
+_ROW_KEY = attrgetter("row_key")
+_NO_ERROR = dict.fromkeys(("LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"), "")
+
+
+class SettlingRoom(ChangingRoom, RegisterRoom):
+    def settle(self, stream: str, table: Table, outcomes: Sequence[Settled], *, now: datetime) -> None:
+        self.link(stream, [one.link for one in outcomes if one.link], now=now)
+        at = time_text(now)
+
+        def plan(outcome: Settled, old: Any) -> Plan[Settled]:
+            return _settled(stream, outcome, old, at) if old else Plan(outcome)
+
+        for part in _without_repeats(outcomes):
+            known = self.finder.find(table, [one.row_key for one in part], SMALL)
+            for _ in self._change(table, part, _ROW_KEY, plan, known):
+                pass
+
+    def renew(self, table: Table, *, code: str = "", row_keys: Sequence[str] | None = None) -> int:
+        if row_keys is not None:
+            wanted = list(dict.fromkeys(row_keys))
+            return self._renew(table, list(self.finder.find(table, wanted, SMALL).values()), code)
+        if not any(self.tallies.read(table).counts()[status] for status in (Status.IMPORT_ERR, Status.ERROR_RETRY)):
+            return 0
+        said = f"PartitionKey eq '{table.partition}' and {failed(code).said}"
+        return sum(self._renew(table, page, code) for page in self.finder.pages(table, said, SMALL, MOST))
+
+    def _renew(self, table: Table, found: Sequence[Any], code: str) -> int:
+        where = failed(code)
+
+        def plan(key: str, old: Any) -> Plan[str]:
+            return _renewed(key, old) if old and where.holds(old) else Plan(key)
+
+        known = {key_of(one): one for one in found}
+        done = self._change(table, list(known), str, plan, known)
+        return sum(one.operation is not None for one in done)
+
+    def link(self, stream: str, links: Sequence[Link], *, now: datetime) -> None:
+        at = time_text(now)
+        self.write(ID_MAP, [_link_row(stream, one, at) for one in links])
+
+    def links(self, stream: str, source_ids: Collection[str]) -> dict[str, Link]:
+        alike: dict[str, list[str]] = {}
+        for one in source_ids:
+            alike.setdefault(shape(order_key(one)), []).append(row_key(f"{stream}:{one}"))
+        found = (row for keys in alike.values() for row in self.finder.some(_LINKS, keys))
+        return {link.source_id: link for link in (self._link(stream, row) for row in found)}
+
+    def all_links(self, stream: str) -> Iterator[Link]:
+        for found in self._range(ID_MAP, f"{stream}:", None):
+            yield self._link(stream, found)
+
+    def _link(self, stream: str, found: Any) -> Link:
+        row = self._row(ID_MAP, found)
+        values = (row.values[name] for name in ("TargetId", "Digest", "Origin"))
+        return Link(row.key.removeprefix(f"{stream}:"), *values)
+
+
+def _link_row(stream: str, link: Link, at: str) -> RegisterRow:
+    values = {"TargetId": link.target_id, "Digest": link.digest, "ImportedAtUtc": at, "Origin": link.origin}
+    return RegisterRow(f"{stream}:{link.source_id}", values)
+
+
+def _settled(stream: str, outcome: Settled, old: Any, at: str) -> Plan[Settled]:
+    before = face_of(old)
+    has_failed = bool(outcome.error_code or outcome.error)
+    code = (outcome.error_code or "") if has_failed else None
+    made = {
+        "PartitionKey": old["PartitionKey"],
+        "RowKey": old["RowKey"],
+        "Status": outcome.status.value,
+        "Attempts": outcome.attempts,
+        "LastErrorCode": emptied(code),
+        "LastError": emptied(outcome.error),
+        "LastErrorAtUtc": at if has_failed else "",
+        "RetryAfterUtc": _same_form(outcome.retry_after_utc),
+    }
+    if outcome.link:
+        made["TargetId"] = outcome.link.target_id
+    if outcome.status is Status.IMPORT_OK:
+        made["ImportedAtUtc"] = at
+    tally = Tally().leave(before).enter(Face(outcome.status, before.pulled, code))
+    tally.count(f"retries:{stream}", max(0, outcome.attempts - max(1, value_of(old, "Attempts"))))
+    if before.status != Status.IMPORT_OK:
+        for loss, count in outcome.losses.items():
+            tally.count(f"{loss}:{stream}", count)
+    return Plan(outcome, merge(made, old.metadata["etag"]), tally)
+
+
+def _renewed(key: str, old: Any) -> Plan[str]:
+    before = face_of(old)
+    made = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"], "Status": "NEW", "Attempts": 0, **_NO_ERROR}
+    tally = Tally().leave(before).enter(Face(Status.NEW, before.pulled))
+    return Plan(key, merge(made, old.metadata["etag"]), tally)
+
+
+def _same_form(stamp: str | None) -> str:
+    """A time from elsewhere, written as we write times."""
+    return time_text(datetime.fromisoformat(stamp)) if stamp else ""
+
+
+def _without_repeats(outcomes: Sequence[Settled]) -> list[Sequence[Settled]]:
+    """One that is there twice ends as the last says."""
+    parts: list[dict[str, Settled]] = []
+    for outcome in outcomes:
+        if not parts or outcome.row_key in parts[-1]:
+            parts.append({})
+        parts[-1][outcome.row_key] = outcome
+    return [list(part.values()) for part in parts]

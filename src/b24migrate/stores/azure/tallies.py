@@ -1,0 +1,200 @@
+"""Writing records together with the numbers that count them, and the order that finds them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import Any
+
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+
+from b24migrate.errors import MigrationError
+from b24migrate.records import Table
+from b24migrate.stores.azure.account import Account
+from b24migrate.stores.azure.failures import error_code, translate, translated
+from b24migrate.stores.azure.order import segments_of
+from b24migrate.stores.azure.shards import (
+    AFTER_SHARDS,
+    BASE,
+    NOTHING,
+    SHARD,
+    Added,
+    Shard,
+    Tally,
+    packed_numbers,
+    properties_of,
+    unpacked_numbers,
+)
+from b24migrate.stores.azure.transactions import Operation, create, delete, replace
+
+CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
+_WORTH_A_SEGMENT = 3000  # keys
+_SEGMENT_BYTES = 120_000
+_MANY = 100  # shards, before somebody who reads them adds the oldest up
+_AT_ONCE = 40
+_REMEMBERED = 300  # shards that were added up
+_TRIES = 5
+_SELECT = ["PartitionKey", "RowKey", "Timestamp", "Token", *properties_of("Numbers")]
+
+
+class Tallies:
+    """The shards of this process: as many for a table as it has writers at once."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._lock = Lock()
+        self._free: dict[Table, list[Shard]] = {}
+        self._mine: dict[Table, set[str]] = {}
+
+    # ------------------------------------------------------------ writing
+
+    def commit(
+        self,
+        table: Table,
+        operations: Sequence[Operation],
+        tally: Mapping[str, float],
+        added: Added,
+        *,
+        patient: bool = True,
+    ) -> bool:
+        """False when something is not as it was, or, to who is patient, when the service did not do it: whoever asks
+        reads again. The numbers are right either way."""
+        with self._shard(table) as held:
+            before = held[0]
+            recent = Added.of((before.recent, added)) if added != NOTHING else before.recent
+            grown = len(recent.keys) > _WORTH_A_SEGMENT or recent.size > _SEGMENT_BYTES
+            after = before.after(tally, NOTHING if grown else recent)
+            held[:] = []  # until it is known what became of it
+            sent = [*operations, after.operation(table), *(segments_of(table, recent) if grown else [])]
+            try:
+                etag = self._account.table(table.name).submit_transaction(sent)[len(operations)]["etag"]
+            except AzureError as error:
+                if _is_refusal(error):
+                    held[:] = [before]
+                    raise translate(error, self._account.place) from error
+                if self._arrived(table, after, held):
+                    return True
+                if patient or error_code(error) in CONFLICTS:
+                    return False
+                raise translate(error, self._account.place) from error
+            held[:] = [Shard(after.name, after.numbers, after.recent, after.token, etag)]
+            return True
+
+    def _arrived(self, table: Table, sent: Shard, held: list[Shard]) -> bool:
+        """Whether a write without a clear answer was done. Its token tells, in the shard or, if somebody added that up
+        meanwhile, in what is remembered of it."""
+        found = self._row(table, SHARD + sent.name)
+        if found:
+            held[:] = [Shard.read(found)]
+            return bool(found["Token"] == sent.token)
+        return bool(_folded(self._row(table, BASE)).get(sent.name) == sent.token)
+
+    @contextmanager
+    def _shard(self, table: Table) -> Iterator[list[Shard]]:
+        """One that nobody else in this process uses, to be given back as it is then."""
+        with self._lock:
+            free = self._free.setdefault(table, [])
+            held = [free.pop() if free else Shard()]
+            self._mine.setdefault(table, set()).add(held[0].name)
+        try:
+            yield held
+        finally:
+            with self._lock:
+                self._free[table] += held
+
+    # ------------------------------------------------------------ reading
+
+    def read(self, table: Table) -> Tally:
+        rows = self._rows(table)
+        if len(rows) > _MANY:
+            oldest = sorted((row for row in rows if row["RowKey"] != BASE), key=_age)
+            self._add_up(table, {row["RowKey"] for row in oldest[: _MANY // 2]})
+        return Tally().plus(*map(unpacked_numbers, rows))
+
+    def _rows(self, table: Table, select: list[str] | None = _SELECT) -> list[Any]:
+        where = f"PartitionKey eq '{table.partition}' and RowKey ge '{BASE}' and RowKey lt '{AFTER_SHARDS}'"
+        with translated(self._account.place):
+            while True:
+                pages = self._account.table(table.name).query_entities(where, select=select).by_page()
+                found = [rows for page in pages if (rows := list(page))]
+                rows = [row for page in found for row in page]
+                # A page is as of one moment; several are only if nothing was added up meanwhile.
+                if len(found) < 2 or self._is_as_it_was(table, rows):
+                    return rows
+
+    def _is_as_it_was(self, table: Table, rows: Iterable[Any]) -> bool:
+        before = [row.metadata["etag"] for row in rows if row["RowKey"] == BASE]
+        now = self._row(table, BASE)
+        return before == ([now.metadata["etag"]] if now else [])
+
+    def _row(self, table: Table, key: str) -> Any:
+        with translated(self._account.place):
+            try:
+                return self._account.table(table.name).get_entity(table.partition, key)
+            except ResourceNotFoundError:
+                return None
+
+    # ------------------------------------------------------------ adding up
+
+    def close(self) -> None:
+        """Leaves no shard behind. One that stays is counted where it is, until there are many."""
+        with self._lock:
+            mine, self._mine, self._free = self._mine, {}, {}
+        for table, names in mine.items():
+            with suppress(MigrationError):
+                self._leave(table, {SHARD + name for name in names})
+
+    def _leave(self, table: Table, keys: set[str]) -> None:
+        for _ in range(_TRIES):
+            if self._add_up(table, keys):
+                return
+
+    def _add_up(self, table: Table, keys: set[str]) -> bool:
+        """In one transaction. False when some are left, because there are many or something changed meanwhile. An owner
+        who comes back finds its shard gone and begins another."""
+        found = {row["RowKey"]: row for row in self._rows(table, None)}
+        base = found.get(BASE)
+        left = [row for key, row in found.items() if key in keys]
+        if not left:
+            return True
+        rows = left[:_AT_ONCE]
+        shards = [Shard.read(row) for row in rows]
+        numbers = (unpacked_numbers(base) if base else Tally()).plus(*(shard.numbers for shard in shards))
+        folded = _folded(base) | {shard.name: shard.token for shard in shards}
+        made = {
+            "PartitionKey": table.partition,
+            "RowKey": BASE,
+            "Token": "",
+            "Folded": json.dumps(dict(list(folded.items())[-_REMEMBERED:])),
+            **packed_numbers(numbers),
+        }
+        added = Added.of(shard.recent for shard in shards)
+        operations = [
+            replace(made, base.metadata["etag"]) if base else create(made),
+            *(delete(table.partition, row["RowKey"], row.metadata["etag"]) for row in rows),
+            *segments_of(table, added),
+        ]
+        with translated(self._account.place):
+            try:
+                self._account.table(table.name).submit_transaction(operations)
+            except HttpResponseError as error:
+                if error_code(error) not in CONFLICTS:
+                    raise
+                return False
+        return len(rows) == len(left)
+
+
+def _folded(base: Any) -> dict[str, str]:
+    return dict(json.loads(base["Folded"])) if base else {}
+
+
+def _age(row: Any) -> Any:
+    return row.metadata["timestamp"]
+
+
+def _is_refusal(error: AzureError) -> bool:
+    """Whether the service did nothing, and would do nothing the next time."""
+    status = error.status_code or 0 if isinstance(error, HttpResponseError) else 0
+    return 400 <= status < 500 and status not in (408, 429) and error_code(error) not in CONFLICTS
