@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +27,8 @@ from b24migrate.errors import Limited
 from b24migrate.ports import QUOTA, RegisterRow, Store
 from b24migrate.records import Json
 from b24migrate.stores import open_store
+from b24sim import Company, Plan, Portal, serve
+from b24sim.limits import LeakyBucket
 
 ROOT = Path(__file__).parents[2]
 METHODS = ("batch", "user.get")
@@ -308,4 +311,21 @@ def test_no_turn_is_lost_between_processes(tmp_path: Path) -> None:
     assert [process.wait(60) for process in started] == [0, 0, 0]
     store = open_store(url, (), SystemClock()).store
     assert row(store).values["Level"] == pytest.approx(1 + 3 * 60)
+    store.close()
+
+
+def test_processes_that_ask_a_portal_as_often_as_they_may_are_not_refused(tmp_path: Path) -> None:
+    config = tmp_path / "b24migrate.toml"
+    with serve(Portal(Company(Plan(users=1)), bucket=LeakyBucket(20, 10))) as cloud:
+        config.write_text(
+            f'[source]\nwebhook = "{cloud.webhook()}"\nrequests_per_second = 20\nbucket = 10\n'
+            '[target]\nwebhook = "http://127.0.0.1:1/rest/1/secret/"\n'
+        )
+        command = [sys.executable, "-m", "tests.bitrix.caller", str(config), "25"]
+        started = [subprocess.Popen(command, cwd=ROOT) for _ in range(4)]
+        assert [process.wait(60) for process in started] == [0, 0, 0, 0]
+        assert cloud.portal.stats.errors["QUERY_LIMIT_EXCEEDED"] <= 1
+        assert cloud.portal.stats.http_requests <= 101
+    store = open_store("sqlite:///b24migrate.db", (), SystemClock(), base=tmp_path).store
+    assert [one.key for one in store.rows(QUOTA)] == [urlsplit(cloud.webhook()).netloc]
     store.close()

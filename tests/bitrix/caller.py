@@ -1,0 +1,29 @@
+"""A process that asks a portal as often as it may: `python -m tests.bitrix.caller CONFIG TIMES`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from b24migrate.clocks import SystemClock
+from b24migrate.errors import Limited
+from b24migrate.settings import load
+from b24migrate.stores import open_store
+from b24migrate.wiring import source_portal
+
+
+def call(config: Path, times: int) -> None:
+    settings, clock = load(config), SystemClock()
+    store = open_store(settings.store.url, (), clock, base=config.parent).store
+    portal = source_portal(settings, clock, (), store)
+    while times:
+        try:
+            portal.call("server.time", {})
+            times -= 1
+        except Limited as error:
+            clock.sleep(error.wait_s)
+    store.close()
+
+
+if __name__ == "__main__":
+    call(Path(sys.argv[1]), int(sys.argv[2]))
