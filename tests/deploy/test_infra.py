@@ -135,7 +135,7 @@ def functions() -> dict[str, list[dict[str, Any]]]:
     """Bindings by the name of the function."""
     app = FunctionApp()
     app.register_functions(blueprint(Keeper(from_environment)))
-    return {one.get_function_name(): one.get_dict_repr()["bindings"] for one in app.get_functions()}
+    return {str(one.get_function_name()): one.get_dict_repr()["bindings"] for one in app.get_functions()}
 
 
 def test_settings_of_the_operator_cannot_replace_the_wiring(azure: Path) -> None:

@@ -143,11 +143,11 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
       ipSecurityRestrictionsDefaultAction: 'Deny'
       scmIpSecurityRestrictionsUseMain: true
       ipSecurityRestrictions: [
-        for (range, index) in allowedIpRanges: {
+        for (address, index) in allowedIpRanges: {
           name: 'allowed-${index}'
           action: 'Allow'
           priority: 100 + index
-          ipAddress: contains(range, '/') ? range : '${range}/32'
+          ipAddress: contains(address, '/') ? address : '${address}/32'
         }
       ]
     }

@@ -41,8 +41,8 @@ resource account 'Microsoft.Storage/storageAccounts@2025-01-01' = {
       bypass: 'None'
       defaultAction: 'Deny'
       ipRules: [
-        for range in allowedIpRanges: {
-          value: range
+        for address in allowedIpRanges: {
+          value: address
           action: 'Allow'
         }
       ]

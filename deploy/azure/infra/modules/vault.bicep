@@ -45,8 +45,8 @@ resource vault 'Microsoft.KeyVault/vaults@2024-11-01' = {
       bypass: 'None'
       defaultAction: 'Deny'
       ipRules: [
-        for range in allowedIpRanges: {
-          value: range
+        for address in allowedIpRanges: {
+          value: address
         }
       ]
     }
