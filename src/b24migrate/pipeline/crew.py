@@ -17,8 +17,9 @@ from b24migrate.ports import Lease
 
 LEASE_S = 90.0
 RENEW_S = 20.0
-STEP_S = 1.0
-IDLE_GLANCES = 10.0  # an idle worker looks for itself after as many, should nobody wake it
+# In glances, which the queue says how long to wait between: a second where it is a file, some where it is far away.
+STEP_GLANCES = 10.0  # the plan is looked at, should whoever finished the last job of a stage have died there
+IDLE_GLANCES = 10.0  # an idle worker looks for itself, should nobody wake it
 ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 
 
@@ -68,7 +69,7 @@ class Crew:
                 self._keep_leases()
                 queue.tend(now=clock.now())
                 renewed = now
-            if now - stepped >= STEP_S:
+            if now - stepped >= STEP_GLANCES * queue.glance_s:
                 if self._conductor.step():
                     return
                 stepped = now

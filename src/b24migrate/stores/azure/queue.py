@@ -42,7 +42,7 @@ OVERTAKEN_S = 1.0  # a message is sent before its row is written, and may be rec
 
 
 class AzureQueue:
-    glance_s = 1.0
+    glance_s = 0.5
 
     def __init__(self, account: Account, clock: Clock) -> None:
         self._account = account
