@@ -27,6 +27,15 @@ def test_a_file_comes_back_as_it_was(files: Files) -> None:
     assert files.size("disk:1") == len(content)
 
 
+def test_an_empty_file_is_a_file(files: Files) -> None:
+    put(files, "disk:1", b"")
+    assert files.size("disk:1") == 0
+    with files.open("disk:1") as back:
+        assert back.read() == b""
+        assert back.seek(0, 2) == 0
+        assert back.read(5) == b""
+
+
 def test_a_large_file_is_read_from_anywhere(files: Files) -> None:
     content = b"".join(number.to_bytes(4, "big") for number in range(2_500_000))
     with files.writer("disk:1") as out:

@@ -21,6 +21,7 @@ from b24migrate.stores.azure.limits import MIB
 T = TypeVar("T")
 
 FILES = "files"
+EMPTY_HAS_NO_RANGE = 416
 BLOCK_BYTES = 4 * MIB  # what a file costs in memory while it is written or read
 
 
@@ -117,12 +118,18 @@ class _Download(io.RawIOBase):
         self._blob = blob
         self._key = key
         self._place = place
-        self._at = 0
-        first = blob.download_blob(offset=0, length=BLOCK_BYTES)
+        self._at = self._size = self._stretch_at = 0
+        self._stretch = b""
+        try:
+            first = blob.download_blob(offset=0, length=BLOCK_BYTES)
+        except HttpResponseError as error:
+            if error.status_code != EMPTY_HAS_NO_RANGE:
+                raise
+            return
         self._etag = first.properties.etag
         _, _, whole = (first.properties.content_range or "/0").rpartition("/")  # "bytes 0-4194303/15360000"
         self._size = int(whole)
-        self._stretch, self._stretch_at = first.readall(), 0
+        self._stretch = first.readall()
 
     def readable(self) -> bool:
         return True
