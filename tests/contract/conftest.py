@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -46,13 +46,26 @@ def files(opened: Opened) -> Files:
 
 
 @pytest.fixture
-def histories(request: pytest.FixtureRequest) -> settings:
-    """How many random histories, and how long: a step in Azurite takes as long as a history in SQLite."""
-    count, steps = (4, 15) if request.node.callspec.params["backend"] == "azure" else (40, 25)
-    return settings(
-        max_examples=count,
-        stateful_step_count=steps,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        derandomize=True,
-    )
+def examples(request: pytest.FixtureRequest) -> Callable[[int], settings]:
+    """Settings for so many random examples; for a twelfth of them in Azurite, where each takes seconds."""
+
+    def chosen(count: int) -> settings:
+        return settings(
+            max_examples=count // 12 if is_slow(request) else count,
+            stateful_step_count=12 if is_slow(request) else 25,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            derandomize=True,
+        )
+
+    return chosen
+
+
+@pytest.fixture
+def many(request: pytest.FixtureRequest) -> int:
+    """More than any store takes in one go, but not more than it can take in a second or two."""
+    return 1100 if is_slow(request) else 5000
+
+
+def is_slow(request: pytest.FixtureRequest) -> bool:
+    return bool(request.node.callspec.params["backend"] == "azure")

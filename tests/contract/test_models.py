@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -249,9 +250,9 @@ class Jobs(Machine):
         self.hidden.pop(job.id, None)
 
 
-def test_records_agree_with_the_model(backend: Open, histories: settings) -> None:
-    run_state_machine_as_test(lambda: Records(backend), settings=histories)  # type: ignore[arg-type]
+def test_records_agree_with_the_model(backend: Open, examples: Callable[[int], settings]) -> None:
+    run_state_machine_as_test(lambda: Records(backend), settings=examples(40))  # type: ignore[arg-type]
 
 
-def test_jobs_agree_with_the_model(backend: Open, histories: settings) -> None:
-    run_state_machine_as_test(lambda: Jobs(backend), settings=histories)  # type: ignore[arg-type]
+def test_jobs_agree_with_the_model(backend: Open, examples: Callable[[int], settings]) -> None:
+    run_state_machine_as_test(lambda: Jobs(backend), settings=examples(40))  # type: ignore[arg-type]

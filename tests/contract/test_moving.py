@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from tests.contract.shelf import (
     EVERYTHING,
     GROUPS,
@@ -185,8 +185,8 @@ def test_all_rows_of_a_register_come_from_every_partition(store: Store) -> None:
     assert list(store.all_rows(PAGE_LOG)) == []
 
 
-def test_a_long_register_is_walked_to_its_end(store: Store) -> None:
-    rows = [RegisterRow(f"users:{n}", {"TargetId": f"t{n}", "Digest": ""}) for n in range(4500)]
+def test_a_long_register_is_walked_to_its_end(store: Store, many: int) -> None:
+    rows = [RegisterRow(f"users:{n}", {"TargetId": f"t{n}", "Digest": ""}) for n in range(many)]
     store.write(ID_MAP, rows)
     assert sorted(one.key for one in store.all_rows(ID_MAP)) == sorted(one.key for one in rows)
 
@@ -269,8 +269,10 @@ COLUMN: Mapping[str, st.SearchStrategy[Any]] = {
 ROWS = st.lists(st.fixed_dictionaries(dict(COLUMN)), max_size=12, unique_by=lambda one: str(one["RowKey"]))
 
 
-def test_whatever_is_restored_is_exported(backend: Open, tmp_path_factory: Any) -> None:
-    @settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def test_whatever_is_restored_is_exported(
+    backend: Open, tmp_path_factory: Any, examples: Callable[[int], settings]
+) -> None:
+    @examples(30)
     @given(ROWS, ROWS)
     def restored(first: list[dict[str, Json]], second: list[dict[str, Json]]) -> None:
         folder: Path = tmp_path_factory.mktemp("store")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
@@ -19,25 +21,34 @@ part = st.one_of(st.integers(0, 12).map(str), st.sampled_from(["a", "b-1", "m3",
 row_keys = st.lists(part, min_size=1, max_size=3).map(":".join)
 
 
-@QUIET
-@given(
-    there=st.sets(row_keys, max_size=30),
-    settled=st.sets(st.integers(0, 30)),
-    every=st.integers(1, 7),
-    whole=st.booleans(),
-    pending=st.booleans(),
-    ends=st.none() | st.tuples(row_keys, row_keys),
+class Cutting(NamedTuple):
+    """A table, what of it is settled, and how it is to be cut."""
+
+    there: set[str]
+    settled: set[int]
+    every: int
+    whole: bool
+    pending: bool
+    ends: tuple[str, str] | None
+
+
+cuttings = st.builds(
+    Cutting,
+    st.sets(row_keys, max_size=30),
+    st.sets(st.integers(0, 30)),
+    st.integers(1, 7),
+    st.booleans(),
+    st.booleans(),
+    st.none() | st.tuples(row_keys, row_keys),
 )
-def test_cuts_cover_everything_once_and_divide_no_parent(
-    backend: Open,
-    *,
-    there: set[str],
-    settled: set[int],
-    every: int,
-    whole: bool,
-    pending: bool,
-    ends: tuple[str, str] | None,
-) -> None:
+
+
+def test_cuts_cover_everything_once_and_divide_no_parent(backend: Open, examples: Callable[[int], settings]) -> None:
+    examples(60)(given(cuttings)(lambda cutting: check_cuts(backend, cutting)))()
+
+
+def check_cuts(backend: Open, cutting: Cutting) -> None:
+    there, settled, every, whole, pending, ends = cutting
     with tempfile.TemporaryDirectory() as folder:
         store = backend(Path(folder), Time()).store
         ordered = sorted(there, key=order_key)

@@ -76,11 +76,6 @@ def test_another_address_is_refused_with_the_fix(url: str) -> None:
         open_store(url, TABLES, Time())
 
 
-def test_azure_is_not_in_this_version() -> None:
-    with pytest.raises(BadConfiguration, match="not in this version"):
-        open_store("azure://account", TABLES, Time())
-
-
 # ---------------------------------------------------------------- its file
 
 
