@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.chaos.killing import Migration, end
 from tests.chaos.peeking import SqlitePeek
 from tests.pipeline.world import TALK, World, small, world
+
+from b24migrate.events import PhaseChanged
+from b24migrate.pipeline import gates
+from b24migrate.pipeline.state import States
+from b24migrate.ports import PAGE_LOG, RegisterRow
 
 
 def migration(made: World) -> Migration:
@@ -65,3 +71,25 @@ def test_no_more_calls_are_under_way_than_the_configuration_says(tmp_path: Path)
         assert made.run(run={"workers": 1}).exit_code == 0
         assert made.box.portal.stats.peak_in_flight == 1
         assert made.cloud.portal.stats.peak_in_flight == 1
+
+
+def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begun anew, it would read everything twice, and what was logged meanwhile would be lost."""
+    unmet = gates.unmet
+
+    def slowly(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(gates, "unmet", unmet)
+        other.step()
+        app.work.store.write(PAGE_LOG, [RegisterRow("users:1", {})])
+        return unmet(*args, **options)
+
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+        one, other = app.runner.conductor(run.plan), app.runner.conductor(run.plan)
+        monkeypatch.setattr(gates, "unmet", slowly)
+        one.step()
+        state = States(app.work.store).read("users")
+        assert (state.pass_no, state.phase("get").seeded) == (1, True)
+        assert app.work.store.count(PAGE_LOG, "users:") == 1
+        told = [event.state for event in made.events if isinstance(event, PhaseChanged)]
+        assert told.count("running") == 1

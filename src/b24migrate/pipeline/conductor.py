@@ -86,10 +86,10 @@ class Conductor:
         if phase is None or state.phase(phase).state in STUCK:
             return False
         if state.phase(phase).state == PENDING:
-            return self._start(entity, phase)
+            return self._start(entity, state, phase)
         return self.idle(entity.task(phase)) and self._next_stage(entity, state, phase)
 
-    def _start(self, entity: Entity, phase: str) -> bool:
+    def _start(self, entity: Entity, state: EntityState, phase: str) -> bool:
         if self._must_wait(entity, phase):
             return False
         analysis = analyses.load(self._work.store)
@@ -100,10 +100,19 @@ class Conductor:
             return self._set(entity, phase, PhaseState(SKIPPED, message=skipped))
         closed = gates.unmet(self._work, analysis, entity, phase, planned=self._plan.entities, coverage=self._coverage)
         if closed is not None:
-            return self._set(entity, phase, PhaseState(BLOCKED, message=str(closed)))
+            return self._begin(state, phase, PhaseState(BLOCKED, message=str(closed)))
         if phase == "get":
+            if self._states.read(entity.name).version != state.version:
+                return True  # somebody else was faster, and what is logged by now belongs to the new pass
             self._forget_the_last_pass(entity)
-        return self._set(entity, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
+            state = _next_pass(state)
+        return self._begin(state, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
+
+    def _begin(self, state: EntityState, phase: str, after: PhaseState) -> bool:
+        """Once, by whoever comes first: a phase that somebody else has begun is not begun again."""
+        if self._swap(state, phase, after):
+            self._tell(state.name, phase, after)
+        return True
 
     def _forget_the_last_pass(self, entity: Entity) -> None:
         """What was logged about the source's pages and set aside; what was staged and imported stays."""
@@ -112,7 +121,6 @@ class Conductor:
                 self._work.store.erase(register, f"{stream.name}:")
             for why in ("excluded", "impossible"):
                 self._work.store.erase(SET_ASIDE, f"{why}:{stream.name}:")
-        self._states.change(entity.name, _next_pass)
 
     def _must_wait(self, entity: Entity, phase: str) -> bool:
         """For the entities it refers to. A second pass for all of them: texts and late references name anything; and a
@@ -187,9 +195,12 @@ class Conductor:
 
     def _set(self, entity: Entity, phase: str, after: PhaseState) -> bool:
         self._states.change(entity.name, lambda before: before.with_phase(phase, after))
-        if phase != LATE or after.state in STUCK:
-            self._work.tell(PhaseChanged(entity.name, phase, after.state, after.message))
+        self._tell(entity.name, phase, after)
         return True
+
+    def _tell(self, entity: str, phase: str, after: PhaseState) -> None:
+        if phase != LATE or after.state in STUCK:
+            self._work.tell(PhaseChanged(entity, phase, after.state, after.message))
 
 
 def with_late(phases: Sequence[str]) -> list[str]:
