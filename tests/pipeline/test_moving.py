@@ -83,7 +83,7 @@ def put_file(one: Side, key: str, content: bytes, status: Status = Status.NEW, s
 def furnish(one: Side) -> None:
     """A little of everything."""
     one.store.restore(GROUPS, [whole(n, Status="IMPORT_OK" if n % 3 else "NEW") for n in range(1, 400)])
-    one.store.write(ID_MAP, [RegisterRow(f"groups:{n}", {"TargetId": f"t{n}", "Digest": "d"}) for n in range(2500)])
+    one.store.write(ID_MAP, [RegisterRow(f"groups:{n}", {"TargetId": f"t{n}", "Digest": "d"}) for n in range(2050)])
     one.store.write(RUNS, [RegisterRow("run-1", {"RunId": "run-1", "Plan": {"a": [1, None]}})])
     one.store.add({"seen:Groups:1": 399, "limit_wait:im.get": 0.1 + 0.2})
     one.queue.put([Job("groups-set", "send", {"n": 1}, 1, 2), Job("groups-set", "send", {"n": 2})])
@@ -101,7 +101,7 @@ def test_everything_arrives(origin: Side, to: Side) -> None:
     assert rows == {
         "Groups": 399,
         "Files": 2,
-        "IdMap": 2500,
+        "IdMap": 2050,
         "Runs": 1,
         "counters": 2,
         "jobs": 3,
@@ -152,7 +152,7 @@ def interrupted(at_line: int) -> Callable[[str], None]:
     return say
 
 
-@pytest.mark.parametrize("at_line", [1, 2, 3, 4, 5, 6, 8, 10, 12])
+@pytest.mark.parametrize("at_line", [1, 3, 5, 8, 12])
 def test_an_interrupted_copy_is_continued_and_doubles_nothing(origin: Side, to: Side, at_line: int) -> None:
     furnish(origin)
     with pytest.raises(KeyboardInterrupt):
@@ -265,7 +265,7 @@ def test_work_on_the_origin_meanwhile_is_found_out(origin: Side, to: Side) -> No
     done = moved(origin, to, say)
     assert [(line.what, line.note) for line in done.lines if not line.equal] == [
         ("Groups", "the contents differ"),
-        ("IdMap", "2,501 rows there, 2,500 here"),
+        ("IdMap", "2,051 rows there, 2,050 here"),
     ]
     assert moved(origin, to).equal
 
@@ -436,11 +436,9 @@ COPY = ADDRESSES["sqlite"]
         pytest.param(LAPTOP, COPY, FileMoved, 2, id="laptop-laptop-fetching"),
         pytest.param(LAPTOP, COPY, Sent, 2, id="laptop-laptop-sending"),
         pytest.param(LAPTOP, COPY, Sent, 5, id="laptop-laptop-late"),
-        pytest.param(LAPTOP, CLOUD, Extracted, 3, id="laptop-azure-reading"),
-        pytest.param(LAPTOP, CLOUD, FileMoved, 2, id="laptop-azure-fetching"),
+        pytest.param(LAPTOP, CLOUD, Extracted, 3, id="laptop-azure-reading", marks=pytest.mark.slow),
         pytest.param(LAPTOP, CLOUD, Sent, 2, id="laptop-azure-sending"),
-        pytest.param(LAPTOP, CLOUD, Sent, 5, id="laptop-azure-late"),
-        pytest.param(CLOUD, COPY, Sent, 2, id="azure-laptop-sending"),
+        pytest.param(CLOUD, COPY, Sent, 2, id="azure-laptop-sending", marks=pytest.mark.slow),
     ],
 )
 def test_a_migration_goes_on_in_the_copy(
