@@ -29,7 +29,7 @@ def small(tmp_path: Path) -> Iterator[World]:
 def on_sqlite(made: World, **options: float) -> Iterator[Host]:
     with made.app() as own:
         mailbox = TableMailbox(own.work.queue, made.clock)
-        with Host(opening(made), mailbox, made.clock, **options) as host:  # type: ignore[arg-type]
+        with Host(opening(made), own.work.store, mailbox, made.clock, **options) as host:  # type: ignore[arg-type]
             yield host
 
 

@@ -21,12 +21,14 @@ from tests.pipeline.world import LeapingClock
 
 from b24migrate.hosts.functions import Keeper
 from b24migrate.hosts.functions.triggers import blueprint
-from b24migrate.ports import Queue
+from b24migrate.pipeline import plan
+from b24migrate.ports import Queue, Store
 from b24migrate.wiring import App
 
 Json = Any
 Open = Callable[[], AbstractContextManager[App]]
 MOST_DELIVERIES = 3
+LONGEST_LIFE = 30  # calls of ports, of an instance that dies
 LEAP_S = 400.0  # beyond every lease, and beyond the time after which a message counts as lost
 
 
@@ -163,9 +165,10 @@ class Host:
     """Calls the functions until no run is under way. Of the messages some come twice, and some instances die."""
 
     opens: Open
+    store: Store
     mailbox: Mailbox
     clock: LeapingClock
-    dying: float = 0.0
+    dying: float = 0.0  # how many of the deliveries an instance does not survive
     doubling: float = 0.0
     chance: Random = field(default_factory=lambda: Random(7))
     instances: int = 2
@@ -193,7 +196,7 @@ class Host:
         """Until the run has ended or stopped; returns the status."""
         quiet = 0
         with ThreadPoolExecutor(self.instances) as pool:
-            while self.state() == "active":
+            while self._under_way():
                 assert self.deliveries < most, "the run does not come to its end"
                 assert quiet < 20, "nothing happens any more"
                 letters = self.mailbox.receive()
@@ -208,6 +211,10 @@ class Host:
         status: Mapping[str, Json] = self.ask("status")[1]
         return status
 
+    def _under_way(self) -> bool:
+        run = plan.current(self.store)
+        return run is not None and run.under_way
+
     def state(self) -> str:
         return str(self.ask("status")[1]["state"])
 
@@ -215,7 +222,7 @@ class Host:
         self.deliveries += 1
         instance = self._living[place]
         mortal = self.chance.random() < self.dying
-        instance.life.left = self.chance.randrange(60) if mortal else None
+        instance.life.left = self.chance.randrange(LONGEST_LIFE) if mortal else None
         try:
             instance.deliver(letter.body, letter.deliveries)
             if self.chance.random() < self.doubling:

@@ -1,0 +1,131 @@
+"""No job takes much longer than it may, however slow the portals and however much there is to do: a job whose time is
+up leaves the rest to the next one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.world import TALK, World, world
+
+from b24migrate.events import Event, FileMoved, Sent
+from b24migrate.phases.work import LONGEST_JOB_S
+from b24migrate.pipeline import status
+from b24migrate.pipeline.perform import perform
+from b24migrate.streams import PHASES
+from b24migrate.target.imports import ImportTarget
+from b24migrate.wiring import App
+from b24sim.errors import RestError
+
+SLOW_S = 100.0
+
+
+@contextmanager
+def slow(made: World, *kinds: type[Event]) -> Iterator[App]:
+    """Whatever is told by such an event has taken a while."""
+
+    def dawdle(event: Event) -> None:
+        if isinstance(event, kinds):
+            made.clock.sleep(SLOW_S)
+
+    with made.app() as app:
+        app.work.observers = (*app.work.observers, dawdle)
+        yield app
+
+
+def longest_jobs(made: World, app: App, entities: tuple[str, ...] = TALK) -> dict[str, float]:
+    """Runs everything, one job after the other; the longest of each kind."""
+    run = app.runner.begin(entities, PHASES)
+    conductor = app.runner.conductor(run.plan)
+    took: dict[str, float] = defaultdict(float)
+    while not conductor.step():
+        lease = app.work.queue.claim("me", now=made.clock.now(), lease_s=10_000)
+        if lease is None:
+            made.clock.sleep(10)
+            continue
+        started = made.clock.monotonic()
+        perform(app.work, lease)
+        took[lease.job.kind] = max(took[lease.job.kind], made.clock.monotonic() - started)
+    assert app.runner.conclude(run).exit_code == 0
+    return took
+
+
+def test_slow_files_are_moved_in_several_jobs(small: World) -> None:
+    with slow(small, FileMoved) as app:
+        took = longest_jobs(small, app)
+    assert len(small.imported("files")) == 10
+    for kind in ("fetch", "upload"):
+        assert SLOW_S < took[kind] < LONGEST_JOB_S + SLOW_S + 10
+
+
+def test_records_that_go_one_by_one_to_a_slow_target_are_sent_in_several_jobs(
+    small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The target refuses every call with more than one of them."""
+    portal = small.box.portal
+    take = portal._import
+
+    def refuse(name: str, body: Mapping[str, Any], *size: Any) -> Any:
+        if len(body.get("items") or ()) > 1:
+            raise RestError("VALIDATION", "One at a time", 400)
+        return take(name, body, *size)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(portal, "_import", refuse)
+    with slow(small, Sent) as app:
+        took = longest_jobs(small, app, ("users",))
+    assert len(small.imported("users")) == 12
+    assert SLOW_S < took["send"] < LONGEST_JOB_S + SLOW_S + 10
+
+
+def outcome(made: World, longest_s: float, batch: int) -> tuple[Any, ...]:
+    """What the box got and how often, and what we say about it."""
+    with made.app() as app:
+        sizes = dict.fromkeys(app.work.streams, batch) if batch else app.work.options.batch
+        app.work.options = replace(app.work.options, longest_job_s=longest_s, batch=sizes, verify_sample=1000)
+        longest_jobs(made, app)
+        return made.effects(), status.snapshot(app.work).entities
+
+
+@pytest.mark.parametrize("batch", [0, 1])
+def test_jobs_without_any_time_still_do_everything_once(small: World, tmp_path: Path, batch: int) -> None:
+    (tmp_path / "other").mkdir()
+    with world(tmp_path / "other") as usual:
+        effects, entities = outcome(usual, LONGEST_JOB_S, batch)
+    hurried, told = outcome(small, 0.0, batch)
+    assert hurried == effects
+    assert any(updated for _, updated in effects.values())  # the second pass had something to do
+    for name in TALK:
+        assert told[name].streams == entities[name].streams
+        assert told[name].notes == entities[name].notes
+
+
+def test_a_large_file_is_uploaded_in_several_jobs(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ImportTarget, "_chunk_bytes", 40)
+    with small.app() as app:
+        app.work.options = replace(app.work.options, longest_job_s=0.0)
+        longest_jobs(small, app)
+    files = small.imported("files").values()
+    assert len(files) == 10
+    assert max(int(one["fields"]["size"]) for one in files) > 2 * 40
+
+
+def test_time_runs_for_each_job_and_each_thread(small: World) -> None:
+    with small.app() as app:
+        work = app.work
+        assert not work.time_is_up()  # outside of a job there is no hurry
+        work.begin_job()
+        small.clock.sleep(LONGEST_JOB_S - 1)
+        assert not work.time_is_up()
+        with ThreadPoolExecutor(1) as other:
+            other.submit(work.begin_job).result()
+            small.clock.sleep(1)
+            assert work.time_is_up()
+            assert not other.submit(work.time_is_up).result()
+        work.begin_job()
+        assert not work.time_is_up()
