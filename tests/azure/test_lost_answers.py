@@ -9,10 +9,11 @@ from contextlib import closing
 import pytest
 from tests import azurite
 from tests.azure import losing
-from tests.contract.labourer import raise_number
-from tests.contract.shelf import TABLES, Time
+from tests.contract.labourer import PAGE, SCOPE, labour, raise_number
+from tests.contract.shelf import GROUPS, TABLES, Time
 
 from b24migrate.ports import RUNS, RegisterRow
+from b24migrate.records import Job, Status
 from b24migrate.stores import Opened, open_store
 
 
@@ -75,6 +76,24 @@ def test_a_file_is_whole(opened: Opened) -> None:
         out.write(content)
     with opened.files.open("disk:1") as back:
         assert back.read() == content
+
+
+def test_jobs_are_done_once_and_records_counted_once() -> None:
+    url = azurite.url()
+    with closing(open_store(url, TABLES, Time()).store) as store:
+        with (
+            losing.answers("TABLE", losing.every(4, "POST", "PATCH", "PUT")),
+            losing.answers("QUEUE", losing.every(4, "DELETE")),
+        ):
+            opened = open_store(url, TABLES, Time())
+            opened.queue.put([Job(SCOPE, "read", {"n": number}) for number in range(0, 8, 2)])
+            opened.store.close()
+            labour(url, "host")
+        assert store.counts(GROUPS) == dict.fromkeys(Status, 0) | {Status.NEW: 9 * PAGE // 2 - 8, Status.IMPORT_OK: 8}
+        assert store.counters() == {"seen:Groups:1": 9 * PAGE // 2, "work": 8}
+        row = store.read(RUNS, "number")
+        assert row is not None
+        assert row.values["ExitCode"] == 8
 
 
 def test_a_store_is_made() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 import os
 import re
 import time
@@ -207,6 +208,8 @@ class Account:
     def _identity(self) -> Any:
         from azure.identity import DefaultAzureCredential
 
+        # It would print a page of what it tried where nobody keeps a log; we say what to do about it.
+        logging.getLogger("azure.identity").addHandler(logging.NullHandler())
         credential = DefaultAzureCredential()
         self.closing.callback(credential.close)
         return credential

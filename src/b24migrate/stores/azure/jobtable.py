@@ -106,7 +106,7 @@ class JobTable:
         """All or nothing; the new etags. None when something is not as it was, or the answer was lost."""
         with translated(self._account.place):
             try:
-                done = self._table.submit_transaction(operations)
+                done = self._account.submit(TABLE, operations)
             except ServiceResponseError:
                 return None
             except HttpResponseError as error:

@@ -7,7 +7,7 @@ when the answer to one was lost on the way, its token tells whether it arrived, 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from secrets import token_hex
 from threading import Lock
@@ -52,6 +52,7 @@ class RegisterRoom:
     blobs: Blobs
     versions: Versions
     own_counters: Counters
+    tallied: Callable[[str], dict[str, float]]  # the counters that are kept with the records they count
 
     # ------------------------------------------------------------ reading
 
@@ -119,10 +120,6 @@ class RegisterRoom:
         tallied = self.tallied("")
         names = counters.keys() | tallied.keys()
         self.own_counters.write({name: counters.get(name, 0) - tallied.get(name, 0) for name in names})
-
-    def tallied(self, prefix: str) -> dict[str, float]:
-        """The counters that are kept with the records they count."""
-        return {}
 
     # ------------------------------------------------------------ entities
 
