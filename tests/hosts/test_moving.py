@@ -167,6 +167,24 @@ def test_a_copy_that_was_struck_down_is_continued(scene: Scene, how: signal.Sign
     store.close()
 
 
+@pytest.mark.slow
+def test_a_copy_to_azure_that_was_struck_down_is_continued(scene: Scene, azure_store: str) -> None:
+    many(FROM, 4000)
+    command = [sys.executable, "-u", "-m", "b24migrate", "store", "copy", FROM, azure_store]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline().startswith("Cop"), child.communicate()
+    child.kill()
+    child.communicate(timeout=60)
+    is_clear(looked_at(scene, azure_store), 2, "unfinished copy", f"{azure_store}\n")
+    is_clear(copy(scene, to=azure_store), 0, "Equal.", f"Work goes on in {azure_store}")
+    is_clear(copy(scene, to=azure_store), 2, "complete copy")
+    is_clear(copy(scene, origin=azure_store, to="sqlite:///back.db"), 0, "Equal.")
+    store, _, _ = opened("sqlite:///back.db")
+    assert store.counters() == {"seen:ChatMessages:1": 4000}
+    store.close()
+
+
 def half_there() -> bool:
     """Rows have arrived."""
     with suppress(sqlite3.Error), closing(sqlite3.connect("file:copy.db?mode=ro", uri=True, timeout=1)) as connection:
