@@ -88,13 +88,19 @@ def client(name: str, portal: Portal, **options: object) -> dict[str, Any]:
 
 def ours(source: Portal, target: Portal, *steps: tuple[str, str], **options: object) -> list[dict[str, Any]]:
     """b24migrate with a fresh store; one dict of figures for each step."""
+    found: list[dict[str, Any]] = _migrated("ours", source, target, steps=steps, **options)["steps"]
+    return found
+
+
+def crew(source: Portal, target: Portal, step: tuple[str, str], **options: object) -> dict[str, Any]:
+    """The same by so many `processes` on one store."""
+    return _migrated("crew", source, target, steps=[step], **options)
+
+
+def _migrated(name: str, source: Portal, target: Portal, **options: object) -> dict[str, Any]:
     with folder() as store:
         controls = [source.control, target.control]
-        done = client(
-            "ours", source, target=target.webhook, controls=controls, folder=str(store), steps=steps, **options
-        )
-    found: list[dict[str, Any]] = done["steps"]
-    return found
+        return client(name, source, target=target.webhook, controls=controls, folder=str(store), **options)
 
 
 @contextmanager

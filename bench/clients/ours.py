@@ -35,9 +35,9 @@ class Phases:
             self.seconds[name] = now if event.state == "running" else now - self.seconds[name]
 
 
-def main(options: dict[str, Any]) -> None:
-    folder = Path(options["folder"])
-    config = folder / "b24migrate.toml"
+def configured(options: dict[str, Any]) -> Path:
+    """Writes the configuration."""
+    config = Path(options["folder"]) / "b24migrate.toml"
     config.write_text(
         f"[source]\nwebhook = {json.dumps(options['source'])}\n"
         f"requests_per_second = {options.get('per_second', 2)}\n"
@@ -45,10 +45,15 @@ def main(options: dict[str, Any]) -> None:
         f"[target]\nwebhook = {json.dumps(options['target'])}\n"
         f"[run]\nworkers = {options.get('workers', 4)}\n"
     )
+    return config
+
+
+def main(options: dict[str, Any]) -> None:
+    config = configured(options)
     speed = options.get("speed", 1)
     clock: Clock = FastClock(speed) if speed != 1 else SystemClock()
     phases = Phases(clock)
-    with open_app(load(config), base=folder, observers=(phases,), clock=clock) as app:
+    with open_app(load(config), base=config.parent, observers=(phases,), clock=clock) as app:
         figures = []
         for one in options["steps"]:
             clock.sleep(options.get("rest_s", 0))
