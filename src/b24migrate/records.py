@@ -266,6 +266,11 @@ def children_span(parent_id: str) -> Span:
     return Span(prefix + ":", prefix + ";")
 
 
+def children_between(after: str, to: str) -> Span:
+    """Of the parents after one and up to another, both given as they sort. An empty end is open."""
+    return Span(after and after + ";", to and to + ";")
+
+
 def marked_span(parent_id: str, mark: str) -> Span:
     """Of these the ones whose own id begins with a mark, a letter before a number."""
     prefix = f"{order_key(parent_id)}:~{mark}"

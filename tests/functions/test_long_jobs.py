@@ -3,6 +3,7 @@ up leaves the rest to the next one."""
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +16,12 @@ import pytest
 from tests.pipeline.world import TALK, World, world
 
 from b24migrate.events import Event, FileMoved, Sent
+from b24migrate.phases import inventory
 from b24migrate.phases.work import LONGEST_JOB_S
 from b24migrate.pipeline import status
 from b24migrate.pipeline.perform import perform
+from b24migrate.ports import SET_ASIDE
+from b24migrate.records import children_between, order_key
 from b24migrate.streams import PHASES
 from b24migrate.target.imports import ImportTarget
 from b24migrate.wiring import App
@@ -129,3 +133,30 @@ def test_time_runs_for_each_job_and_each_thread(small: World) -> None:
             assert not other.submit(work.time_is_up).result()
         work.begin_job()
         assert not work.time_is_up()
+
+
+def test_what_cannot_be_read_is_looked_for_a_stretch_at_a_time(
+    small: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def aside(made: World) -> set[str]:
+        with made.app() as app:
+            return {row.key for row in app.work.store.rows(SET_ASIDE, "impossible:")}
+
+    (tmp_path / "other").mkdir()
+    with world(tmp_path / "other") as usual:
+        outcome(usual, LONGEST_JOB_S, 0)
+        expected = aside(usual)
+    monkeypatch.setattr(inventory, "WALKED_AT_ONCE", 2)
+    outcome(small, 0.0, 0)
+    assert len(expected) == 11  # the private chats of everybody but the webhook's owner
+    assert aside(small) == expected
+
+
+def test_a_stretch_of_parents_has_all_their_children_and_no_others() -> None:
+    parents = ["1", "9", "10", "99", "100"]
+    ends = ["", *map(order_key, parents[:-1]), ""]
+    for start, end in itertools.combinations(range(len(ends)), 2):
+        span = children_between(ends[start], ends[end])
+        keys = [order_key(f"{parent}:f{n}") for parent in parents for n in (1, 77)]
+        within = [key for key in keys if key > span.lo and (not span.hi or key <= span.hi)]
+        assert within == [order_key(f"{parent}:f{n}") for parent in parents[start:end] for n in (1, 77)]

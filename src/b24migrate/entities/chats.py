@@ -218,5 +218,6 @@ ENTITIES = (
         streams=(chats, chat_messages),
         optional_scopes={"disk": "files in chats are fetched through the messenger only, which older portals lack"},
         unreadable=nobody_reads,
+        unreadable_by="users",
     ),
 )

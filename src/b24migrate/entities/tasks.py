@@ -320,5 +320,6 @@ ENTITIES = (
         },
         custom_fields=CustomFields("tasks", "task", of_tasks()),
         unreadable=unseen_comments,
+        unreadable_by="tasks",
     ),
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from b24migrate.phases import values
 from b24migrate.phases.read import put_aside
-from b24migrate.phases.work import Follow, Work, seen, walk
+from b24migrate.phases.work import WALKED_AT_ONCE, Follow, Work, seen, walk
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
-from b24migrate.records import Job, SetAside
+from b24migrate.records import Job, Record, SetAside, Span, children_between, order_key
 from b24migrate.streams import Each, Entity, Listing, PerParent, Seen, Stream
 
 MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
@@ -31,14 +31,39 @@ class Inventory(NamedTuple):
 
 def close(work: Work, job: Job) -> Follow:
     entity = next(one for one in work.entities if one.name == job.args["entity"])
-    pass_no = int(job.args["pass"])
-    for stream in entity.streams:
-        take_stock(work, entity, stream, pass_no)
-        tell_set_aside(work, entity, stream)
-    if entity.unreadable is not None:
-        readings = [work.reading(stream) for stream in entity.streams]
-        note_unreadable(work, entity, list(entity.unreadable(work.source, lambda name: staged(work, name), readings)))
-    return []
+    after = job.args.get("after")
+    if after is None:
+        for stream in entity.streams:
+            take_stock(work, entity, stream, int(job.args["pass"]))
+            tell_set_aside(work, entity, stream)
+    left = look_through(work, entity, after or "") if entity.unreadable_by else ""
+    return [Job(job.scope, job.kind, {**job.args, "after": left})] if left else []
+
+
+def look_through(work: Work, entity: Entity, after: str) -> str:
+    """Notes what is known to exist and cannot be read. Returns where it goes on when time is up, or nothing."""
+    of = work.streams[entity.unreadable_by]
+    aside: list[SetAside] = []
+    while True:
+        records = work.store.records(of.table, Span(after), WALKED_AT_ONCE)
+        end = order_key(records[-1].row_key) if len(records) == WALKED_AT_ONCE else ""
+        aside += unreadable_of(work, entity, of, records, children_between(after, end))
+        after = end
+        if not end or work.time_is_up():
+            break
+    note_unreadable(work, entity, aside)
+    return after
+
+
+def unreadable_of(
+    work: Work, entity: Entity, of: Stream, records: Sequence[Record], children: Span
+) -> Iterable[SetAside]:
+    def shown(name: str) -> Iterator[Seen]:
+        stream = work.streams[name]
+        return (seen(one, stream) for one in (records if stream is of else walk(work, stream.table, children)))
+
+    readings = [work.reading(stream) for stream in entity.streams]
+    return entity.unreadable(work.source, shown, readings) if entity.unreadable else ()
 
 
 def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None:
