@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from azure.core.exceptions import ResourceNotFoundError
@@ -14,14 +15,17 @@ from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.order import is_numeric, row_key_of, shape
-from b24migrate.stores.azure.rows import key_of, time_text, value_of
+from b24migrate.stores.azure.rows import KEYS_ONLY, key_of, time_text, value_of
 
 MOST = 1000  # in one answer
-_SHORTEST_RUN, _LONGEST_RUN = 100, 50_000  # keys
-_LONGEST_TEXT_RUN = 1000  # these must be sorted before the first is given
+_SHORTEST_RUN, LONGEST_RUN = 100, 50_000  # keys
+_WHOLE_TEXTS = 500  # records whose keys are texts, at once
 _A_GAP = 200  # keys that are skipped
 _A_RANGE = 4  # keys; fewer are asked for one by one
 _ENOUGH = 0.2  # of what a range gives must be wanted
+
+_FIRST = itemgetter(0)
+_JUDGED = (*KEYS_ONLY, "Status", "RetryAfterUtc", "PulledThrough", "LastErrorCode")
 
 Found = Mapping[str, Any]
 
@@ -76,6 +80,11 @@ def without_status(status: Status) -> Where:
     return Where(f"Status ne '{status}'", lambda one: one["Status"] != status)
 
 
+class Page(NamedTuple):
+    rows: list[Any]
+    is_last: bool
+
+
 class Finder:
     def __init__(self, account: Account) -> None:
         self._account = account
@@ -97,13 +106,13 @@ class Finder:
         if len(rest) >= _A_RANGE:
             where = Where(also)
             for page in self._range(table, rest, where, select, min(2 * len(rest), MOST)):
-                met = [one for one in page if one["RowKey"] in rest]
+                met = [one for one in page.rows if one["RowKey"] in rest]
                 found += met
                 rest -= {one["RowKey"] for one in met}
-                if not rest or len(met) < max(1, _ENOUGH * len(page)):
+                if page.is_last:
+                    return found  # the others do not exist
+                if not rest or len(met) < max(1, _ENOUGH * len(page.rows)):
                     break
-            else:
-                return found  # the range was read to its end: the others do not exist
         points = self._account.side_by_side(lambda key: self._point(table, key, select), rest)
         return [*found, *(one for one in points if one)]
 
@@ -122,7 +131,7 @@ class Finder:
         for piece in (piece for run in _runs(stretches, max(first, _SHORTEST_RUN)) for piece in _pieces(run, skip)):
             alike = _by_shape(piece).values()
             parts = [self._in_order(table, keys, where, select, first=first) for keys in alike]
-            for _, one in heapq.merge(*parts, key=lambda both: both[0]):
+            for _, one in heapq.merge(*parts, key=_FIRST):
                 yield one
 
     # ------------------------------------------------------------ questions
@@ -136,46 +145,55 @@ class Finder:
         shaped = Where(" and ".join(filter(None, (f"Shape eq '{its_shape}'", where.said))), where.holds)
         if is_numeric(its_shape):
             for page in self._range(table, wanted, shaped, select, min(first, MOST)):
-                yield from ((wanted[one["RowKey"]], one) for one in page if one["RowKey"] in wanted)
+                yield from ((wanted[one["RowKey"]], one) for one in page.rows if one["RowKey"] in wanted)
         else:
-            found = self._texts(table, wanted, shaped, select)
-            yield from sorted((wanted[one["RowKey"]], one) for one in found)
+            yield from self._texts_in_order(table, wanted, shaped, select)
+
+    def _texts_in_order(
+        self, table: Table, wanted: Mapping[str, str], where: Where, select: Collection[str] | None
+    ) -> Iterator[tuple[str, Any]]:
+        """They must all be known before the first is given; of many whole records that would be too much."""
+        if select is not None or len(wanted) <= _WHOLE_TEXTS:
+            found = self._texts(table, wanted, where, select)
+            yield from sorted(((wanted[one["RowKey"]], one) for one in found), key=_FIRST)
+            return
+        ordered = sorted(self._texts(table, wanted, where, _JUDGED), key=lambda one: wanted[one["RowKey"]])
+        for start in range(0, len(ordered), _WHOLE_TEXTS):
+            some = self.some(table, [one["RowKey"] for one in ordered[start : start + _WHOLE_TEXTS]])
+            yield from sorted(((wanted[one["RowKey"]], one) for one in some if where.holds(one)), key=_FIRST)
 
     def _texts(self, table: Table, wanted: Collection[str], where: Where, select: Collection[str] | None) -> list[Any]:
-        """Texts that lie together in our order may lie apart in the service's."""
-        found: list[Any] = []
+        """Texts that lie together in our order may lie apart in the service's: then each is asked for by itself."""
+        rest, found, in_vain = set(wanted), [], 0
         for page in self._range(table, wanted, where, select, MOST):
-            met = [one for one in page if one["RowKey"] in wanted]
+            met = [one for one in page.rows if one["RowKey"] in wanted]
             found += met
-            if len(met) < _ENOUGH * len(page):
-                rest = set(wanted) - {one["RowKey"] for one in found}
+            rest -= {one["RowKey"] for one in met}
+            in_vain += len(page.rows) - len(met)
+            if not page.is_last and in_vain > MOST // 2 + 2 * len(rest):
                 points = self._account.side_by_side(lambda key: self._point(table, key, select), rest)
                 return [*found, *(one for one in points if one and where.holds(one))]
         return found
 
     def _range(
         self, table: Table, wanted: Collection[str], where: Where, select: Collection[str] | None, at_once: int
-    ) -> Iterator[list[Any]]:
+    ) -> Iterator[Page]:
         low, high = min(wanted, key=_as_compared), max(wanted, key=_as_compared)
         said = f"PartitionKey eq '{table.partition}' and RowKey ge '{low}' and RowKey le '{high}'"
         return self.pages(table, f"{said} and {where.said}" if where.said else said, select, at_once)
 
-    def pages(
-        self, table: Table, said: str, select: Collection[str] | None, at_once: int = MOST
-    ) -> Iterator[list[Any]]:
-        with translated(self._account.place):
-            pages = iter(
-                self._account.table(table.name)
-                .query_entities(said, select=list(select) if select else None, results_per_page=at_once)
-                .by_page()
-            )
+    def pages(self, table: Table, said: str, select: Collection[str] | None, at_once: int = MOST) -> Iterator[Page]:
+        asked: Any = self._account.table(table.name).query_entities(
+            said, select=list(select) if select else None, results_per_page=at_once
+        )
+        pages = asked.by_page()
         while True:
             with translated(self._account.place):
-                page = next(pages, None)
-                if page is None:
+                rows = next(pages, None)
+                if rows is None:
                     return
-                rows = list(page)
-            yield rows
+                page = Page(list(rows), not pages.continuation_token)
+            yield page
 
     def _point(self, table: Table, key: str, select: Collection[str] | None) -> Any:
         with translated(self._account.place):
@@ -196,18 +214,11 @@ def _runs(stretches: Iterable[Sequence[str]], first: int) -> Iterator[Sequence[s
     for stretch in stretches:
         held = (*held, *stretch) if held else stretch
         while len(held) >= length:
-            end = _end(held, length)
-            yield held[:end]
-            held = held[end:]
-            length = min(2 * length, _LONGEST_RUN)
-    while held:
-        end = _end(held, len(held))
-        yield held[:end]
-        held = held[end:]
-
-
-def _end(keys: Sequence[str], length: int) -> int:
-    return _LONGEST_TEXT_RUN if length > _LONGEST_TEXT_RUN and any("~" in key for key in keys[:length]) else length
+            yield held[:length]
+            held = held[length:]
+            length = min(2 * length, LONGEST_RUN)
+    if held:
+        yield held
 
 
 def _pieces(run: Sequence[str], skip: Callable[[str], bool] | None) -> Iterator[Sequence[str]]:

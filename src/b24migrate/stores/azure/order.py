@@ -19,13 +19,13 @@ from secrets import token_hex
 from threading import Lock
 from typing import Any, NamedTuple
 
-from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import HttpResponseError
 
 from b24migrate.records import Span, Table
 from b24migrate.stores.azure.account import Account
+from b24migrate.stores.azure.beside import row_beside, rows_beside
 from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.shards import (
-    BASE,
     SHARD,
     Added,
     Tally,
@@ -96,9 +96,7 @@ class Order:
                 look = None
 
     def look(self, table: Table) -> Look:
-        where = f"PartitionKey eq '{table.partition}' and RowKey ge '{BASE}' and RowKey lt '{AFTER_SEGMENTS}'"
-        with translated(self._account.place):
-            rows = list(self._account.table(table.name).query_entities(where, select=_DIRECTORY))
+        rows = rows_beside(self._account, table, AFTER_SEGMENTS, _DIRECTORY)
         counted = [row for row in rows if not row["RowKey"].startswith(SEGMENT)]
         segments = sorted((_segment(row) for row in rows[len(counted) :]), key=lambda one: one.first)
         recent = Added.of(unpacked_keys("Recent", row) for row in counted if row["RowKey"].startswith(SHARD))
@@ -136,15 +134,13 @@ class Order:
             if name in self._read:
                 self._read.move_to_end(name)
                 return self._read[name]
-        with translated(self._account.place):
-            try:
-                found = self._account.table(table.name).get_entity(table.partition, segment.row_key)
-            except ResourceNotFoundError:
-                raise Gone from None
+        found = row_beside(self._account, table, segment.row_key)
+        if found is None:
+            raise Gone
         added = unpacked_keys("Keys", found)
         with self._lock:
             self._read[name] = added
-            while len(self._read) > 1 and sum(len(one.keys) for one in self._read.values()) > _KEPT:
+            while len(self._read) > 1 and sum(len(one.keys) + len(one.naturals) for one in self._read.values()) > _KEPT:
                 self._read.popitem(last=False)
         return added
 

@@ -13,6 +13,7 @@ from b24migrate.records import Record, Span, Status, Table, order_key
 from b24migrate.stores.azure.changing import ChangingRoom
 from b24migrate.stores.azure.finding import (
     EVERY,
+    LONGEST_RUN,
     OPEN,
     Where,
     due,
@@ -46,7 +47,7 @@ class RecordRoom(ChangingRoom):
             return counted
         said = f"PartitionKey eq '{table.partition}' and LastErrorCode gt '' and Status ne '{Status.IMPORT_OK}'"
         pages = self.finder.pages(table, said, (*KEYS_ONLY, "Status", "LastErrorCode"))
-        return dict(Counter((one["Status"], value_of(one, "LastErrorCode")) for page in pages for one in page))
+        return dict(Counter((one["Status"], value_of(one, "LastErrorCode")) for page in pages for one in page.rows))
 
     def tallied(self, prefix: str) -> dict[str, float]:
         """The counters that are kept with the records."""
@@ -84,7 +85,7 @@ class RecordRoom(ChangingRoom):
         if not look.numbers.counts()[Status.ERROR_RETRY]:
             return []
         select = (*KEYS_ONLY, "Status", "RetryAfterUtc")
-        found = self.finder.matching(table, self.order.keys(table, span, look), not_due(now), select)
+        found = self.finder.matching(table, self.order.keys(table, span, look), not_due(now), select, first=LONGEST_RUN)
         return [(key_of(one), datetime.fromisoformat(one["RetryAfterUtc"])) for one in found]
 
     def failed(self, table: Table, limit: int, *, code: str = "") -> list[Record]:

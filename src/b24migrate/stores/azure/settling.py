@@ -40,10 +40,11 @@ class SettlingRoom(ChangingRoom, RegisterRoom):
         if row_keys is not None:
             wanted = list(dict.fromkeys(row_keys))
             return self._renew(table, list(self.finder.find(table, wanted, SMALL).values()), code)
-        if not any(self.tallies.read(table).counts()[status] for status in (Status.IMPORT_ERR, Status.ERROR_RETRY)):
+        counts = self.tallies.read(table).counts()
+        if not counts[Status.IMPORT_ERR] + counts[Status.ERROR_RETRY]:
             return 0
         said = f"PartitionKey eq '{table.partition}' and {failed(code).said}"
-        return sum(self._renew(table, page, code) for page in self.finder.pages(table, said, SMALL, MOST))
+        return sum(self._renew(table, page.rows, code) for page in self.finder.pages(table, said, SMALL, MOST))
 
     def _renew(self, table: Table, found: Sequence[Any], code: str) -> int:
         where = failed(code)

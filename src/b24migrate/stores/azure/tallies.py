@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any
 
-from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, HttpResponseError
 
 from b24migrate.errors import MigrationError
 from b24migrate.records import Table
 from b24migrate.stores.azure.account import Account
+from b24migrate.stores.azure.beside import row_beside, rows_beside
 from b24migrate.stores.azure.failures import error_code, translate, translated
 from b24migrate.stores.azure.order import segments_of
 from b24migrate.stores.azure.shards import (
@@ -85,11 +86,11 @@ class Tallies:
     def _arrived(self, table: Table, sent: Shard, held: list[Shard]) -> bool:
         """Whether a write without a clear answer was done. Its token tells, in the shard or, if somebody added that up
         meanwhile, in what is remembered of it."""
-        found = self._row(table, SHARD + sent.name)
+        found = row_beside(self._account, table, SHARD + sent.name)
         if found:
             held[:] = [Shard.read(found)]
             return bool(found["Token"] == sent.token)
-        return bool(_folded(self._row(table, BASE)).get(sent.name) == sent.token)
+        return bool(_folded(row_beside(self._account, table, BASE)).get(sent.name) == sent.token)
 
     @contextmanager
     def _shard(self, table: Table) -> Iterator[list[Shard]]:
@@ -107,34 +108,11 @@ class Tallies:
     # ------------------------------------------------------------ reading
 
     def read(self, table: Table) -> Tally:
-        rows = self._rows(table)
+        rows = rows_beside(self._account, table, AFTER_SHARDS, _SELECT)
         if len(rows) > _MANY:
             oldest = sorted((row for row in rows if row["RowKey"] != BASE), key=_age)
             self._add_up(table, {row["RowKey"] for row in oldest[: _MANY // 2]})
         return Tally().plus(*map(unpacked_numbers, rows))
-
-    def _rows(self, table: Table, select: list[str] | None = _SELECT) -> list[Any]:
-        where = f"PartitionKey eq '{table.partition}' and RowKey ge '{BASE}' and RowKey lt '{AFTER_SHARDS}'"
-        with translated(self._account.place):
-            while True:
-                pages = self._account.table(table.name).query_entities(where, select=select).by_page()
-                found = [rows for page in pages if (rows := list(page))]
-                rows = [row for page in found for row in page]
-                # A page is as of one moment; several are only if nothing was added up meanwhile.
-                if len(found) < 2 or self._is_as_it_was(table, rows):
-                    return rows
-
-    def _is_as_it_was(self, table: Table, rows: Iterable[Any]) -> bool:
-        before = [row.metadata["etag"] for row in rows if row["RowKey"] == BASE]
-        now = self._row(table, BASE)
-        return before == ([now.metadata["etag"]] if now else [])
-
-    def _row(self, table: Table, key: str) -> Any:
-        with translated(self._account.place):
-            try:
-                return self._account.table(table.name).get_entity(table.partition, key)
-            except ResourceNotFoundError:
-                return None
 
     # ------------------------------------------------------------ adding up
 
@@ -154,7 +132,7 @@ class Tallies:
     def _add_up(self, table: Table, keys: set[str]) -> bool:
         """In one transaction. False when some are left, because there are many or something changed meanwhile. An owner
         who comes back finds its shard gone and begins another."""
-        found = {row["RowKey"]: row for row in self._rows(table, None)}
+        found = {row["RowKey"]: row for row in rows_beside(self._account, table, AFTER_SHARDS, None)}
         base = found.get(BASE)
         left = [row for key, row in found.items() if key in keys]
         if not left:
