@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -37,6 +40,7 @@ from b24migrate.stores.azure import shards as shards_module
 from b24migrate.stores.azure.account import Account, Address
 from b24migrate.stores.azure.opening import prepare
 
+ROOT = Path(__file__).parents[2]
 NAMES = [*(table.name for table in TABLES), *(register.name for register in REGISTERS), *OWN_TABLES]
 
 
@@ -355,6 +359,34 @@ def test_a_death_at_any_write_leaves_every_number_right(place: Place) -> None:
         audit(after)
         work(after, writes + 1)
     assert audit(after).total() == 10 * len(records)
+
+
+def test_processes_that_are_killed_at_any_moment_leave_every_number_right(place: Place) -> None:
+    place.store()
+    said = subprocess.run(
+        [sys.executable, "-m", "tests.contract.mortal", place.url, "20"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+        check=True,
+        text=True,
+        stdout=subprocess.PIPE,
+        timeout=300,
+    ).stdout.splitlines()
+    staged, linked = set[str](), set[str]()
+    for what, *ids in map(str.split, said):
+        if what == "staged":
+            staged |= set(map(str, range(int(ids[0]), int(ids[0]) + int(ids[1]))))
+        else:
+            linked |= set(ids)
+    assert staged
+    assert linked
+    store = place.store()
+    counted = audit(store)
+    found = keys(store.records(GROUPS, EVERYTHING, 9999))
+    assert set(found) >= staged
+    assert store.links("groups", list(linked)).keys() == linked
+    assert store.counts(GROUPS) == {status: counted[status] for status in Status}
+    assert all(store.holder(GROUPS, f"n{key}") == key for key in found[::100])
 
 
 # ---------------------------------------------------------------- the order
