@@ -1,7 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Both set up everything they need.
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
-.PHONY: help setup azurite demo test check bench chaos lock clean
+.PHONY: help setup azurite functions demo test check bench chaos lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -12,10 +12,13 @@ setup: ## the virtual environment beside the project
 azurite: ## the storage emulator for the tests, in .cache
 	@scripts/setup-azurite
 
+functions: ## the worker of the Functions host for one test, in .cache, where there is a Python 3.13
+	@scripts/setup-functions-runtime
+
 demo: setup ## migrate a simulated company to a simulated box, live
 	@.venv/bin/b24migrate demo || test $$? -eq 5 # findings are what the simulated company is meant to have
 
-test: setup azurite ## all tests
+test: setup azurite functions ## all tests
 	@$(PY) -m pytest -n auto --dist worksteal
 
 check: setup ## style, types, and which room may open which door

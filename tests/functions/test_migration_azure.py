@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.functions.azure import on_azure
+from tests.functions.azurite_queues import on_azure
 from tests.functions.test_migration import assert_moved, assert_once
 from tests.pipeline.world import World, world
 from tests.pipeline.world import small as company
