@@ -395,8 +395,8 @@ def test_processes_that_are_killed_at_any_moment_leave_every_number_right(place:
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a table with millions of records looks, with some hundred."""
-    monkeypatch.setattr(tallies, "_WORTH_A_SEGMENT", 12)
-    monkeypatch.setattr(order, "LARGEST", 40)
+    monkeypatch.setattr(tallies, "_WORTH_A_SEGMENT", 20)
+    monkeypatch.setattr(order, "LARGEST", 100)
     monkeypatch.setattr(order, "_MANY", 6)
 
 

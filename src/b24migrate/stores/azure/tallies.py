@@ -65,10 +65,12 @@ class Tallies:
         with self._shard(table) as held:
             before = held[0]
             recent = Added.of((before.recent, added)) if added != NOTHING else before.recent
-            grown = len(recent.keys) > _WORTH_A_SEGMENT or recent.size > _SEGMENT_BYTES
-            after = before.after(tally, NOTHING if grown else recent)
+            flushed = NOTHING
+            if len(recent.keys) > _WORTH_A_SEGMENT or recent.size > _SEGMENT_BYTES:
+                flushed, recent = before.recent, added  # one segment: there is room for one
+            after = before.after(tally, recent)
             held[:] = []  # until it is known what became of it
-            sent = [*operations, after.operation(table), *(segments_of(table, recent) if grown else [])]
+            sent = [*operations, after.operation(table), *segments_of(table, flushed)]
             try:
                 etag = self._account.table(table.name).submit_transaction(sent)[len(operations)]["etag"]
             except AzureError as error:
