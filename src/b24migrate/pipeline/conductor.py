@@ -27,11 +27,10 @@ from b24migrate.pipeline.state import (
     RUNNING,
     SKIPPED,
     STUCK,
+    AllStates,
     EntityState,
     PhaseState,
-    States,
 )
-from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE
 from b24migrate.streams import LATE, Entity
 
 
@@ -41,7 +40,7 @@ class Conductor:
         self._plan = plan
         self._phases = with_late(plan.phases)
         self._coverage = coverage
-        self._states = States(work.store)
+        self._states = AllStates(work.store)
         self._entities = [entity for entity in work.entities if entity.name in plan.entities]
         self._lock = Lock()
 
@@ -64,13 +63,16 @@ class Conductor:
     def step(self) -> bool:
         """Does what can be done now. Returns whether the plan is at its end."""
         with self._lock:
+            self._states.look()
             while any(self._advance(entity) for entity in self._entities):
-                pass
-            return self.is_over()
+                self._states.look()
+            return all(self._at_its_end(entity) for entity in self._entities)
 
     def is_over(self) -> bool:
         """Whether the plan is at its end, as it stands."""
-        return all(self._at_its_end(entity) for entity in self._entities)
+        with self._lock:
+            self._states.look()
+            return all(self._at_its_end(entity) for entity in self._entities)
 
     def idle(self, scope: str) -> bool:
         return self._work.queue.open(scope) == 0
@@ -102,9 +104,6 @@ class Conductor:
         if closed is not None:
             return self._begin(state, phase, PhaseState(BLOCKED, message=str(closed)))
         if phase == "get":
-            if self._states.read(entity.name).version != state.version:
-                return True  # somebody else was faster, and what is logged by now belongs to the new pass
-            self._forget_the_last_pass(entity)
             state = _next_pass(state)
         return self._begin(state, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
 
@@ -113,14 +112,6 @@ class Conductor:
         if self._swap(state, phase, after):
             self._tell(state.name, phase, after)
         return True
-
-    def _forget_the_last_pass(self, entity: Entity) -> None:
-        """What was logged about the source's pages and set aside; what was staged and imported stays."""
-        for stream in (*entity.aids, *entity.streams):
-            for register in (PAGE_LOG, CHECKPOINTS):
-                self._work.store.erase(register, f"{stream.name}:")
-            for why in ("excluded", "impossible"):
-                self._work.store.erase(SET_ASIDE, f"{why}:{stream.name}:")
 
     def _must_wait(self, entity: Entity, phase: str) -> bool:
         """For the entities it refers to. A second pass for all of them: texts and late references name anything; and a

@@ -8,7 +8,19 @@ from datetime import timedelta
 
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.events import JobFailed, Waited
-from b24migrate.phases import attachments, custom_fields, inventory, late, learn, match, pull, read, send, verify
+from b24migrate.phases import (
+    attachments,
+    custom_fields,
+    forgetting,
+    inventory,
+    late,
+    learn,
+    match,
+    pull,
+    read,
+    send,
+    verify,
+)
 from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
 from b24migrate.ports import Lease
 from b24migrate.records import Job
@@ -18,6 +30,7 @@ Performer = Callable[[Work, Job], Follow]
 PERFORMERS: dict[str, Performer] = {
     "read-fields": custom_fields.read_fields,
     "create-fields": custom_fields.create_fields,
+    "forget": forgetting.forget,
     "read": read.read,
     "pack": read.pack,
     "children": read.children,

@@ -49,7 +49,8 @@ def get_stages(work: Work, entity: Entity, pass_no: int) -> list[Stage]:
     reads = [stage for stream in (*entity.aids, *entity.streams) for stage in read_stages(work, stream, pass_no)]
     pulls = [pull_stage(stream) for stream in entity.streams] if work.options.test_limit else []
     fetches = [files_stage("fetch", one) for one in (*pulled_entities(work, entity), entity)]
-    return [*reads, *pulls, *fetches, one_job("inventory", "close", entity, **{"pass": pass_no})]
+    begun = one_job("forget", "forget", entity, **{"pass": pass_no})
+    return [begun, *reads, *pulls, *fetches, one_job("inventory", "close", entity, **{"pass": pass_no})]
 
 
 def pulled_entities(work: Work, entity: Entity) -> list[Entity]:

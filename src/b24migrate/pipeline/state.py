@@ -54,14 +54,17 @@ class States:
         self._store = store
 
     def read(self, entity: str) -> EntityState:
-        row = self._store.read(ENTITIES_STATE, entity) or RegisterRow(entity, {})
+        return self._state(self._store.read(ENTITIES_STATE, entity) or RegisterRow(entity, {}))
+
+    @staticmethod
+    def _state(row: RegisterRow) -> EntityState:
         phases = {
             name: PhaseState(**{key: value for key, value in said.items() if key in PhaseState.__slots__})
             for name, said in (row.values.get("Phases") or {}).items()
             if name in (*PHASES, LATE)
         }
         return EntityState(
-            entity,
+            row.key,
             phases,
             row.values.get("Counts") or {},
             tuple(row.values.get("Notes") or ()),
@@ -87,3 +90,26 @@ class States:
             after = how(before)
             if self.swap(after):
                 return after
+
+
+class AllStates(States):
+    """For whoever looks at all of them again and again: one question for all, and never an older answer than the last
+    `look`. What is written is read anew."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self._seen: dict[str, EntityState] = {}
+
+    def look(self) -> None:
+        self._seen = {row.key: self._state(row) for row in self._store.rows(ENTITIES_STATE)}
+
+    def read(self, entity: str) -> EntityState:
+        return self._seen.get(entity) or super().read(entity)
+
+    def swap(self, state: EntityState) -> bool:
+        self._seen.pop(state.name, None)
+        return super().swap(state)
+
+    def change(self, entity: str, how: Callable[[EntityState], EntityState]) -> EntityState:
+        self._seen.pop(entity, None)
+        return super().change(entity, how)

@@ -1,0 +1,26 @@
+"""The beginning of a get: what the pass before it logged is forgotten; what was staged and imported stays.
+
+A job, and the only one of its stage: when several processes begin a get at once, nobody may still be forgetting while
+another already reads. A mark says that it was done, should somebody who was held up put the job once more.
+"""
+
+from __future__ import annotations
+
+from b24migrate.phases.work import Follow, Work
+from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
+from b24migrate.records import Job
+
+
+def forget(work: Work, job: Job) -> Follow:
+    entity = next(one for one in work.entities if one.name == job.args["entity"])
+    mark, pass_no = f"~{entity.name}", int(job.args["pass"])
+    done = work.store.read(CHECKPOINTS, mark)
+    if done is not None and int(done.values["Pass"]) >= pass_no:
+        return []
+    for stream in (*entity.aids, *entity.streams):
+        for register in (PAGE_LOG, CHECKPOINTS):
+            work.store.erase(register, f"{stream.name}:")
+        for why in ("excluded", "impossible"):
+            work.store.erase(SET_ASIDE, f"{why}:{stream.name}:")
+    work.store.write(CHECKPOINTS, [RegisterRow(mark, {"Pass": pass_no})])
+    return []
