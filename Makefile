@@ -4,7 +4,7 @@ PY := .venv/bin/python
 .PHONY: help setup azurite functions demo test check bench chaos lock clean
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## the virtual environment beside the project
 	@scripts/setup

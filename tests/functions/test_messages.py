@@ -37,8 +37,10 @@ def first_message(small: World) -> bytes:
 
 @pytest.fixture
 def begun(small: World, host: Host) -> Host:
-    """A run whose first job waits."""
+    """A run whose first look at the source is what waits."""
     host.ask("start", {"entities": ["users"], "phases": ["get"]})
+    while jobs(small)[0].job.kind != "read":
+        host.one.deliver(first_message(small))
     assert len(jobs(small)) == 1
     return host
 

@@ -3,14 +3,15 @@ more use: after whatever stopped the work (a setting may have been mended) and f
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import NamedTuple
 
-from b24migrate.errors import Stop
-from b24migrate.hosts.functions.lines import lines
+from b24migrate.errors import MigrationError, Stop
+from b24migrate.hosts.functions.lines import lines, say
 from b24migrate.hosts.logs import log
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.conductor import Conductor
@@ -68,12 +69,12 @@ class Keeper:
     def close(self) -> None:
         with self._lock:
             held, self._held = self._held, None
-            if held is not None:
-                self._retired(held)
+        if held is not None:
+            self._retire(held)
 
     @contextmanager
     def _using(self, *, fresh: bool = False) -> Iterator[_Held]:
-        held = self._take(fresh)
+        held = self._taken(fresh)
         try:
             yield held
         except Stop:
@@ -82,12 +83,10 @@ class Keeper:
         finally:
             self._leave(held)
 
-    def _take(self, fresh: bool) -> _Held:
-        """Under the lock: whoever comes meanwhile needs the same."""
-        with self._lock:
-            if fresh and self._held is not None:
-                before, self._held = self._held, None
-                self._retired(before)
+    def _taken(self, fresh: bool) -> _Held:
+        if fresh:
+            self.close()
+        with self._lock:  # whoever comes while it is being opened needs the same
             if self._held is None:
                 closing = ExitStack()
                 self._held = _Held(closing.enter_context(self._opens()), closing)
@@ -96,30 +95,34 @@ class Keeper:
 
     def _attending(self, held: _Held, run: Run) -> AtWork:
         app = held.app
-        with self._lock:
-            app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
-            app.runner.attend(run)
-            conductor = held.conductors.setdefault(run.id, app.runner.conductor(run.plan))
-        return AtWork(app, run, conductor)
+        app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
+        app.runner.attend(run)
+        return AtWork(app, run, held.conductors.setdefault(run.id, app.runner.conductor(run.plan)))
 
     def _retire(self, held: _Held) -> None:
+        """Nobody else gets it."""
         with self._lock:
             if self._held is held:
                 self._held = None
-            self._retired(held)
+            held.retired = True
+            unused = not held.users
+        if unused:
+            _closed(held)
 
     def _leave(self, held: _Held) -> None:
+        """The last one closes what is retired."""
         with self._lock:
             held.users -= 1
-            if held.retired:
-                self._retired(held)
+            unused = held.retired and not held.users
+        if unused:
+            _closed(held)
 
-    @staticmethod
-    def _retired(held: _Held) -> None:
-        """Closed by the last who uses it."""
-        held.retired = True
-        if not held.users:
-            held.closing.close()
+
+def _closed(held: _Held) -> None:
+    try:
+        held.closing.close()
+    except MigrationError as error:  # it is gone either way, and so is perhaps the store
+        say(logging.WARNING, f"The store could not be closed: {error}", error_code=error.code)
 
 
 @contextmanager
