@@ -114,8 +114,12 @@ def retrieved(work: Work, stream: Stream, pass_no: int) -> int:
 
 def seen_in(work: Work, stream: Stream, pass_no: int) -> int:
     """How many records of the stream a pass has met so far."""
-    name = f"seen:{stream.table.name}:{pass_no}"
+    name = seen_counter(stream, pass_no)
     return int(work.store.counters(name).get(name, 0))
+
+
+def seen_counter(stream: Stream, pass_no: int) -> str:
+    return f"seen:{stream.table.name}:{pass_no}"
 
 
 def aside_count(work: Work, stream: str, why: str) -> int:

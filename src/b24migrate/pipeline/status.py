@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
-from b24migrate.phases.inventory import Inventory, aside_count, seen_in
+from b24migrate.phases.inventory import Inventory, aside_count, seen_counter
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.findings import mismatches
 from b24migrate.pipeline.losses import sentences
-from b24migrate.pipeline.state import PhaseState, States
-from b24migrate.ports import CHECKPOINTS, INVENTORY
+from b24migrate.pipeline.state import AllStates, PhaseState
+from b24migrate.ports import CHECKPOINTS, INVENTORY, RegisterRow
 from b24migrate.records import Json, Status
 from b24migrate.streams import PHASES, Entity, Stream
 
@@ -61,31 +62,56 @@ class Snapshot:
         return {"run": self.run, "entities": {name: one.to_json() for name, one in self.entities.items()}}
 
 
+class Seen(NamedTuple):
+    """What is asked once for all streams: where the store is far away, questions are what a look costs."""
+
+    states: AllStates
+    counters: Mapping[str, float]
+    inventories: Mapping[str, Inventory]  # the latest of each stream
+
+    @classmethod
+    def now(cls, work: Work) -> Seen:
+        states = AllStates(work.store)
+        states.look()
+        latest = {str(row.values["Stream"]): taken(row) for row in work.store.rows(INVENTORY) if row.values["IsLatest"]}
+        return cls(states, work.store.counters(), latest)
+
+    def met(self, stream: Stream, pass_no: int) -> int:
+        return int(self.counters.get(seen_counter(stream, pass_no), 0))
+
+
+def taken(row: RegisterRow) -> Inventory:
+    reported = row.values.get("ReportedTotal")
+    retrieved, limited = int(row.values["RetrievedTotal"]), bool(row.values.get("Limited"))
+    return Inventory(None if reported is None else int(reported), retrieved, limited)
+
+
 def snapshot(work: Work) -> Snapshot:
     run = plan.current(work.store)
-    counters = work.store.counters()
-    entities = {entity.name: entity_status(work, entity, counters) for entity in work.entities}
-    return Snapshot(run.id if run else "", entities)
+    seen = Seen.now(work)
+    return Snapshot(run.id if run else "", {entity.name: entity_status(work, entity, seen) for entity in work.entities})
 
 
-def entity_status(work: Work, entity: Entity, counters: Mapping[str, float]) -> EntityStatus:
-    state = States(work.store).read(entity.name)
+def entity_status(work: Work, entity: Entity, seen: Seen) -> EntityStatus:
+    state = seen.states.read(entity.name)
     return EntityStatus(
         entity.name,
         state.verified,
         {phase: state.phase(phase) for phase in PHASES},
-        {stream.name: stream_status(work, stream, state.pass_no) for stream in entity.streams},
-        (*sentences(work, entity, counters), *state.notes),  # what was lost comes first: a summary shows the first few
+        {stream.name: stream_status(work, stream, state.pass_no, seen) for stream in entity.streams},
+        # What was lost comes first: a summary shows the first few.
+        (*sentences(work, entity, seen.counters), *state.notes),
     )
 
 
-def stream_status(work: Work, stream: Stream, pass_no: int) -> StreamStatus:
+def stream_status(work: Work, stream: Stream, pass_no: int, seen: Seen) -> StreamStatus:
     counts = work.store.counts(stream.table)
     excluded = aside_count(work, stream.name, "excluded")
-    known = latest(work, stream) or in_progress(work, stream, pass_no, excluded)
+    met = seen.met(stream, pass_no) + excluded
+    known = seen.inventories.get(stream.name) or in_progress(work, stream, pass_no, met)
     return StreamStatus(
         known.reported,
-        max(known.retrieved, seen_in(work, stream, pass_no) + excluded),
+        max(known.retrieved, met),
         counts.get(Status.NEW, 0),
         counts.get(Status.IMPORT_OK, 0),
         counts.get(Status.IMPORT_ERR, 0),
@@ -97,23 +123,11 @@ def stream_status(work: Work, stream: Stream, pass_no: int) -> StreamStatus:
     )
 
 
-def latest(work: Work, stream: Stream) -> Inventory | None:
-    for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:"):
-        if row.values.get("IsLatest"):
-            reported = row.values.get("ReportedTotal")
-            return Inventory(
-                None if reported is None else int(reported),
-                int(row.values["RetrievedTotal"]),
-                bool(row.values.get("Limited")),
-            )
-    return None
-
-
-def in_progress(work: Work, stream: Stream, pass_no: int, excluded: int) -> Inventory:
+def in_progress(work: Work, stream: Stream, pass_no: int, met: int) -> Inventory:
     """Before the first inventory: what the portal said so far."""
     row = work.store.read(CHECKPOINTS, stream.name)
     reported = int(row.values["Reported"]) if row is not None and row.values["Pass"] == pass_no else None
-    return Inventory(reported, seen_in(work, stream, pass_no) + excluded, limited=True)
+    return Inventory(reported, met, limited=True)
 
 
 def figures(work: Work) -> list[tuple[str, dict[str, str], float]]:
