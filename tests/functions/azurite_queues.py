@@ -20,6 +20,7 @@ HIDDEN_S = 600
 class AzureMailbox:
     def __init__(self, account: Account) -> None:
         self.work = account.queue("work")
+        self.dlq = account.queue("dlq")
         self._poison = account.queue("work-poison")
         self._poison.create_queue()
 

@@ -116,7 +116,9 @@ class Letter(NamedTuple):
 
 
 class Mailbox(Protocol):
-    """The queue `work` and its poison queue."""
+    """The queue `work` and its poison queue, and `dlq` where there is one."""
+
+    dlq: Json
 
     def receive(self) -> list[Letter]: ...
 
@@ -135,6 +137,7 @@ class TableMailbox:
 
     queue: Queue
     clock: LeapingClock
+    dlq: Json = None
     counts: dict[str, int] = field(default_factory=dict)
     poison_: list[Letter] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=count)
