@@ -6,9 +6,12 @@ another already reads. A mark says that it was done, should somebody who was hel
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from b24migrate.phases.work import Follow, Work
-from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
+from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, Register, RegisterRow
 from b24migrate.records import Job
+from b24migrate.streams import Entity
 
 
 def forget(work: Work, job: Job) -> Follow:
@@ -17,10 +20,16 @@ def forget(work: Work, job: Job) -> Follow:
     done = work.store.read(CHECKPOINTS, mark)
     if done is not None and int(done.values["Pass"]) >= pass_no:
         return []
-    for stream in (*entity.aids, *entity.streams):
-        for register in (PAGE_LOG, CHECKPOINTS):
-            work.store.erase(register, f"{stream.name}:")
-        for why in ("excluded", "impossible"):
-            work.store.erase(SET_ASIDE, f"{why}:{stream.name}:")
+    begun = int(job.args.get("done", 0))
+    for place, (register, prefix) in enumerate(list(_logged(entity))[begun:], begun):
+        if place > begun and work.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "done": place})]
+        work.store.erase(register, prefix)
     work.store.write(CHECKPOINTS, [RegisterRow(mark, {"Pass": pass_no})])
     return []
+
+
+def _logged(entity: Entity) -> Iterator[tuple[Register, str]]:
+    for stream in (*entity.aids, *entity.streams):
+        yield from ((register, f"{stream.name}:") for register in (PAGE_LOG, CHECKPOINTS))
+        yield from ((SET_ASIDE, f"{why}:{stream.name}:") for why in ("excluded", "impossible"))
