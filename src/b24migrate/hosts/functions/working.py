@@ -13,6 +13,7 @@ from b24migrate.errors import MigrationError, Stop
 from b24migrate.hosts.functions.keeper import AtWork, Keeper
 from b24migrate.hosts.functions.leases import kept
 from b24migrate.hosts.functions.lines import say, say_bug
+from b24migrate.hosts.functions.measuring import measure
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.crew import LEASE_S
 from b24migrate.pipeline.perform import perform
@@ -87,25 +88,31 @@ def bury(keeper: Keeper, body: bytes) -> str:
 
 
 def tend(keeper: Keeper) -> str:
-    """Every minute: messages that got lost are sent again, a run that stopped for a while goes on, and the plan moves
-    along should whoever was to move it have died."""
+    """Every minute: messages that got lost are sent again, a run that stopped for a while goes on, the plan moves along
+    should whoever was to move it have died, and the metrics are told."""
     try:
-        with keeper.app() as app:
-            run = plan.current(app.work.store)
-            if run is not None and _may_go_on(app, run):
-                resume(app, run)
-        with keeper.at_work() as at_work:
-            if isinstance(at_work, App):
-                return IDLE
-            try:
-                at_work.app.work.queue.tend(now=at_work.app.work.clock.now())
-                return _conducted(at_work)
-            except Stop as stop:
-                _stopped(at_work, stop)
-                raise
+        done = _tended(keeper)
+        measure(keeper)
     except Stop as stop:
         say(logging.ERROR, str(stop), error_code=stop.code)
         return STOPPED
+    return done
+
+
+def _tended(keeper: Keeper) -> str:
+    with keeper.app() as app:
+        run = plan.current(app.work.store)
+        if run is not None and _may_go_on(app, run):
+            resume(app, run)
+    with keeper.at_work() as at_work:
+        if isinstance(at_work, App):
+            return IDLE
+        try:
+            at_work.app.work.queue.tend(now=at_work.app.work.clock.now())
+            return _conducted(at_work)
+        except Stop as stop:
+            _stopped(at_work, stop)
+            raise
 
 
 def resume(app: App, run: Run) -> None:

@@ -1,0 +1,100 @@
+"""A run becomes current when it is prepared, and ends once, however many come to its end."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.pipeline.world import World
+
+from b24migrate.errors import Halted
+from b24migrate.events import PhaseChanged
+from b24migrate.pipeline import plan
+from b24migrate.pipeline.plan import Plan, Run
+from b24migrate.ports import Register, RegisterRow
+from b24migrate.wiring import App
+
+USERS = Plan(("users",))
+
+
+def begun(app: App) -> Run:
+    return plan.begin(app.work.store, app.work.clock, USERS)[0]
+
+
+def end(app: App, run: Run, code: int, *, complete: bool = True) -> Run:
+    return plan.end(app.work.store, app.work.clock, run, complete=complete, exit_code=code, message=f"code {code}")
+
+
+def test_nobody_works_on_a_run_before_it_is_prepared(small: World) -> None:
+    with small.app() as app:
+
+        def prepare(run: Run, continued: bool) -> None:
+            assert not continued
+            found = plan.current(app.work.store)
+            assert found == run
+            assert not found.under_way
+
+        run, _ = plan.begin(app.work.store, app.work.clock, USERS, prepare)
+        assert run.under_way
+        assert plan.current(app.work.store) == run
+
+
+def test_a_run_whose_preparation_was_cut_short_is_prepared_anew(small: World) -> None:
+    """Otherwise the states of the run before would be taken for its own, and it would be at its end at once."""
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    small.run("users")
+    with small.app() as app, pytest.raises(KeyboardInterrupt):
+        plan.begin(app.work.store, app.work.clock, Plan(("users",), test_limit=0), die)
+    seen = len(small.seen)
+    assert small.run("users").exit_code == 0
+    states = [(one.phase, one.state) for one in small.events[seen:] if isinstance(one, PhaseChanged)]
+    assert ("get", "running") in states
+
+
+def test_two_that_begin_at_once_do_not_both_begin(small: World) -> None:
+    with small.app() as app:
+        store = app.work.store
+        swap = store.swap
+
+        def slower(register: Register, row: RegisterRow) -> bool:
+            store.swap = swap  # type: ignore[method-assign]
+            begun(app)
+            return swap(register, row)
+
+        store.swap = slower  # type: ignore[method-assign]
+        with pytest.raises(Halted) as refused:
+            plan.begin(store, app.work.clock, Plan(("groups",)))
+        assert refused.value.code == plan.UNDER_WAY
+        current = plan.current(store)
+        assert current is not None
+        assert current.plan == USERS
+
+
+def test_of_many_that_end_a_run_one_does(small: World) -> None:
+    with small.app() as app:
+        run = begun(app)
+        with ThreadPoolExecutor(8) as pool:
+            ended = list(pool.map(lambda code: end(app, run, code), range(8)))
+        assert len({one.exit_code for one in ended}) == 1
+        assert plan.current(app.work.store) == ended[0]
+
+
+def test_the_first_reason_stays_and_a_continued_run_has_none(small: World) -> None:
+    with small.app() as app:
+        run = begun(app)
+        end(app, run, 3, complete=False)
+        assert end(app, run, 4, complete=False).exit_code == 3
+        again, continued = plan.begin(app.work.store, app.work.clock, USERS)
+        assert continued
+        assert again == run
+
+
+def test_a_run_that_another_has_replaced_is_left_alone(small: World) -> None:
+    with small.app() as app:
+        old = begun(app)
+        new, _ = plan.begin(app.work.store, app.work.clock, Plan(("groups",)))
+        end(app, old, 4)
+        assert plan.current(app.work.store) == new
