@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -283,6 +284,21 @@ def test_shards_of_the_dead_are_added_up_when_they_are_many(
     assert len(shards(store)) == 6
     assert store.holder(GROUPS, "0") == "x0"
     assert audit(store) == {"NEW": 18}
+
+
+def test_shards_that_nobody_wrote_for_long_are_added_up(
+    place: Place, store: AzureStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tallies, "_SOME", 3)
+    monkeypatch.setattr(tallies, "_IDLE", timedelta())
+    dead = [place.store() for _ in range(4)]
+    for number, one in enumerate(dead):
+        stage(one, row(number))
+        assert len(shards(store)) == number + 1
+        assert store.counts(GROUPS)[Status.NEW] == number + 1
+    assert len(shards(store)) == 1
+    assert stage(dead[0], row("again")).added == 1
+    assert audit(store) == {"NEW": 5}
 
 
 def test_two_who_stage_the_same_page_count_it_once(place: Place) -> None:

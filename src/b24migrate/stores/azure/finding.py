@@ -45,7 +45,7 @@ _FAILED = (Status.IMPORT_ERR, Status.ERROR_RETRY)
 
 def due(now: datetime, *, pulled: bool) -> Where:
     moment = time_text(now)
-    said = f"(Status eq 'NEW' or (Status eq 'ERROR_RETRY' and not (RetryAfterUtc gt '{moment}')))"
+    said = f"(Status eq 'NEW' or (Status eq 'ERROR_RETRY' and RetryAfterUtc le '{moment}'))"
 
     def holds(one: Found) -> bool:
         is_due = one["Status"] == Status.NEW or (

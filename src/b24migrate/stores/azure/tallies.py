@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
@@ -33,7 +34,8 @@ from b24migrate.stores.azure.transactions import Operation, create, delete, repl
 CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
 _WORTH_A_SEGMENT = 3000  # keys
 _SEGMENT_BYTES = 120_000
-_MANY = 100  # shards, before somebody who reads them adds the oldest up
+_SOME, _IDLE = 8, timedelta(minutes=15)  # shards that nobody wrote, before somebody who reads them adds them up
+_MANY = 100  # shards, before that is done with the oldest
 _AT_ONCE = 40
 _REMEMBERED = 300  # shards that were added up
 _TRIES = 5
@@ -111,9 +113,8 @@ class Tallies:
 
     def read(self, table: Table) -> Tally:
         rows = rows_beside(self._account, table, AFTER_SHARDS, _SELECT)
-        if len(rows) > _MANY:
-            oldest = sorted((row for row in rows if row["RowKey"] != BASE), key=_age)
-            self._add_up(table, {row["RowKey"] for row in oldest[: _MANY // 2]})
+        if left := _left(row for row in rows if row["RowKey"] != BASE):
+            self._add_up(table, left)
         return Tally().plus(*map(unpacked_numbers, rows))
 
     # ------------------------------------------------------------ adding up
@@ -170,8 +171,20 @@ def _folded(base: Any) -> dict[str, str]:
     return dict(json.loads(base["Folded"])) if base else {}
 
 
-def _age(row: Any) -> Any:
-    return row.metadata["timestamp"]
+def _left(shards: Iterable[Any]) -> set[str]:
+    """Those whose owners seem to be gone, when they are some; or the oldest, when they are too many."""
+    by_age = sorted(shards, key=_written_at)
+    idle = [one for one in by_age if _written_at(by_age[-1]) - _written_at(one) > _IDLE]
+    if len(by_age) > _MANY:
+        idle = idle or by_age[: _MANY // 2]
+    elif len(idle) < _SOME:
+        idle = []
+    return {one["RowKey"] for one in idle}
+
+
+def _written_at(row: Any) -> datetime:
+    at: datetime = row.metadata["timestamp"]
+    return at
 
 
 def _is_refusal(error: AzureError) -> bool:
