@@ -99,16 +99,16 @@ class Conductor:
         if skipped is not None:
             if skipped:
                 self._work.note(entity.name, skipped)
-            return self._set(entity, phase, PhaseState(SKIPPED, message=skipped))
+            return self._turn(state, phase, PhaseState(SKIPPED, message=skipped))
         closed = gates.unmet(self._work, analysis, entity, phase, planned=self._plan.entities, coverage=self._coverage)
         if closed is not None:
-            return self._begin(state, phase, PhaseState(BLOCKED, message=str(closed)))
+            return self._turn(state, phase, PhaseState(BLOCKED, message=str(closed)))
         if phase == "get":
             state = _next_pass(state)
-        return self._begin(state, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
+        return self._turn(state, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
 
-    def _begin(self, state: EntityState, phase: str, after: PhaseState) -> bool:
-        """Once, by whoever comes first: a phase that somebody else has begun is not begun again."""
+    def _turn(self, state: EntityState, phase: str, after: PhaseState) -> bool:
+        """Once, by whoever comes first: what somebody else has begun or ended is not begun or ended again."""
         if self._swap(state, phase, after):
             self._tell(state.name, phase, after)
         return True
@@ -148,9 +148,9 @@ class Conductor:
         dead = [letter for letter in self._work.queue.dead(scope) if "record" not in letter.job.args]
         if dead:
             message = f"{len(dead)} part(s) could not be done: {dead[0].reason}"
-            return self._end(entity, phase, now, FAILED, message)
+            return self._end(state, phase, FAILED, message)
         if now.stage >= len(planned):
-            return self._finish(entity, phase, now)
+            return self._finish(entity, state, phase)
         if not now.seeded:
             self._work.queue.put(planned[now.stage].seed(self._work, scope))
             self._swap(state, phase, replace(now, seeded=True))
@@ -167,16 +167,15 @@ class Conductor:
             self._swap(state, phase, replace(now, stage=now.stage + 1, seeded=False, memo={}))
         return True  # also when somebody else was faster: then there is something new to look at
 
-    def _finish(self, entity: Entity, phase: str, now: PhaseState) -> bool:
+    def _finish(self, entity: Entity, state: EntityState, phase: str) -> bool:
         if phase == "verify":
-            verified = is_verified(self._work, entity)
-            self._states.change(entity.name, lambda before: replace(before, verified=verified))
-        return self._end(entity, phase, now, DONE, "")
+            state = replace(state, verified=is_verified(self._work, entity))
+        return self._end(state, phase, DONE, "")
 
-    def _end(self, entity: Entity, phase: str, now: PhaseState, state: str, message: str) -> bool:
-        return self._set(
-            entity, phase, replace(now, state=state, finished=utc_text(self._work.clock.now()), message=message)
-        )
+    def _end(self, state: EntityState, phase: str, how: str, message: str) -> bool:
+        """Once, by whoever finishes last; never by somebody who looked before the phase was begun anew."""
+        finished = utc_text(self._work.clock.now())
+        return self._turn(state, phase, replace(state.phase(phase), state=how, finished=finished, message=message))
 
     # ------------------------------------------------------------ writing
 
