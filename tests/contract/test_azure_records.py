@@ -474,7 +474,7 @@ def test_ids_of_every_kind_come_in_order_and_by_name(store: AzureStore) -> None:
         "5:20",
         "x" * 600,
     ]
-    ids += ["9" * 25, "9" * 26, "disk:5", "disk:10", "$", "%41", "a:b:c", "5:"]
+    ids += ["9" * 25, "9" * 26, "disk:5", "disk:10", "$", "%41", "a:b:c", "5:", ",", ",a", "a\u2028b"]
     stage(store, *map(row, ids))
     ordered = sorted(ids, key=order_key)
     assert keys(store.records(GROUPS, EVERYTHING, 99)) == ordered
