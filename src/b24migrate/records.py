@@ -275,3 +275,13 @@ def marked_span(parent_id: str, mark: str) -> Span:
     """Of these the ones whose own id begins with a mark, a letter before a number."""
     prefix = f"{order_key(parent_id)}:~{mark}"
     return Span(prefix, f"{prefix}:")
+
+
+def between_families(first: str, key: str) -> str:
+    """Where a span of order keys that begins with `first` and has reached `key` can end without dividing a family:
+    before everything below the topmost parent of `key`, so that a large family begins a span, since what comes last can
+    be divided further; when the span begins with that family, past all of it (`;` is the character after `:`)."""
+    top, colon, _ = key.partition(":")
+    if not colon:
+        return key
+    return top + (";" if first.partition(":")[0] == top else ":")

@@ -23,7 +23,7 @@ KINDS = (
     lambda made: merge(made, ETAG),
     lambda made: delete(made["PartitionKey"], made["RowKey"], ETAG),
 )
-SLOW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
 class Weighed(Exception):

@@ -102,3 +102,12 @@ def test_no_two_made_keys_share_an_order_key(one: list[str], other: list[str]) -
 @given(st.lists(st.integers(0, 10**30).map(str) | st.text("0123456789:a٣", max_size=4), min_size=1))
 def test_many_row_keys_have_the_order_keys_that_each_has_alone(keys: list[str]) -> None:
     assert order_keys(keys) == list(map(order_key, keys))
+
+
+def test_families_whose_names_begin_alike_are_cut_and_the_end_is_reached(backend: Open, tmp_path: Path) -> None:
+    store = backend(tmp_path, Time()).store
+    staged = [Staged(key, b"{}") for key in ("007:1", "007:2", "b-1:1", "b:1", "b:2", ":1", ":2")]
+    store.stage(MESSAGES, staged, run="r", pass_no=1)
+    cuts = store.cuts(MESSAGES, EVERYTHING, 1, whole_parents=True, pending=False)
+    assert len(cuts) == 4
+    store.close()

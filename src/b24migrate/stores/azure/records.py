@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from b24migrate.records import Record, Span, Status, Table, order_key
+from b24migrate.records import Record, Span, Status, Table, between_families, order_key
 from b24migrate.stores.azure.changing import ChangingRoom
 from b24migrate.stores.azure.finding import (
     EVERY,
@@ -169,7 +169,7 @@ def _ends(keys: Iterator[str], every: int, *, whole_parents: bool) -> tuple[list
     ahead = deque(islice(keys, every))
     something = bool(ahead)
     while len(ahead) == every:
-        end = _between_families(ahead[0], ahead[-1]) if whole_parents else ahead[-1]
+        end = between_families(ahead[0], ahead[-1]) if whole_parents else ahead[-1]
         while ahead and ahead[0] <= end:
             ahead.popleft()
         if not ahead:
@@ -178,15 +178,6 @@ def _ends(keys: Iterator[str], every: int, *, whole_parents: bool) -> tuple[list
             ends.append(end)
         ahead.extend(islice(keys, every - len(ahead)))
     return ends, something
-
-
-def _between_families(first: str, key: str) -> str:
-    """Before everything below the topmost parent of `key`, so that a large family begins a span: what comes last can
-    be divided further. When the span begins with that family, past all of it (`;` is the character after `:`)."""
-    top, colon, _ = key.partition(":")
-    if not colon:
-        return key
-    return top + ";" if first.partition(":")[0] == top else top
 
 
 def _may_count(table: Table, prefix: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
+from b24migrate.errors import Halted
 from b24migrate.ports import Register, RegisterRow
 from b24migrate.records import Json
 from b24migrate.stores.azure.account import Account
@@ -27,6 +28,7 @@ from b24migrate.stores.azure.transactions import Operation, create, delete, parc
 
 _OURS = ("PartitionKey", "RowKey", *MARKS)
 _REMEMBERED = 40  # swaps of a row
+_ROUNDS = 50
 _CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
 
 
@@ -103,8 +105,17 @@ class RegisterRoom:
         return token in _tokens(self._found(register, partition, row.key))
 
     def erase(self, register: Register, prefix: str, *, partition: str | None = None) -> None:
-        while found := list(self._range(register, prefix, partition, select=_OURS)):
+        """Again while somebody adds more, but not for ever."""
+        for _ in range(_ROUNDS):
+            found = list(self._range(register, prefix, partition, select=_OURS))
+            if not found:
+                return
             self._in_transactions(register, [delete(one["PartitionKey"], one["RowKey"]) for one in found])
+        raise Halted(
+            f"Rows of {register.name} in the store {self.account.place} cannot be deleted.",
+            code="STORE_REFUSED",
+            hint="Nothing is lost: check that nothing else writes to its tables, then run the same command again.",
+        )
 
     # ------------------------------------------------------------ counters
 

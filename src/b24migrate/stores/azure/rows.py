@@ -26,6 +26,7 @@ _CONTENT = ("Payload", "Extras")
 # A merge cannot take a property away: these are emptied instead. What really is empty gets a space.
 _EMPTIED = frozenset({"LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"})
 _NUMBERS = ("Attempts", "Revision")
+_FROM_THE_BEGINNING: Entity = {"Attempts": 0, "Revision": 0, "PulledThrough": False}
 _ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _INT32 = 1 << 31
 _OURS = ("PartitionKey", "RowKey", "Timestamp", "Key")
@@ -43,12 +44,10 @@ def entity_of(table: Table, columns: Mapping[str, Json]) -> tuple[Entity, list[b
     made: Entity = {"PartitionKey": table.partition, "RowKey": row_key(key), "Shape": shape(order_key(key))}
     if made["RowKey"] != key:
         made["Key"] = key
+    made |= _FROM_THE_BEGINNING  # people and programs look for these columns in every row
     for name, value in columns.items():
-        if value is not None and value is not False and name not in ("RowKey", *_CONTENT):
+        if value is not None and name not in ("RowKey", *_CONTENT):
             made[name] = written(name, value)
-    for name in _NUMBERS:
-        if made.get(name) == 0:
-            del made[name]
     if made["Status"] == Status.ERROR_RETRY:
         made.setdefault("RetryAfterUtc", "")  # is asked for, and who lacks a property fulfils no condition on it
     made["Content"] = content_digest(columns["Payload"], columns["Extras"])

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import msgspec
 
-from b24migrate.records import Record, Span, Status, Table, order_key
+from b24migrate.records import Record, Span, Status, Table, between_families, order_key
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.words import (
     FAILED,
@@ -149,7 +149,7 @@ class RecordRoom:
             while row := connection.execute(query, (lo, hi, every - 1)).fetchone():
                 if whole_parents:
                     (first,) = connection.execute(query, (lo, hi, 0)).fetchone()
-                    lo = _between_families(first, row[0])
+                    lo = between_families(first, row[0])
                 else:
                     lo = row[0]
                 ends.append(lo)
@@ -167,12 +167,3 @@ _INDEXES = {
     Status.IMPORT_ERR: ("Failed", FAILED),
     Status.IMPORT_OK: ("Imported", IMPORTED),
 }
-
-
-def _between_families(first: str, key: str) -> str:
-    """Before everything below the topmost parent of `key`, so that a large family begins a span: what comes last can
-    be divided further. When the span begins with that family, past all of it (`;` is the character after `:`)."""
-    top, colon, _ = key.partition(":")
-    if not colon:
-        return key
-    return top + ";" if first.partition(":")[0] == top else top
