@@ -40,9 +40,11 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return Place(f"sqlite:///{tmp_path}/store.db", 120)
 
 
-def test_threads_lose_no_update(store: Store) -> None:
+def test_threads_lose_no_update(store: Store, many: int) -> None:
+    turns = many // 300
+
     def work(number: int) -> None:
-        for turn in range(15):
+        for turn in range(turns):
             store.stage(GROUPS, [row(turn * 4 + number), row(f"shared{turn}")], run="r", pass_no=1)
             store.add({"work": 1})
             raise_number(store)
@@ -50,13 +52,14 @@ def test_threads_lose_no_update(store: Store) -> None:
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(work, range(4)))
-    assert store.counts(GROUPS)[Status.NEW] == 75
-    assert store.counters() == {"seen:Groups:1": 75, "work": 60}
-    assert number_of(store) == 60
+    assert store.counts(GROUPS)[Status.NEW] == 5 * turns
+    assert store.counters() == {"seen:Groups:1": 5 * turns, "work": 4 * turns}
+    assert number_of(store) == 4 * turns
 
 
-def test_threads_share_jobs_without_doubling_one(queue: Queue) -> None:
-    queue.put([Job("s", "k", {"n": number}) for number in range(200)])
+def test_threads_share_jobs_without_doubling_one(queue: Queue, many: int) -> None:
+    jobs = many // 20
+    queue.put([Job("s", "k", {"n": number}) for number in range(jobs)])
     done: list[int] = []
 
     def work(owner: int) -> None:
@@ -66,7 +69,7 @@ def test_threads_share_jobs_without_doubling_one(queue: Queue) -> None:
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(work, range(4)))
-    assert sorted(done) == list(range(200))
+    assert sorted(done) == list(range(jobs))
     assert queue.open("s") == 0
 
 
