@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -19,7 +21,10 @@ from b24migrate.phases.work import ATTEMPTS, DELAYS_S, Follow, Work
 from b24migrate.records import Job, Json, Link, Record, Settled, Span, Staged, Status
 from b24migrate.streams import FileRef
 
+T = TypeVar("T")
+
 AT_ONCE = 20
+AT_STAKE = 64 << 20  # bytes that were moved and would be moved again, were the process killed now
 LANE = 100
 FETCH_DELAYS_S = (1.0, 2.0, 4.0)  # between the tries of a download
 
@@ -50,6 +55,36 @@ class Held:
         return Staged(self.record.row_key, msgspec.json.encode({**payload, "location": self.record.row_key}))
 
 
+class Together(Generic[T]):
+    """What became of a few files, written in one go: where the store is far away, each write has a price."""
+
+    def __init__(self, keep: Callable[[Sequence[T]], None]) -> None:
+        self._keep = keep
+        self._some: list[T] = []
+        self._bytes = 0
+
+    def add(self, one: T, size: int) -> None:
+        self._some.append(one)
+        self._bytes += size
+        if self._bytes > AT_STAKE:
+            self.write()
+
+    def write(self) -> None:
+        some, self._some, self._bytes = self._some, [], 0
+        if some:
+            self._keep(some)
+
+
+@contextmanager
+def together(keep: Callable[[Sequence[T]], None]) -> Iterator[Together[T]]:
+    """However the block ends, what was done in it is kept."""
+    gathered = Together(keep)
+    try:
+        yield gathered
+    finally:
+        gathered.write()
+
+
 NOT_FOUND = "HTTP_404"
 HOPELESS = frozenset({"TOO_LARGE", "INSECURE_LINK"})  # what no further try will mend; a fresh link may mend the others
 
@@ -60,10 +95,11 @@ def fetch(work: Work, job: Job) -> Follow:
     if last is None:
         return lanes.at_the_end(work, job, lambda lane: _due_again(work, job, lane, fetched=False))
     urls = _links(work, held)
-    for place, one in enumerate(held):
-        if place and work.time_is_up():
-            return lanes.further(job, held[place - 1].record, moved=True)
-        _fetch_one(work, one, urls.get(one.ref.key, ""))
+    with together(partial(_keep_fetched, work)) as fetched:
+        for place, one in enumerate(held):
+            if place and work.time_is_up():
+                return lanes.further(job, held[place - 1].record, moved=True)
+            _fetch_one(work, one, urls.get(one.ref.key, ""), fetched)
     return lanes.further(job, last, moved=bool(held))
 
 
@@ -72,18 +108,19 @@ def upload(work: Work, job: Job) -> Follow:
     held, last = _next(work, job, fetched=True)
     if last is None:
         return lanes.at_the_end(work, job, lambda lane: _due_again(work, job, lane, fetched=True))
-    for place, one in enumerate(held):
-        if place and work.time_is_up():
-            return lanes.further(job, held[place - 1].record, moved=True)
-        try:
-            whole = _upload(work, one)
-        except Transient:
-            if not place:
-                raise
-            # Those before it arrived, so this is no outage yet: pauses that grow begin anew.
-            return lanes.further(job, held[place - 1].record, moved=True)
-        if not whole:
-            return lanes.once_more(job)
+    with together(partial(_keep_uploaded, work)) as uploaded:
+        for place, one in enumerate(held):
+            if place and work.time_is_up():
+                return lanes.further(job, held[place - 1].record, moved=True)
+            try:
+                whole = _upload(work, one, uploaded)
+            except Transient:
+                if not place:
+                    raise
+                # Those before it arrived, so this is no outage yet: pauses that grow begin anew.
+                return lanes.further(job, held[place - 1].record, moved=True)
+            if not whole:
+                return lanes.once_more(job)
     return lanes.further(job, last, moved=bool(held))
 
 
@@ -117,7 +154,7 @@ def _links(work: Work, held: Sequence[Held]) -> dict[str, str]:
     return urls
 
 
-def _fetch_one(work: Work, one: Held, url: str) -> None:
+def _fetch_one(work: Work, one: Held, url: str, fetched: Together[Staged]) -> None:
     try:
         size, sha256 = _download(work, one, url)
     except (Transient, Permanent) as error:
@@ -126,8 +163,17 @@ def _fetch_one(work: Work, one: Held, url: str) -> None:
         _failed(work, one, error, "DOWNLOAD_FAILED", FETCH_DELAYS_S)
         return
     name = one.ref.name or name_from(url, one.ref)
-    work.store.stage(work.streams["files"].table, [one.staged(size, sha256, name)], run=work.run, pass_no=0)
+    fetched.add(one.staged(size, sha256, name), size)
     work.tell(FileMoved(one.entity, one.ref.key, "fetched", size))
+
+
+def _keep_fetched(work: Work, staged: Sequence[Staged]) -> None:
+    work.store.stage(work.streams["files"].table, staged, run=work.run, pass_no=0)
+
+
+def _keep_uploaded(work: Work, settled: Sequence[Settled]) -> None:
+    files = work.streams["files"]
+    work.store.settle(files.name, files.table, settled, now=work.clock.now())
 
 
 def _download(work: Work, one: Held, url: str) -> tuple[int, str]:
@@ -177,7 +223,7 @@ def _failed(work: Work, one: Held, error: MigrationError, code: str, delays_s: S
     work.tell(FileMoved(one.entity, one.ref.key, "failed", 0, code, error.message))
 
 
-def _upload(work: Work, one: Held) -> bool:
+def _upload(work: Work, one: Held, uploaded: Together[Settled]) -> bool:
     """False when time was up before the whole file was there: the next time it goes on behind what has arrived."""
     files = work.streams["files"]
     size = int(one.ref.size or 0)
@@ -194,8 +240,7 @@ def _upload(work: Work, one: Held) -> bool:
     if target_id is None:
         return False
     link = Link(one.record.row_key, target_id, one.sha256)
-    settled = Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link)
-    work.store.settle(files.name, files.table, [settled], now=work.clock.now())
+    uploaded.add(Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link), size)
     work.tell(FileMoved(one.entity, one.ref.key, "uploaded", size))
     return True
 
