@@ -1,7 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Both set up everything they need.
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
-.PHONY: help setup azurite functions demo test check bench chaos lock clean
+.PHONY: help setup azurite functions demo test check errors bench chaos lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ check: setup ## style, types, and which room may open which door
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy src tests bench
 	@.venv/bin/lint-imports
+
+errors: setup ## docs/errors.md from the table of error codes
+	@$(PY) -m b24migrate.error_pages docs/errors.md
 
 bench: setup ## speed, side by side with the peers; writes bench/RESULTS.md
 	@$(PY) -m bench

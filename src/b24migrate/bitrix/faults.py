@@ -68,7 +68,7 @@ def of_code(
     caller: Caller = Caller(),  # noqa: B008
     wait_s: float | None = None,
 ) -> MigrationError:
-    fault = FAULTS.get(code) or Fault(code, _unknown(code, status), "", "")
+    fault = FAULTS.get(code) or Fault(code, _unknown(code, status), "")
     recovery = fault.at_5xx if status >= 500 and fault.at_5xx else fault.recovery
     if code == "BITRIX_REST_V3_EXCEPTION_ACCESSDENIEDEXCEPTION" and status == 401:
         recovery = Recovery.GATE  # REST 3.0 gives this code, and no reason, for any failed authentication

@@ -23,7 +23,7 @@ class Failure(NamedTuple):
 
 _AGAIN = "Nothing is lost: {}, then run the same command again."
 LOCKED = Failure(
-    "STORELOCKED",
+    "STORE_LOCKED",
     "The store {place} was locked by another program for too long.",
     _AGAIN.format("close whatever holds it (a database browser, a backup)"),
 )
