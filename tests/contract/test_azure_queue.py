@@ -211,6 +211,17 @@ def test_a_message_without_a_job_goes_when_it_is_received_again(place: Place, qu
     assert place.how_many() == 0
 
 
+def test_a_message_that_was_only_looked_through_has_not_been_delivered(place: Place, queue: AzureQueue) -> None:
+    """The host of the functions gives a job up by the number of its message's deliveries."""
+    queue.put([A])
+    for turn in range(4):
+        place.account().queue("work").send_message(json.dumps({"job": B.id}))  # a reason to look through them
+        queue.tend(now=at(20 * turn))
+    (mine,) = [one for one in place.deliver() if json.loads(one.content)["job"] == A.id]
+    assert mine.dequeue_count == 1
+    queue.finish(claim(queue), [])
+
+
 @pytest.mark.parametrize("content", ["hello", "[1]", '{"job": 7}', '{"task": "x"}', "", "eyJqb2IiOiAieCJ9"])
 def test_a_message_that_is_no_job_ends_in_the_dlq_after_three_deliveries(
     place: Place, queue: AzureQueue, content: str

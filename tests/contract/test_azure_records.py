@@ -428,6 +428,16 @@ def test_segments_are_merged_and_nothing_is_missing(store: AzureStore) -> None:
     assert audit(store) == {"NEW": 400}
 
 
+def test_more_tiny_segments_than_a_transaction_takes_are_merged_all_the_same(store: AzureStore) -> None:
+    """Every process that ends leaves one."""
+    stage(store, *map(row, range(110)))
+    for number in range(110):
+        made = order.segments_of(GROUPS, shards_module.Added((order_key(str(number)),)))
+        store.account.submit(GROUPS.name, made)
+    assert len(store.records(GROUPS, EVERYTHING, 999)) == 110
+    assert len(segments(store)) < 64
+
+
 @pytest.mark.usefixtures("small_segments")
 def test_whoever_walks_a_table_does_not_miss_what_is_merged_meanwhile(place: Place, store: AzureStore) -> None:
     for start in range(0, 120, 15):

@@ -30,5 +30,5 @@ class Blobs:
                 raise Halted(
                     f"The blob {name} of the store {self._account.place} is missing.",
                     code="STORE_DAMAGED",
-                    hint="Restore it (soft delete keeps blobs for some days), or run the get phase again.",
+                    hint="Restore it where deleted blobs are kept (soft delete), or run the get phase again.",
                 ) from error

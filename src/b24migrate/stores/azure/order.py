@@ -42,6 +42,7 @@ LARGEST = 20_000  # keys in a segment
 LARGEST_BYTES = 400_000  # before they are compressed
 _MANY = 64  # small ones, before some are merged
 _MERGED_BYTES = 1_500_000  # at once: a transaction holds them, and so does memory
+_MERGED = 80  # at once: a transaction has room for these and for the few that they become
 _KEPT = 200_000  # keys in memory
 _DIRECTORY = [
     *("PartitionKey", "RowKey", "Timestamp", "First", "Last", "Count", "Bytes", "Naturals", "Token"),
@@ -243,4 +244,4 @@ def _segment(row: Any) -> Segment:
 def _together(segments: Sequence[Segment]) -> Sequence[Segment]:
     """As many of the first as are merged at once."""
     sizes = list(accumulate(one.size for one in segments))
-    return segments[: bisect_right(sizes, _MERGED_BYTES)]
+    return segments[: min(_MERGED, bisect_right(sizes, _MERGED_BYTES))]

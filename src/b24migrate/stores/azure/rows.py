@@ -105,7 +105,8 @@ def time_text(moment: datetime) -> str:
 
 
 def key_of(found: Mapping[str, Any]) -> str:
-    return str(found["Key"] if "Key" in found else found["RowKey"])
+    key = found.get("Key")  # may be null when it was asked for and is not there; Azurite leaves it out
+    return str(found["RowKey"] if key is None else key)
 
 
 def face_of(found: Mapping[str, Any]) -> Face:

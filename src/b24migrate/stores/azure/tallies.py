@@ -74,7 +74,7 @@ class Tallies:
             held[:] = []  # until it is known what became of it
             sent = [*operations, after.operation(table), *segments_of(table, flushed)]
             try:
-                etag = self._account.table(table.name).submit_transaction(sent)[len(operations)]["etag"]
+                etag = self._account.submit(table.name, sent)[len(operations)]["etag"]
             except AzureError as error:
                 if _is_refusal(error):
                     held[:] = [before]

@@ -9,7 +9,7 @@ from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.adding import Additions
 from b24migrate.stores.azure.jobs import PARTITION, TENDED, Row, id_key, text
 from b24migrate.stores.azure.jobtable import JobTable
-from b24migrate.stores.azure.messages import DLQ, Message, Post, obituary, ordered
+from b24migrate.stores.azure.messages import DLQ, Message, Post, obituary, order, ordered
 from b24migrate.stores.azure.transactions import create, replace
 
 EVERY_S = 15.0  # once is enough, however many processes call
@@ -91,7 +91,8 @@ class Tending:
         return True
 
     def _give_back(self, row: Row, received: Message) -> None:
-        """Whoever ends the job deletes its message by the last receipt."""
-        message = self._post.hide(received, 0)
-        if message:
-            self._table.change(row, message.columns())
+        """As another message: this one counts a delivery more, and the host of the functions takes a job for poison
+        whose message was delivered too often, whoever received it."""
+        message = self._post.send(order(row.id))
+        known = self._table.change(row, message.columns())
+        self._post.delete(received if known else message)
