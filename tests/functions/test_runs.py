@@ -73,6 +73,21 @@ def test_two_that_begin_at_once_do_not_both_begin(small: World) -> None:
         assert current.plan == USERS
 
 
+def test_who_continues_a_run_does_not_take_the_place_of_one_that_began_meanwhile(small: World) -> None:
+    with small.app() as app:
+        end(app, begun(app), 4, complete=False)
+        others: list[Run] = []
+
+        def prepare(_: Run, continued: bool) -> None:
+            assert continued
+            others.append(plan.begin(app.work.store, app.work.clock, Plan(("groups",)))[0])
+
+        with pytest.raises(Halted) as refused:
+            plan.begin(app.work.store, app.work.clock, USERS, prepare)
+        assert refused.value.code == plan.UNDER_WAY
+        assert plan.current(app.work.store) == others[0]
+
+
 def test_of_many_that_end_a_run_one_does(small: World) -> None:
     with small.app() as app:
         run = begun(app)

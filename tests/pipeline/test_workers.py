@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -12,9 +13,16 @@ from tests.chaos.peeking import SqlitePeek
 from tests.pipeline.world import TALK, World, small, world
 
 from b24migrate.events import PhaseChanged
-from b24migrate.pipeline import gates
+from b24migrate.hosts.worker import help_with
+from b24migrate.phases.work import Work
+from b24migrate.pipeline import conductor, gates, plan
+from b24migrate.pipeline import crew as crew_module
+from b24migrate.pipeline.crew import Crew
+from b24migrate.pipeline.perform import perform
+from b24migrate.pipeline.stages import Stage, stages
 from b24migrate.pipeline.state import States
 from b24migrate.ports import PAGE_LOG, RegisterRow
+from b24migrate.records import Job
 
 
 def migration(made: World) -> Migration:
@@ -93,3 +101,62 @@ def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch:
         assert app.work.store.count(PAGE_LOG, "users:") == 1
         told = [event.state for event in made.events if isinstance(event, PhaseChanged)]
         assert told.count("running") == 1
+
+
+def test_jobs_that_took_long_to_work_out_do_not_come_back_when_somebody_else_has_done_them(tmp_path: Path) -> None:
+    """Two conduct; while one looks through a long table the other does all there is to do."""
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+        one, other = app.runner.conductor(run.plan), app.runner.conductor(run.plan)
+
+        def all_is_done() -> None:
+            other.step()
+            while lease := app.work.queue.claim("o", now=app.work.clock.now(), lease_s=90):
+                perform(app.work, lease)
+            other.step()
+
+        def slowly(*args: Any) -> list[Stage]:
+            first, *others = stages(*args)
+
+            def seed(work: Work, scope: str) -> list[Job]:
+                jobs = first.seed(work, scope)
+                patch.undo()
+                all_is_done()
+                return list(jobs)
+
+            return [first._replace(seed=seed), *others]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(conductor, "stages", slowly)
+            one.step()
+        assert "forget" not in [waiting.job.kind for waiting in app.work.queue.jobs()]
+
+
+def test_who_works_on_a_run_leaves_when_another_takes_its_place(tmp_path: Path) -> None:
+    """The phases are begun by the plan that is current, and by no other."""
+    with world(tmp_path, small()) as made, made.app() as app:
+        old = app.runner.begin(["users", "groups"])
+        conductor_of_old = app.runner.conductor(old.plan)
+        with made.app() as elsewhere:
+            elsewhere.runner.begin(["users"], ("get",))
+        with pytest.raises(plan.Replaced):
+            conductor_of_old.step()
+        assert States(app.work.store).read("users").phase("get").state == "pending"
+        help_with(app, old)  # returns, to look for another run
+
+
+def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a long table that is far away it may take minutes; a lease that ends counts as the death of a worker."""
+    with world(tmp_path, small()) as made, made.app() as app:
+        run = app.runner.begin(["users"], ("get",))
+        conducting = app.runner.conductor(run.plan)
+        kept = Event()
+        crew = Crew(app.work, conducting, 1)
+        monkeypatch.setattr(crew_module, "RENEW_S", 0.0)
+        monkeypatch.setattr(crew_module, "STEP_GLANCES", 0.0)
+        monkeypatch.setattr(crew, "_labour", lambda _: None)
+        monkeypatch.setattr(crew, "_keep_leases", kept.set)
+        steps = iter([False])
+        monkeypatch.setattr(conducting, "step", lambda: next(steps, None) is None and kept.wait(10))
+        crew.work_until_done(tick_s=0.01)
+        assert kept.is_set()

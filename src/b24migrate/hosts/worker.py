@@ -7,7 +7,7 @@ from dataclasses import replace
 from b24migrate.phases import lanes
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.crew import Crew
-from b24migrate.pipeline.plan import Run
+from b24migrate.pipeline.plan import Replaced, Run
 from b24migrate.wiring import App
 
 PAUSE_S = 1.0
@@ -19,6 +19,7 @@ def labour(app: App, *, once: bool) -> None:
         run = plan.current(app.work.store)
         if run is not None and run.under_way:
             help_with(app, run)
+            continue  # another one may have taken its place
         if once:
             return
         app.work.clock.sleep(PAUSE_S)
@@ -28,5 +29,8 @@ def help_with(app: App, run: Run) -> None:
     """To its end, which is the worker's to tell when nobody else did: who began the run may be gone."""
     app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
     app.runner.attend(run)
-    Crew(app.work, app.runner.conductor(run.plan), lanes.hands(app.settings.run.workers)).work_until_done()
+    try:
+        Crew(app.work, app.runner.conductor(run.plan), lanes.hands(app.settings.run.workers)).work_until_done()
+    except Replaced:
+        return
     app.runner.conclude(run)

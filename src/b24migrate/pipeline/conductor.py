@@ -16,7 +16,7 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline import analysis as analyses
 from b24migrate.pipeline import gates
 from b24migrate.pipeline.findings import is_verified
-from b24migrate.pipeline.plan import Plan
+from b24migrate.pipeline.plan import Plan, stop_if_replaced
 from b24migrate.pipeline.stages import Stage, stages
 from b24migrate.pipeline.state import (
     BLOCKED,
@@ -31,6 +31,7 @@ from b24migrate.pipeline.state import (
     EntityState,
     PhaseState,
 )
+from b24migrate.records import Job
 from b24migrate.streams import LATE, Entity
 
 
@@ -61,8 +62,10 @@ class Conductor:
     # ------------------------------------------------------------ steps
 
     def step(self) -> bool:
-        """Does what can be done now. Returns whether the plan is at its end."""
+        """Does what can be done now. Returns whether the plan is at its end. Raises Replaced when another run has
+        begun: its plan, not this one, says what starts next."""
         with self._lock:
+            stop_if_replaced(self._work.store, self._work.run)
             self._states.look()
             while any(self._advance(entity) for entity in self._entities):
                 self._states.look()
@@ -152,20 +155,24 @@ class Conductor:
         if now.stage >= len(planned):
             return self._finish(entity, state, phase)
         if not now.seeded:
-            self._work.queue.put(planned[now.stage].seed(self._work, scope))
-            self._swap(state, phase, replace(now, seeded=True))
-            return True
+            return self._put(state, phase, planned[now.stage].seed(self._work, scope), replace(now, seeded=True))
         return self._again_or_on(state, phase, planned[now.stage], scope)
 
     def _again_or_on(self, state: EntityState, phase: str, stage: Stage, scope: str) -> bool:
         now = state.phase(phase)
         jobs, memo = stage.again(self._work, scope, now.memo)
         if jobs:
-            self._work.queue.put(jobs)
-            self._swap(state, phase, replace(now, memo=memo))
-        else:
-            self._swap(state, phase, replace(now, stage=now.stage + 1, seeded=False, memo={}))
+            return self._put(state, phase, jobs, replace(now, memo=memo))
+        self._swap(state, phase, replace(now, stage=now.stage + 1, seeded=False, memo={}))
         return True  # also when somebody else was faster: then there is something new to look at
+
+    def _put(self, state: EntityState, phase: str, jobs: Sequence[Job], after: PhaseState) -> bool:
+        """Working out the jobs of a long table takes a while. Whoever was faster may have seen them done by now, and
+        they must not come back in a phase that has gone on, or has ended."""
+        if self._states.is_still(state):
+            self._work.queue.put(jobs)
+            self._swap(state, phase, after)
+        return True
 
     def _finish(self, entity: Entity, state: EntityState, phase: str) -> bool:
         if phase == "verify":

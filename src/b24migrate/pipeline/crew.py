@@ -43,6 +43,7 @@ class Crew:
         have ended, and the jobs they were in are back on the queue."""
         self._release_the_dead()
         threads = [Thread(target=self._labour, args=(n,), name=f"worker-{n}") for n in range(self._workers)]
+        threads.append(Thread(target=self._tend, args=(tick_s,), name="heartbeat"))
         if self._conductor.step():
             return
         with seldom_collected():
@@ -59,16 +60,12 @@ class Crew:
             raise self._failure
 
     def _watch(self, tick: Callable[[], None], tick_s: float) -> None:
-        """What the threads need from outside: leases kept, parked jobs woken, a plan that somebody else moved on."""
+        """What the threads need from outside: parked jobs woken, a plan that somebody else moved on."""
         clock, queue = self._work.clock, self._work.queue
-        renewed = stepped = glanced = clock.monotonic()
+        stepped = glanced = clock.monotonic()
         while not self._over.wait(tick_s):
             tick()
             now = clock.monotonic()
-            if now - renewed >= RENEW_S:
-                self._keep_leases()
-                queue.tend(now=clock.now())
-                renewed = now
             if now - stepped >= STEP_GLANCES * queue.glance_s:
                 if self._conductor.step():
                     return
@@ -78,6 +75,22 @@ class Crew:
                 if due is not None and due <= clock.now():
                     self._wake()
                 glanced = now
+
+    def _tend(self, tick_s: float) -> None:
+        """By itself, since a step of the plan may take longer than a lease: the jobs of a long table are worked out in
+        one, and leases that end meanwhile would be taken for deaths."""
+        clock, queue = self._work.clock, self._work.queue
+        renewed = clock.monotonic()
+        while not self._over.wait(tick_s):
+            if clock.monotonic() - renewed < RENEW_S:
+                continue
+            renewed = clock.monotonic()
+            try:
+                self._keep_leases()
+                queue.tend(now=clock.now())
+            except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
+                self._fail(failure)
+                return
 
     def _labour(self, number: int) -> None:
         owner = f"{self._host}:{number}"

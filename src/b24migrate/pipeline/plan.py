@@ -19,6 +19,10 @@ BEGINNING, ACTIVE, ENDED = "beginning", "active", "ended"
 UNDER_WAY = "RUN_UNDER_WAY"
 
 
+class Replaced(Halted):
+    """Somebody has begun another run: whoever works on this one leaves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     entities: tuple[str, ...]
@@ -58,17 +62,31 @@ def begin(
     if row is None or before is None or not continued:
         now = clock.now().replace(microsecond=0)
         run = Run(f"{utc_text(now)}-{secrets.token_hex(2)}", plan, BEGINNING, started=utc_text(now))
-        _announce(store, RegisterRow(CURRENT, _values(run), row.version if row else 0))
+        _announce(store, run, row)
     else:
         run = before
     prepare(run, continued)
     run = replace(run, state=ACTIVE, finished="", exit_code=None, message="")
-    save(store, run)
+    _announce(store, run, store.read(RUNS, CURRENT), instead_of=run.id)
+    store.write(RUNS, [RegisterRow(run.id, _values(run))])
     return run, continued
 
 
-def _announce(store: Store, row: RegisterRow) -> None:
-    if not store.swap(RUNS, row):
+def stop_if_replaced(store: Store, run_id: str) -> None:
+    """Raises Replaced: the states of the phases belong to another plan now."""
+    found = current(store)
+    if run_id and found is not None and found.id != run_id:
+        raise Replaced(
+            f"The run {found.id} was begun meanwhile, and takes the place of {run_id}.",
+            code="RUN_REPLACED",
+            hint="Nothing is lost: look at the status. To go on with what this one wanted, start it again afterwards.",
+        )
+
+
+def _announce(store: Store, run: Run, row: RegisterRow | None, *, instead_of: str = "") -> None:
+    """Where nobody else announced one since the row was read; with a name, only in the place of that run."""
+    expected = not instead_of or (row is not None and row.values["RunId"] == instead_of)
+    if not expected or not store.swap(RUNS, RegisterRow(CURRENT, _values(run), row.version if row else 0)):
         raise Halted(
             "Another run is being started at this moment.",
             code=UNDER_WAY,
@@ -89,10 +107,6 @@ def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int,
         if store.swap(RUNS, row._replace(values=_values(ended))):
             store.write(RUNS, [RegisterRow(run.id, _values(ended))])
             return ended
-
-
-def save(store: Store, run: Run) -> None:
-    store.write(RUNS, [RegisterRow(CURRENT, _values(run)), RegisterRow(run.id, _values(run))])
 
 
 def _run(row: RegisterRow) -> Run:

@@ -113,3 +113,8 @@ class AllStates(States):
     def change(self, entity: str, how: Callable[[EntityState], EntityState]) -> EntityState:
         self._seen.pop(entity, None)
         return super().change(entity, how)
+
+    def is_still(self, state: EntityState) -> bool:
+        """Whether nobody has changed it since; the store is asked."""
+        self._seen.pop(state.name, None)
+        return super().read(state.name).version == state.version
