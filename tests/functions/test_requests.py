@@ -7,12 +7,15 @@ import logging
 from pathlib import Path
 
 import pytest
+from tests import azurite
 from tests.functions.host import Host, Instance
 from tests.hosts.scene import answering
 from tests.pipeline.world import TALK, World
 
 from b24migrate.hosts.functions import asking, from_environment
+from b24migrate.hosts.functions.keeper import AtWork
 from b24migrate.pipeline import plan, status
+from b24migrate.ports import RUNS
 
 
 def test_nothing_has_begun(host: Host) -> None:
@@ -45,11 +48,21 @@ def test_another_plan_is_refused_while_one_is_under_way(host: Host) -> None:
     assert host.ask("retry", {"entities": ["chats"]})[0] == 409
 
 
+def test_a_start_that_is_refused_changes_nothing_for_those_at_work(host: Host) -> None:
+    host.ask("start", {"entities": ["users"]})
+    with host.one.keeper.at_work() as at_work:
+        assert isinstance(at_work, AtWork)
+        assert host.ask("start", {"entities": ["users"], "test_limit": 2})[0] == 409
+        with host.one.keeper.app() as app:
+            assert app.work.options.test_limit == at_work.run.plan.test_limit == 0
+
+
 def test_a_run_that_is_being_started_keeps_others_from_starting(small: World, host: Host) -> None:
-    wanted = plan.Plan(("users",))
-    with small.app() as app:
-        run = plan.Run("r", wanted, plan.BEGINNING, started=app.work.clock.now().isoformat())
-        plan.save(app.work.store, run)
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with small.app() as app, pytest.raises(KeyboardInterrupt):
+        plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)), die)
     assert host.ask("start", {"entities": ["users"]})[0] == 409
     small.clock.sleep(3600)
     assert host.ask("start", {"entities": ["users"]})[0] == 202  # whoever was at it is dead
@@ -164,6 +177,21 @@ def test_settings_come_from_the_environment_and_a_mended_one_is_noticed(
         assert instance.ask("start")[0] == 202
     finally:
         instance.close()
+
+
+def test_requests_to_the_store_are_not_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The address of a table row contains its key, and the host of the functions keeps whatever is logged."""
+    monkeypatch.setenv("B24MIGRATE_STORE__URL", azurite.url())
+    for name in ("source", "target"):
+        monkeypatch.setenv(f"B24MIGRATE_{name.upper()}__WEBHOOK", f"https://{name}.example/rest/1/aaaaaaaaaaaaaaaa/")
+    for name, port in azurite.start().items():
+        monkeypatch.setenv(f"AZURITE_{name.upper()}_PORT", str(port))
+    monkeypatch.chdir(tmp_path)
+    with caplog.at_level(logging.INFO), from_environment() as app:
+        app.work.store.read(RUNS, "some key")
+    assert not [record for record in caplog.records if record.name.startswith("azure")]
 
 
 def test_an_answer_has_no_secret(small: World, host: Host) -> None:

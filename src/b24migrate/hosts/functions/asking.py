@@ -119,10 +119,10 @@ def retry(keeper: Keeper, body: bytes) -> Reply:
 
 
 def _begun(app: App, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> Reply:
-    if test_limit is not None:
-        app.work.options = replace(app.work.options, test_limit=test_limit)
+    limit = app.work.options.test_limit if test_limit is None else test_limit
     ordered = tuple(entity.name for entity in app.catalog.entities if entity.name in entities)
-    _refuse_a_second(app, Plan(ordered, tuple(phases), app.work.options.test_limit))
+    _refuse_a_second(app, Plan(ordered, tuple(phases), limit))
+    app.work.options = replace(app.work.options, test_limit=limit)  # not before: others may be at work with these
     run = app.runner.begin(entities, phases)
     app.work.queue.tend(now=app.work.clock.now())  # what a stopped run left on the queue
     if app.runner.conductor(run.plan).step():

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from b24migrate.errors import MigrationError, Stop
-from b24migrate.hosts.functions.lines import lines, say
+from b24migrate.hosts.functions.lines import lines, quieten, say
 from b24migrate.hosts.logs import log
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.conductor import Conductor
@@ -128,6 +128,7 @@ def _closed(held: _Held) -> None:
 @contextmanager
 def from_environment() -> Iterator[App]:
     """By the app settings of the function app, which are environment variables, or a b24migrate.toml beside it."""
+    quieten()
     settings = load()
     opened: list[App] = []
     observer = log(lines(), run=lambda: opened[0].work.run if opened else "", redact=settings.redactor.redact)

@@ -28,6 +28,12 @@ def lines() -> TextIO:
     return cast("TextIO", _Lines())
 
 
+def quieten() -> None:
+    """The libraries for Azure tell every request, and the host of the functions would keep all of it: the address of a
+    table row contains its key, and a migration makes millions of them."""
+    logging.getLogger("azure").setLevel(logging.WARNING)
+
+
 def say(level: int, message: str, **more: object) -> None:
     """One line beside the events: what this host did with what it was given."""
     LOGGER.log(level, "%s", json.dumps({"msg": masked(message), **more}, ensure_ascii=False))
