@@ -7,7 +7,8 @@ MigrationError              what happened, and a hint: what the operator should 
 └── Stop                    the run cannot go on; carries the exit code
     ├── BadConfiguration    2: a file, a key or a value is wrong
     ├── GateUnmet           3: a prerequisite is missing
-    └── Halted              4: an error outside our reach (outage, full disk, blocked portal)
+    ├── Halted              4: an error outside our reach (outage, full disk, blocked portal)
+    └── Unproven            5: numbers that should agree do not
 """
 
 from __future__ import annotations
@@ -66,3 +67,7 @@ class GateUnmet(Stop):
 
 class Halted(Stop):
     exit_code = 4
+
+
+class Unproven(Stop):
+    exit_code = 5

@@ -66,6 +66,7 @@ ENTITIES_STATE = Register("EntitiesState", "state", ("Phases", "Gates", "Counts"
 SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
 INCOMPLETE = Register("Incomplete", "late", ("First", "Last"))
 FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
+COMPARED = Register("Compared", "compared", ("Stream", "Ids"))  # equal, as verify saw: [source id, wire digest], …
 UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "What"))
 CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
 ANALYSIS = Register("Analysis", "analysis", ("Data",))
@@ -82,6 +83,7 @@ REGISTERS = (
     SET_ASIDE,
     INCOMPLETE,
     FINDINGS,
+    COMPARED,
     UNRESOLVED,
     CHECKPOINTS,
     ANALYSIS,
@@ -372,6 +374,18 @@ class Answer(NamedTuple):
     error: Exception | None = None
     total: int | None = None
     next: int | None = None
+
+
+class Bill(NamedTuple):
+    """What a portal said that calls of one method in one request had cost."""
+
+    via: int
+    method: str
+    calls: int
+    first: float | None  # the method's sum of execution time after the first of them, and after the last
+    last: float | None
+    duration_s: float  # of one call
+    request_s: float  # of the whole request, by our own clock; 0 when another bill of the same request says it
 
 
 class Source(Protocol):

@@ -13,8 +13,8 @@ from b24migrate.phases.compose import Composer
 from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
 from b24migrate.phases.work import Follow, Work, decode_extras, seen, seen_row
-from b24migrate.ports import FINDINGS, INVENTORY, RegisterRow, TargetRecord
-from b24migrate.records import Fate, Finding, Job, Json, Record, Row, Status
+from b24migrate.ports import COMPARED, FINDINGS, INVENTORY, RegisterRow, TargetRecord
+from b24migrate.records import Fate, Finding, Job, Json, Link, Record, Row, Status
 from b24migrate.streams import Kind, Stream
 
 AT_ONCE = 100
@@ -23,6 +23,7 @@ SHOWN = 200  # characters of a value that a finding keeps
 
 def start(work: Work, scope: str, stream: Stream) -> list[Job]:
     """Earlier findings are forgotten; the jobs are independent of one another."""
+    work.store.erase(COMPARED, f"{stream.name}:")
     work.store.erase(FINDINGS, f"{stream.name}:")
     jobs = [Job(scope, "count", {"stream": stream.name})]
     if work.options.verify_all:
@@ -73,7 +74,7 @@ def reconcile(work: Work, job: Job) -> Follow:
     records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
     if not records:
         return []
-    keys = {stream.key_of(one.row_key): one.row_key for one in _sent(work, stream, records)}
+    keys = {stream.key_of(one.row_key): one.row_key for one, _ in _sent(work, stream, records)}
     there = work.target.read(work.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
     record(work, [Finding(stream.name, Fate.MISSING, keys[key]) for key in keys if key not in there])
     return lanes.further(job, records[-1], moved=False)
@@ -109,26 +110,36 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
     sent = _sent(work, stream, records)
     if not sent:
         return
-    there = work.target.read(work.owner[stream.name].wire, stream.name, [stream.key_of(one.row_key) for one in sent])
-    now = _as_the_source_says(work, stream, sent)
+    keys = [stream.key_of(one.row_key) for one, _ in sent]
+    there = work.target.read(work.owner[stream.name].wire, stream.name, keys)
+    now = _as_the_source_says(work, stream, [one for one, _ in sent])
     composer = Composer(work, stream, late=True)
-    matched = 0
-    for one in sent:
+    equal: list[tuple[str, str]] = []
+    for one, link in sent:
         found = there.get(stream.key_of(one.row_key))
         row = now.get(one.row_key) or Row(one.row_key, one.payload, decode_extras(one.extras))
         said = seen_row(row, stream)
         expected = composer.compose_seen(one, said).fields
         findings = differences(stream, one.row_key, expected, found, adopted=stream.adopted(said))
         record(work, findings)
-        matched += not findings
-    work.store.add({f"match:{stream.name}": matched})
+        if not findings:
+            equal.append((one.row_key, link.digest))
+    remember(work, stream, sent[0][0].row_key, equal)
+    work.store.add({f"match:{stream.name}": len(equal)})
 
 
-def _sent(work: Work, stream: Stream, records: Sequence[Record]) -> list[Record]:
+def remember(work: Work, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
+    """Which records were found equal, with the digest of what had been sent: one that is sent again differently is not
+    among them any more. Under the first that was looked at, so that a repeated job writes the same row."""
+    ids = [list(one) for one in equal]
+    work.store.write(COMPARED, [RegisterRow(f"{stream.name}:{first}", {"Stream": stream.name, "Ids": ids})])
+
+
+def _sent(work: Work, stream: Stream, records: Sequence[Record]) -> list[tuple[Record, Link]]:
     """Those that we sent; a linked person is the target's own."""
     links = work.store.links(stream.name, [one.row_key for one in records])
     return [
-        one
+        (one, links[one.row_key])
         for one in records
         if one.status is Status.IMPORT_OK and one.row_key in links and links[one.row_key].origin == "import"
     ]

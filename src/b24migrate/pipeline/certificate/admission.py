@@ -1,0 +1,75 @@
+"""Whether a certificate can be made at all: what a look at the states and the inventories tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from b24migrate.errors import Halted, Unproven
+from b24migrate.phases.work import Work
+from b24migrate.pipeline import plan
+from b24migrate.pipeline.certificate.form import Inventory
+from b24migrate.pipeline.plan import Run
+from b24migrate.pipeline.state import ENDED, PENDING, AllStates, EntityState
+from b24migrate.ports import INVENTORY
+from b24migrate.streams import LATE, PHASES, Entity, Stream
+
+NEEDED = ("get", "set", LATE, "verify")
+GO_ON = "Run `b24migrate run` to its end; `b24migrate status` says how far it is."
+
+
+class Admitted(NamedTuple):
+    run: Run
+    states: Sequence[EntityState]
+    streams: Sequence[Stream]  # of the entities, and the files last
+    inventories: dict[str, Inventory]
+
+
+def admitted(work: Work) -> Admitted:
+    """Raises Halted when something is not done yet, Unproven when what was done is not the whole."""
+    run = plan.current(work.store)
+    if run is None:
+        message = "Nothing was migrated yet, so there is nothing to certify."
+        raise Halted(message, code="INCOMPLETE", hint="Begin with `b24migrate run`.")
+    if run.state != plan.ENDED:
+        said = f": {run.message}" if run.message else ""
+        raise Halted(f"The run {run.id} is not at its end{said.rstrip('.')}.", code="INCOMPLETE", hint=GO_ON)
+    states = AllStates(work.store)
+    states.look()
+    found = {entity.name: states.read(entity.name) for entity in work.entities}
+    entities = [one for one in work.entities if one.name in run.plan.entities or found[one.name].pass_no]
+    for entity in entities:
+        _done(entity, found[entity.name])
+    inventories = {stream.name: _inventory(work, stream) for entity in entities for stream in entity.streams}
+    streams = [*(stream for entity in entities for stream in entity.streams), work.streams["files"]]
+    return Admitted(run, [found[entity.name] for entity in entities], streams, inventories)
+
+
+def _done(entity: Entity, state: EntityState) -> None:
+    """A mini-task by itself may leave the custom fields out."""
+    for phase in (*PHASES, LATE):
+        now = state.phase(phase)
+        if now.state in ENDED or (now.state == PENDING and phase not in NEEDED):
+            continue
+        task = entity.task("set" if phase == LATE else phase)
+        said = f" ({now.message.rstrip('.')})" if now.message else ""
+        raise Halted(f"{task} is {now.state}{said}, so there is no certificate.", code="INCOMPLETE", hint=GO_ON)
+
+
+def _inventory(work: Work, stream: Stream) -> Inventory:
+    latest = [row.values for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
+    if len(latest) != 1:
+        message = f"{stream.name}: there are {len(latest)} latest inventories instead of one."
+        raise Unproven(message, code="NOT_CLOSED", hint="Run `b24migrate run` again.")
+    (row,) = latest
+    if row.get("Limited"):
+        message = f"{stream.name}: only the first few were read (a test limit), so there is no certificate."
+        raise Unproven(message, code="LIMITED", hint="Run `b24migrate run` without --test-limit and run.test_limit.")
+    reported = row.get("ReportedTotal")
+    return Inventory(
+        str(row["SnapshotUtc"]),
+        str(row["SourceMethod"]),
+        None if reported is None else int(reported),
+        int(row["RetrievedTotal"]),
+        int(row["PageCount"]),
+    )

@@ -1,0 +1,157 @@
+"""Re-checks a certificate from its file alone: every line, every sum, the root. No store, no portal, flat memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import msgspec
+
+from b24migrate.errors import BadConfiguration, Unproven
+from b24migrate.pipeline.certificate import form
+from b24migrate.pipeline.certificate.form import Chain, Entry, Head, Made, PageLine, Root, Tally
+from b24migrate.records import Json, canonical, order_key
+
+ASK = "Ask whoever made it for the file as it was, and compare the root hash with the one you were told."
+Line = TypeVar("Line", Head, Entry, PageLine, Root)
+
+
+def check(file: Path) -> Made:
+    """Raises BadConfiguration when it is no certificate, Unproven when it does not hold."""
+    try:
+        with file.open("rb") as lines:
+            return _Check(file).all(lines)
+    except OSError as error:
+        message = f"{file} cannot be read: {error.strerror or error}."
+        raise BadConfiguration(message, code="NOT_READ", hint="Check the path.") from None
+
+
+class _Check:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._chain = Chain()
+        self._number = 0
+        self._tallies: dict[str, Tally] = {}
+        self._places: dict[str, int] = {}
+        self._last: tuple[bool, int, str] = (False, -1, "")  # a page?, its stream, its id or number
+
+    def all(self, lines: BinaryIO) -> Made:
+        head, root = None, None
+        for raw in self._lines(lines):
+            if root is not None:
+                raise self._wrong("there is something behind the end")
+            if head is None:
+                head = self._head(raw)
+                continue
+            said = self._said(raw)
+            if said.get("after") != self._chain.after:
+                raise self._wrong(f"this line or line {self._number} is not as it was written", back=1)
+            if "root" in said:
+                root = self._root(said)
+            else:
+                self._one(said)
+                self._chain.add(raw)
+        if head is None:
+            raise self._foreign()
+        if root is None:
+            raise self._wrong("the end is missing")
+        self._compare(head)
+        return Made(head, root.root, self._number)
+
+    def _lines(self, lines: BinaryIO) -> Iterator[bytes]:
+        while raw := lines.readline(form.LONGEST_LINE):
+            self._number += 1
+            yield raw
+
+    # ------------------------------------------------------------ lines
+
+    def _head(self, raw: bytes) -> Head:
+        if not raw.startswith(form.BEGINNING):
+            raise self._foreign()
+        said = self._said(raw)
+        if said["certificate"] != form.FORMAT:
+            message = (
+                f"{self._file} is a certificate of the kind {said['certificate']!r}, which this program cannot check."
+            )
+            hint = f"Use the version of b24migrate that made it; this one knows {form.FORMAT}."
+            raise BadConfiguration(message, code="NOT_A_CERTIFICATE", hint=hint)
+        head = self._as(Head, said)
+        self._chain.add(raw)
+        self._places = {sums.stream: place for place, sums in enumerate(head.streams)}
+        self._tallies = {sums.stream: Tally() for sums in head.streams}
+        if len(self._places) != len(head.streams):
+            raise self._wrong("a stream is named twice")
+        return head
+
+    def _said(self, raw: bytes) -> dict[str, Json]:
+        if not raw.endswith(b"\n"):
+            raise self._wrong("the line is cut off or too long")
+        try:
+            said = msgspec.json.decode(raw)
+            same = isinstance(said, dict) and canonical(said) + b"\n" == raw
+        except (msgspec.DecodeError, UnicodeError):
+            raise self._wrong("it is not JSON") from None
+        if not same:
+            raise self._wrong("it is not a JSON object in canonical form")
+        return dict(said)
+
+    def _one(self, said: dict[str, Json]) -> None:
+        is_page = "page" in said
+        line: Any = self._as(PageLine, said) if is_page else self._as(Entry, said)
+        if line.stream not in self._places:
+            raise self._wrong(f"the head has no stream {line.stream!r}")
+        source_id = str(line.page) if is_page else line.id
+        now = is_page, self._places[line.stream], order_key(source_id)
+        if now <= self._last:
+            raise self._wrong(f"{line.stream} {source_id} is out of order or stands there twice")
+        self._last = now
+        if is_page:
+            self._tallies[line.stream].pages += 1
+            return
+        if lacking := form.lacking(line):
+            raise self._wrong(f"{line.stream} {line.id}: {lacking}")
+        self._tallies[line.stream].counts[line.class_] += 1
+
+    def _root(self, said: dict[str, Json]) -> Root:
+        root = self._as(Root, said)
+        if root.root != self._chain.root:
+            raise self._wrong("the root hash is not that of the lines before it")
+        if root.lines != self._chain.lines:
+            raise self._wrong(f"it says {root.lines} lines, and there are {self._chain.lines}")
+        return root
+
+    def _as(self, kind: type[Line], said: dict[str, Json]) -> Line:
+        try:
+            line = msgspec.convert(said, kind)
+        except msgspec.ValidationError as error:
+            raise self._wrong(f"it is not what a certificate says: {error}") from None
+        if canonical(line) != canonical(said):
+            raise self._wrong("it says what a certificate leaves out")
+        return line
+
+    # ------------------------------------------------------------ sums
+
+    def _compare(self, head: Head) -> None:
+        self._number, counted = 1, self._number
+        for sums in head.streams:
+            tally = self._tallies[sums.stream]
+            for name, count in tally.counts.items():
+                if getattr(sums, name) != count:
+                    said = getattr(sums, name)
+                    raise self._wrong(f"{sums.stream}: the head says {said} {name}, and the lines have {count}")
+            if sums != tally.sums(sums.stream, sums.inventory):
+                raise self._wrong(f"{sums.stream}: the sums are not those of the inventory")
+            if problem := form.unclosed(sums, tally.pages):
+                raise self._wrong(problem)
+        self._number = counted
+
+    def _wrong(self, what: str, *, back: int = 0) -> Unproven:
+        line = self._number - back
+        return Unproven(f"{self._file} does not hold: line {line}: {what}.", code="CERTIFICATE_BROKEN", hint=ASK)
+
+    def _foreign(self) -> BadConfiguration:
+        message = f"{self._file} is not a certificate of b24migrate."
+        return BadConfiguration(
+            message, code="NOT_A_CERTIFICATE", hint="Give the file that `b24migrate certificate` wrote."
+        )

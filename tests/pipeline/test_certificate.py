@@ -1,0 +1,369 @@
+"""The certificate: every source id in exactly one class, or none at all and the place that is wrong."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.every import CATALOG, everything
+from tests.pipeline.test_verify import verify_everything
+from tests.pipeline.world import World, world
+from tests.pipeline.world import small as small_plan
+
+from b24migrate.errors import Halted, Stop, Unproven
+from b24migrate.phases import verify
+from b24migrate.phases.work import Work
+from b24migrate.pipeline import certificate
+from b24migrate.pipeline.certificate import Made, form, sorting
+from b24migrate.ports import COMPARED
+from b24sim.imports.catalog import STREAMS
+from b24sim.imports.deletion import delete_records
+
+Json = Any
+
+
+def make(made: World, name: str = "certificate.jsonl") -> tuple[Made, list[dict[str, Json]]]:
+    """As it is returned, and the lines of its file; checked, too."""
+    file = made.folder / name
+    with made.app() as app:
+        written = certificate.make(app.work, file)
+    assert certificate.check(file) == written
+    return written, [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def entries(lines: list[dict[str, Json]], **wanted: Json) -> dict[tuple[str, str], dict[str, Json]]:
+    mine = [line for line in lines if "class" in line and all(line.get(name) == one for name, one in wanted.items())]
+    found = {(line["stream"], line["id"]): line for line in mine}
+    assert len(found) == len(mine)
+    return found
+
+
+def by_class(lines: list[dict[str, Json]], stream: str) -> Counter[str]:
+    return Counter(line["class"] for line in entries(lines, stream=stream).values())
+
+
+def refused(made: World, kind: type[Stop], *words: str) -> None:
+    """In one sentence with these words, and without leaving anything behind."""
+    with made.app() as app:
+        before = sorted(path.name for path in made.folder.iterdir())
+        with pytest.raises(kind) as stop:
+            certificate.make(app.work, made.folder / "refused.jsonl")
+        assert sorted(path.name for path in made.folder.iterdir()) == before
+    for word in words:
+        assert word in stop.value.message, stop.value
+    assert stop.value.hint
+
+
+def edit(made: World, sql: str, *values: Json) -> None:
+    """By another hand, past our own code."""
+    with closing(sqlite3.connect(made.folder / "b24migrate.db")) as connection, connection:
+        assert connection.execute(sql, values).rowcount > 0
+
+
+# ---------------------------------------------------------------- what stands in it
+
+
+def test_every_staged_id_is_there_once_and_the_sums_close(small: World) -> None:
+    assert small.run().exit_code == 0
+    written, lines = make(small)
+    for sums in written.head.streams:
+        told = by_class(lines, sums.stream)
+        assert all(getattr(sums, name) == told[name] for name in form.CLASSES)
+        if sums.stream == "files":
+            continue
+        about = small.stream(sums.stream)
+        assert (sums.reported, sums.retrieved, sums.excluded) == (about.reported, about.retrieved, about.excluded)
+        assert sums.verified + sums.migrated == about.import_ok
+        assert sums.verified == min(10, len(small.imported(sums.stream)))
+        staged = small.records(CATALOG.streams[sums.stream].table.name)
+        assert {key for _, key in entries(lines, stream=sums.stream)} >= set(staged)
+    assert written.head.source == small.cloud.webhook().split("/")[2]
+    assert written.head.made_at == small.sql("SELECT FinishedAtUtc FROM Runs WHERE RowKey = 'current'")[0][0]
+    assert "/rest/" not in json.dumps(lines)
+
+
+def test_an_id_says_what_it_became_and_of_what_it_was_made(small: World) -> None:
+    small.run()
+    _, lines = make(small)
+    found = entries(lines, stream="chat_messages")
+    for row in small.table("ChatMessages", "RowKey", "PayloadHash", "TargetId"):
+        line = found["chat_messages", row["RowKey"]]
+        assert (line["content"], line["target"]) == (row["PayloadHash"], row["TargetId"])
+        ((digest,),) = small.sql("SELECT Digest FROM IdMap WHERE RowKey = ?", f"chat_messages:{row['RowKey']}")
+        assert line["wire"] == digest
+    for line in entries(lines, stream="files").values():
+        assert len(line["content"]) == 64
+        assert line["wire"] == line["content"]
+    logged = small.sql("SELECT count(*) FROM PageLog WHERE RowKey LIKE 'users:%'")
+    assert [(sum(line.get("stream") == "users" and "page" in line for line in lines),)] == logged
+
+
+def test_everything_compared_is_everything_verified(small: World) -> None:
+    small.run()
+    assert verify_everything(small).exit_code == 0
+    _, lines = make(small)
+    for stream in ("users", "groups", "group_members", "chats", "chat_messages"):
+        told = by_class(lines, stream)
+        # who is the target's own already was linked, not sent, so there is nothing to compare
+        linked = len(entries(lines, stream=stream, origin="matched"))
+        assert told["verified"] == small.stream(stream).import_ok - linked
+        assert told["migrated"] == linked
+
+
+def test_a_company_with_everything_closes(tmp_path: Path) -> None:
+    with everything(tmp_path) as made:
+        assert made.run().exit_code in (0, 5)
+        written, lines = make(made)
+        assert [one.stream for one in written.head.streams] == [*CATALOG.streams, "files"]
+        assert all(one.verified for one in written.head.streams if one.stream != "files")
+        assert entries(lines, **{"class": "excluded"})
+        assert all(line["reason"] for line in entries(lines, **{"class": "impossible"}).values())
+
+
+def test_the_same_store_gives_the_same_bytes(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    small.run()
+    make(small, "one")
+    monkeypatch.setattr(sorting, "AT_ONCE", 7)  # much is laid aside and merged
+    make(small, "other")
+    assert (small.folder / "one").read_bytes() == (small.folder / "other").read_bytes()
+
+
+def test_what_failed_says_its_code_and_what_cannot_be_read_its_reason(tmp_path: Path) -> None:
+    with world(tmp_path, small_plan(foreign_chats=0.5), webhooks=(1,)) as made:
+        broken = made.cloud.portal.company.users.ids[-1]
+        made.change("users", id=broken, fields={"NAME": ""})
+        assert made.run(run={"user_coverage": 0.5}).exit_code == 5
+        written, lines = make(made)
+        failed = entries(lines, **{"class": "failed"})
+        assert failed["users", str(broken)]["code"] == "VALIDATION"
+        assert failed["users", str(broken)]["reason"]
+        assert "target" not in failed["users", str(broken)]
+        assert len(failed) == sum(one.failed for one in written.head.streams)
+        impossible = entries(lines, stream="chats", **{"class": "impossible"})
+        assert len(impossible) == made.stream("chats").impossible > 0
+        assert all(line["reason"] for line in impossible.values())
+
+
+def test_what_verify_found_different_is_migrated_and_not_verified(small: World) -> None:
+    small.run()
+    group = small.cloud.portal.company.groups.ids[0]
+    small.change("groups", id=group, fields={"NAME": "Переименована"})
+    assert verify_everything(small).exit_code == 5
+    _, lines = make(small)
+    found = entries(lines, stream="groups")
+    assert found["groups", str(group)]["class"] == "migrated"
+    assert found["groups", str(group)]["reason"] == "verify found differs: DATE_UPDATE, differs: NAME"
+    assert by_class(lines, "groups") == {"migrated": 1, "verified": len(found) - 1}
+
+
+def test_what_was_sent_again_since_is_not_verified_any_more(small: World) -> None:
+    small.run()
+    verify_everything(small)
+    chat = max(small.cloud.portal.company.chats.values(), key=len)
+    number = chat.id_at(2)
+    small.change("chat_messages", id=number, chat=chat.id, fields={"text": "Исправлено", "params": []})
+    assert small.run(phases=("get", "set")).exit_code == 0
+    _, lines = make(small)
+    found = entries(lines, stream="chat_messages")
+    assert [key for (_, key), line in found.items() if line["class"] == "migrated"] == [f"{chat.id}:{number}"]
+
+
+# ---------------------------------------------------------------- when there is none
+
+
+def test_without_a_run_there_is_nothing_to_certify(small: World) -> None:
+    refused(small, Halted, "Nothing was migrated yet")
+
+
+def test_a_phase_that_is_not_done_is_named(small: World) -> None:
+    small.run(phases=("get", "set"))
+    refused(small, Halted, "users-verify is pending")
+
+
+def test_a_stopped_run_is_named(small: World) -> None:
+    small.strike_cloud({"method": "im.recent.list", "kind": "error", "code": "ACCESS_DENIED"})
+    assert small.run().exit_code in (3, 4)
+    refused(small, Halted, "is not at its end", "chats-get")
+
+
+def test_a_limited_get_has_none(small: World) -> None:
+    small.run(run={"test_limit": 2})
+    refused(small, Unproven, "departments", "test limit")
+
+
+def test_drift_has_none(small: World) -> None:
+    small.run()
+    edit(small, "UPDATE SourceInventory SET ReportedTotal = ReportedTotal + 1 WHERE Stream = 'groups'")
+    refused(small, Unproven, "groups: the source reports 5, and 4 were retrieved")
+
+
+EDITS: dict[str, tuple[Sequence[str], type[Stop], str]] = {
+    "a record is gone": (
+        ["DELETE FROM Groups WHERE RowKey = '{id}'"],
+        Unproven,
+        "groups {id} was verified, and is staged no longer",
+    ),
+    "a record and what verify knew are gone": (
+        ["DELETE FROM Groups WHERE RowKey = '{id}'", "DELETE FROM Compared WHERE Stream = 'groups'"],
+        Unproven,
+        "groups: the store counted 4 records as IMPORT_OK, and 3 are there",
+    ),
+    "all trace of a record is gone": (
+        [
+            "DELETE FROM Groups WHERE RowKey = '{id}'",
+            "DELETE FROM Compared WHERE Stream = 'groups'",
+            "UPDATE Tallies SET Records = Records - 1 WHERE TableName = 'Groups' AND Status = 'IMPORT_OK'",
+        ],
+        Unproven,
+        "groups: 4 were retrieved, and 3 migrated, 0 failed, 0 excluded make 3",
+    ),
+    "it waits again": (["UPDATE Groups SET Status = 'NEW' WHERE RowKey = '{id}'"], Halted, "groups {id} is NEW"),
+    "it is to be retried": (
+        ["UPDATE Groups SET Status = 'ERROR_RETRY' WHERE RowKey = '{id}'"],
+        Halted,
+        "groups {id} is ERROR_RETRY",
+    ),
+    "it failed for no reason": (
+        ["UPDATE Groups SET Status = 'IMPORT_ERR' WHERE RowKey = '{id}'"],
+        Unproven,
+        "groups {id} failed, and nothing says why",
+    ),
+    "it failed for a made-up reason": (
+        ["UPDATE Groups SET Status = 'IMPORT_ERR', LastErrorCode = 'X' WHERE RowKey = '{id}'"],
+        Unproven,
+        "groups: the store counted 4 records as IMPORT_OK, and 3 are there",
+    ),
+    "its link is gone": (
+        ["DELETE FROM IdMap WHERE RowKey = 'groups:{id}'"],
+        Unproven,
+        "groups {id} counts as imported, and no link",
+    ),
+    "its link is another": (
+        ["UPDATE IdMap SET TargetId = '9999' WHERE RowKey = 'groups:{id}'"],
+        Unproven,
+        "and 9999 by its link",
+    ),
+    "it is excluded as well": (
+        [
+            "INSERT INTO SetAside (PartitionKey, RowKey, Why, Reason) VALUES ('aside', 'excluded:groups:{id}', 'excluded', 'x')"
+        ],
+        Unproven,
+        "groups {id} is in two classes: staged (IMPORT_OK), excluded",
+    ),
+    "one more is excluded": (
+        [
+            "INSERT INTO SetAside (PartitionKey, RowKey, Why, Reason) VALUES ('aside', 'excluded:groups:99', 'excluded', 'x')"
+        ],
+        Unproven,
+        "groups: 4 were retrieved, and 4 migrated, 0 failed, 1 excluded make 5",
+    ),
+    "a page is gone": (
+        ["DELETE FROM PageLog WHERE RowKey LIKE 'groups:%'"],
+        Unproven,
+        "groups: 1 pages were read, and 0 are in the page log",
+    ),
+    "the inventory is gone": (
+        ["DELETE FROM SourceInventory WHERE Stream = 'groups'"],
+        Unproven,
+        "groups: there are 0 latest inventories",
+    ),
+    "a phase runs": (
+        ["UPDATE EntitiesState SET Phases = replace(Phases, 'done', 'running') WHERE RowKey = 'groups'"],
+        Halted,
+        "groups-",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_a_store_that_was_changed_by_another_hand_is_refused_with_the_place(small: World, what: str) -> None:
+    small.run()
+    make(small)
+    group = small.cloud.portal.company.groups.ids[1]
+    statements, kind, words = EDITS[what]
+    for sql in statements:
+        edit(small, sql.format(id=group))
+    refused(small, kind, words.format(id=group))
+
+
+def test_a_record_that_is_missing_on_the_box_has_none(small: World) -> None:
+    small.run()
+    kept = small.box.portal.imports._store
+    delete_records(kept, STREAMS["chat_messages"], [next(iter(small.imported("chat_messages")))])
+    verify_everything(small)
+    refused(small, Unproven, "chat_messages: verify counted records that are missing (count)")
+
+
+# ---------------------------------------------------------------- killed
+
+
+class Killed(BaseException):
+    """Nobody catches it."""
+
+
+def kill_at(work: Work, moment: int, *, before: bool) -> None:
+    """The process is struck down at its n-th note of what is equal, before or after it is written."""
+    write, left = work.store.write, [moment]
+
+    def dying(register: Json, rows: Json) -> None:
+        if register is COMPARED:
+            left[0] -= 1
+            if left[0] == 0 and before:
+                raise Killed
+        write(register, rows)
+        if register is COMPARED and left[0] == 0:
+            raise Killed
+
+    work.store.write = dying  # type: ignore[method-assign]
+
+
+def verify_all_of(made: World, moment: int = 0, *, before: bool = False) -> None:
+    with made.app(run={"workers": 1}) as app:
+        app.work.options = replace(app.work.options, verify_all=True)
+        kill_at(app.work, moment, before=before)
+        app.runner.run(app.chosen(), ("verify",), tick=made.leap())
+
+
+def equal_to(made: World) -> set[tuple[str, str]]:
+    """What verify remembers: stream and id."""
+    rows = made.sql("SELECT Stream, Ids FROM Compared")
+    return {(stream, one) for stream, ids in rows for one, _ in json.loads(ids)}
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("moment", [1, 3, 8])
+def test_a_verify_that_was_killed_remembers_exactly_what_it_compared(
+    small: World, monkeypatch: pytest.MonkeyPatch, moment: int, before: bool
+) -> None:
+    monkeypatch.setattr(verify, "AT_ONCE", 5)
+    small.run()
+    verify_all_of(small)
+    whole = equal_to(small)
+    _, lines = make(small, "undisturbed")
+    with pytest.raises(Killed):
+        verify_all_of(small, moment, before=before)
+    refused(small, Halted, "is not at its end")
+    verify_all_of(small)
+    assert equal_to(small) == whole
+    _, again = make(small, "disturbed")
+    assert entries_without_place(again) == entries_without_place(lines)
+
+
+def entries_without_place(lines: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The head says which run it was, and so every line follows something else."""
+    return [{**line, "after": ""} for line in lines if "class" in line]
+
+
+def test_a_new_verify_forgets_what_an_earlier_one_compared(small: World) -> None:
+    small.run()
+    verify_all_of(small)
+    small.run(phases=("verify",), run={"verify_sample": 1})
+    _, lines = make(small)
+    assert by_class(lines, "chat_messages")["verified"] == 1
