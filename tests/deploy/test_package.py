@@ -16,6 +16,8 @@ import pytest
 from tests.deploy.bicep.evaluation import Deployment
 from tests.deploy.conftest import PROJECT
 
+from b24migrate.hosts.telemetry import VARIABLE
+
 
 @pytest.fixture
 def host(azure: Path) -> dict[str, Any]:
@@ -73,6 +75,13 @@ def test_there_is_a_thread_for_every_message_an_instance_takes(
     together = str(queues["batchSize"] + queues["newBatchThreshold"])
     assert 1 <= queues["batchSize"] <= 32
     assert in_azure["PYTHON_THREADPOOL_THREAD_COUNT"] == at_home["PYTHON_THREADPOOL_THREAD_COUNT"] == together
+
+
+def test_the_metrics_that_the_settings_ask_for_can_be_sent(azure: Path, in_azure: dict[str, Any]) -> None:
+    """Otherwise the timer would say every minute that their libraries are not installed."""
+    assert VARIABLE in in_azure
+    (ours,) = (line for line in (azure / "requirements.txt").read_text().splitlines() if "b24migrate" in line)
+    assert ours.endswith("[azure,monitor]")
 
 
 def test_calls_to_other_services_are_not_logged(host: dict[str, Any]) -> None:
