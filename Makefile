@@ -35,6 +35,7 @@ bench: setup ## speed, side by side with the peers; writes bench/RESULTS.md
 
 chaos: setup azurite ## faults on both sides and SIGKILL at random; nothing lost, nothing doubled
 	@$(PY) -m tests.chaos
+	@$(PY) -m tests.chaos --store azurite --companies 1 --kills 15 # three processes, one of them killed at a time
 
 lock: ## requirements.lock from pyproject.toml (needs uv)
 	@uv pip compile pyproject.toml --extra azure --extra monitor --group dev --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q -o requirements.lock
