@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -17,7 +18,9 @@ from b24migrate.hosts.worker import help_with
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import conductor, gates, plan
 from b24migrate.pipeline import crew as crew_module
+from b24migrate.pipeline import owners as owners_module
 from b24migrate.pipeline.crew import Crew
+from b24migrate.pipeline.owners import place
 from b24migrate.pipeline.perform import perform
 from b24migrate.pipeline.stages import Stage, stages
 from b24migrate.pipeline.state import States
@@ -160,3 +163,22 @@ def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, mon
         monkeypatch.setattr(conducting, "step", lambda: next(steps, None) is None and kept.wait(10))
         crew.work_until_done(tick_s=0.01)
         assert kept.is_set()
+
+
+def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process ids say nothing here: its jobs are not those of the dead, however many machines are called `worker`."""
+    here = place()
+    boot = tmp_path / "boot_id"
+    boot.write_text("ffffffff-0000-0000-0000-000000000000")
+    monkeypatch.setattr(owners_module, "_BOOT", boot)
+    there = place.__wrapped__()
+    assert there.partition("-")[0] == here.partition("-")[0]
+    assert there != here
+    with world(tmp_path, small()) as made, made.app() as app:
+        app.work.queue.put([Job("users-get", "read", {"n": number}) for number in range(2)])
+        nobody = 2**22 + 1  # no system has so many processes
+        claim = partial(app.work.queue.claim, now=app.work.clock.now(), lease_s=90)
+        assert claim(f"{here}:{nobody}:0")
+        assert claim(f"{there}:{nobody}:0")
+        Crew(app.work, app.runner.conductor(plan.Plan(())), 1).work_until_done()
+        assert [waiting.held for waiting in app.work.queue.jobs()] == [False, True]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition, Lock, Thread
 from threading import Event as Flag
 
 from b24migrate.phases.work import Work
+from b24migrate.pipeline import owners
 from b24migrate.pipeline.conductor import Conductor
 from b24migrate.pipeline.perform import perform
 from b24migrate.ports import Lease
@@ -30,7 +30,7 @@ class Crew:
         self._work = work
         self._conductor = conductor
         self._workers = workers
-        self._host = f"{socket.gethostname()}:{os.getpid()}"
+        self._process = f"{owners.place()}:{os.getpid()}"
         self._over = Flag()
         self._news = Condition()
         self._heard = 0  # how often there was news
@@ -93,7 +93,7 @@ class Crew:
                 return
 
     def _labour(self, number: int) -> None:
-        owner = f"{self._host}:{number}"
+        owner = f"{self._process}:{number}"
         while not self._over.is_set():
             heard = self._heard
             try:
@@ -154,8 +154,8 @@ class Crew:
             self._work.queue.renew(lease, now=self._work.clock.now(), lease_s=LEASE_S)
 
     def _release_the_dead(self) -> None:
-        """Processes of this machine that are gone will not come back for their jobs: no need to wait."""
-        self._work.queue.release(f"{socket.gethostname()}:", owner_is_alive)
+        """Processes of this place that are gone will not come back for their jobs: no need to wait."""
+        self._work.queue.release(f"{owners.place()}:", owners.is_alive)
 
 
 @contextmanager
@@ -169,19 +169,3 @@ def seldom_collected() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-def owner_is_alive(owner: str) -> bool:
-    """Owners are `<host>:<pid>:<n>`."""
-    pid = owner.split(":")[-2]
-    return pid.isdecimal() and process_exists(int(pid))
-
-
-def process_exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

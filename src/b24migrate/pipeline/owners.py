@@ -1,0 +1,42 @@
+"""Who holds a job: `<place>:<pid>:<n>`. Only in its place does a process id say whether somebody is alive.
+
+A host's name is not enough where many share a store: machines and containers may be called alike, and each would take
+the jobs of the others for those of the dead.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from functools import cache
+from pathlib import Path
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_PROCESSES = Path("/proc/self/ns/pid")  # a container has its own
+
+
+@cache
+def place() -> str:
+    """Another one after a restart: what was held before comes back when its lease ends."""
+    try:
+        parts = [socket.gethostname(), _BOOT.read_text()[:8], str(_PROCESSES.readlink())]
+    except OSError:  # a system that does not tell
+        parts = [socket.gethostname()]
+    return "-".join(re.sub(r"[^\w.-]+", "", part) for part in parts)
+
+
+def is_alive(owner: str) -> bool:
+    """Of one in this place."""
+    pid = owner.split(":")[-2]
+    return pid.isdecimal() and process_exists(int(pid))
+
+
+def process_exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
