@@ -279,6 +279,22 @@ def test_the_timer_ends_a_run_whose_last_worker_died(
     assert begun.run()["exit_code"] == 0
 
 
+def test_a_message_of_the_last_run_keeps_no_job_from_being_dropped(
+    small: World, begun: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job that is held is not dropped, and would be done in the middle of a run that knows nothing of it."""
+    with small.app() as app:
+        (job, *_) = (waiting.job for waiting in app.work.queue.jobs())
+        taken: list[str] = []
+        monkeypatch.setattr(working, "_taken", lambda _, job_id, owner: taken.append(job_id))
+
+        def prepare(*_: object) -> None:
+            begun.one.deliver(json.dumps({"job": job.id}).encode())
+
+        plan.begin(app.work.store, app.work.clock, plan.Plan(("groups",)), prepare)
+    assert not taken
+
+
 def test_nothing_is_done_when_no_run_is_under_way(host: Host) -> None:
     assert working.tend(host.one.keeper) == working.IDLE
     assert working.work(host.one.keeper, b'{"job": "users-get:read:1"}') == working.IDLE

@@ -65,9 +65,11 @@ def _worked(at_work: AtWork, body: bytes, owner: str, deliveries: int) -> str:
 
 def _left(app: App, body: bytes, owner: str) -> str:
     """No run is under way. Taken and given back, its job is known to have no message, and gets one when the run goes
-    on."""
+    on. Not while one begins: that drops the jobs of the last run, and one that is held at that moment would stay."""
     job_id = named(body)
-    if job_id is not None and _taken(app, job_id, owner):
+    run = plan.current(app.work.store)
+    begins = run is not None and run.state == plan.BEGINNING
+    if job_id is not None and not begins and _taken(app, job_id, owner):
         _give_back(app, owner)
     return IDLE
 
