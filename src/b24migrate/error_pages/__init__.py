@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
-from b24migrate.error_pages import files, gates, portals, records, setup, stores
+from b24migrate.error_pages import certificates, files, gates, portals, records, setup, stores
 from b24migrate.error_pages.page import Again, Chapter, Page
 
 __all__ = ["CHAPTERS", "PAGES", "UNKNOWN", "Again", "Chapter", "Page", "anchor", "link", "page_of"]
@@ -23,6 +23,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     portals.REFUSALS,
     gates.CHAPTER,
     stores.CHAPTER,
+    certificates.CHAPTER,
     setup.CHAPTER,
 )
 PAGES: dict[str, Page] = {page.code: page for chapter in CHAPTERS for page in chapter.pages}

@@ -23,7 +23,7 @@ WORDS = {
     "excluded": "excluded by rule",
     "impossible": "impossible by API",
 }
-certificate = typer.Typer(help="The certificate: what became of every record of the source.")
+certificate = typer.Typer()
 
 
 @certificate.callback(invoke_without_command=True)

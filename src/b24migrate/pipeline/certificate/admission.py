@@ -30,10 +30,12 @@ def admitted(work: Work) -> Admitted:
     run = plan.current(work.store)
     if run is None:
         message = "Nothing was migrated yet, so there is nothing to certify."
-        raise Halted(message, code="INCOMPLETE", hint="Begin with `b24migrate run`.")
+        raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint="Begin with `b24migrate run`.")
     if run.state != plan.ENDED:
         said = f": {run.message}" if run.message else ""
-        raise Halted(f"The run {run.id} is not at its end{said.rstrip('.')}.", code="INCOMPLETE", hint=GO_ON)
+        raise Halted(
+            f"The run {run.id} is not at its end{said.rstrip('.')}.", code="CERTIFICATE_INCOMPLETE", hint=GO_ON
+        )
     states = AllStates(work.store)
     states.look()
     found = {entity.name: states.read(entity.name) for entity in work.entities}
@@ -53,18 +55,22 @@ def _done(entity: Entity, state: EntityState) -> None:
             continue
         task = entity.task("set" if phase == LATE else phase)
         said = f" ({now.message.rstrip('.')})" if now.message else ""
-        raise Halted(f"{task} is {now.state}{said}, so there is no certificate.", code="INCOMPLETE", hint=GO_ON)
+        raise Halted(
+            f"{task} is {now.state}{said}, so there is no certificate.", code="CERTIFICATE_INCOMPLETE", hint=GO_ON
+        )
 
 
 def _inventory(work: Work, stream: Stream) -> Inventory:
     latest = [row.values for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
     if len(latest) != 1:
         message = f"{stream.name}: there are {len(latest)} latest inventories instead of one."
-        raise Unproven(message, code="NOT_CLOSED", hint="Run `b24migrate run` again.")
+        raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint="Run `b24migrate run` again.")
     (row,) = latest
     if row.get("Limited"):
         message = f"{stream.name}: only the first few were read (a test limit), so there is no certificate."
-        raise Unproven(message, code="LIMITED", hint="Run `b24migrate run` without --test-limit and run.test_limit.")
+        raise Unproven(
+            message, code="CERTIFICATE_LIMITED", hint="Run `b24migrate run` without --test-limit and run.test_limit."
+        )
     reported = row.get("ReportedTotal")
     return Inventory(
         str(row["SnapshotUtc"]),

@@ -24,7 +24,7 @@ def check(file: Path) -> Made:
             return _Check(file).all(lines)
     except OSError as error:
         message = f"{file} cannot be read: {error.strerror or error}."
-        raise BadConfiguration(message, code="NOT_READ", hint="Check the path.") from None
+        raise BadConfiguration(message, code="CERTIFICATE_UNREADABLE", hint="Check the path.") from None
 
 
 class _Check:

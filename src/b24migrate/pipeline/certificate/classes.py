@@ -16,8 +16,8 @@ AGAIN = "Run `b24migrate run` again; when it says the same, the store was change
 VERIFY = "Look at it on the box, then run `b24migrate run` again."
 UNDONE = (Status.NEW, Status.ERROR_RETRY)
 LONGEST_REASON = 500  # characters
-NO_CODE = "NO_CODE"
-MISSING = "MISSING"
+NO_CODE = "UNKNOWN"
+MISSING = "MISSING_ON_TARGET"
 MISSING_REASON = "It was imported, and verify did not find it on the target."
 
 
@@ -25,19 +25,21 @@ def classified(known: Known, clean: Callable[[str], str]) -> Entry:
     """Raises Halted when it waits to be imported, Unproven when it is in no class, or in two."""
     place = f"{known.stream.name} {known.id}"
     if known.id == WHOLE_STREAM:
-        raise Unproven(f"{known.stream.name}: verify counted {_whole(known)}.", code="NOT_CLOSED", hint=VERIFY)
+        raise Unproven(
+            f"{known.stream.name}: verify counted {_whole(known)}.", code="CERTIFICATE_NOT_CLOSED", hint=VERIFY
+        )
     if known.record is not None and known.record.status in UNDONE:
         raise Halted(
             f"{place} is {known.record.status}: it is not imported yet, so there is no certificate.",
-            code="INCOMPLETE",
+            code="CERTIFICATE_INCOMPLETE",
             hint="Run `b24migrate run` to its end; `b24migrate errors` says what is in the way.",
         )
     if len(known.aside) + (known.record is not None) > 1:
-        raise Unproven(f"{place} is in two classes: {_classes(known)}.", code="NOT_CLOSED", hint=AGAIN)
+        raise Unproven(f"{place} is in two classes: {_classes(known)}.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
     if known.record is not None:
         return _entry(known, known.record, place, clean)
     if not known.aside:
-        raise Unproven(f"{place} was verified, and is staged no longer.", code="NOT_CLOSED", hint=AGAIN)
+        raise Unproven(f"{place} was verified, and is staged no longer.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
     (aside,) = known.aside
     name = EXCLUDED if aside.why == "excluded" else IMPOSSIBLE
     return Entry(known.stream.name, known.id, name, reason=told(aside.reason, clean) or "no reason was given")
@@ -47,15 +49,17 @@ def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]
     name, content = known.stream.name, content_of(record)
     if record.status is Status.IMPORT_ERR:
         if not (record.last_error_code or record.last_error):
-            raise Unproven(f"{place} failed, and nothing says why.", code="NOT_CLOSED", hint=AGAIN)
+            raise Unproven(f"{place} failed, and nothing says why.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
         code, reason = record.last_error_code or NO_CODE, told(record.last_error or "", clean) or None
         return Entry(name, known.id, FAILED, content=content, code=code, reason=reason)
     link = known.link
     if link is None or not link.target_id:
-        raise Unproven(f"{place} counts as imported, and no link says as what.", code="NOT_CLOSED", hint=AGAIN)
+        raise Unproven(
+            f"{place} counts as imported, and no link says as what.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN
+        )
     if record.target_id is not None and record.target_id != link.target_id:
         message = f"{place} became {record.target_id} by its record, and {link.target_id} by its link."
-        raise Unproven(message, code="NOT_CLOSED", hint=AGAIN)
+        raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
     if any(fate is Fate.MISSING for fate, _ in known.fates):
         return Entry(name, known.id, FAILED, content=content, code=MISSING, reason=MISSING_REASON)
     found = ", ".join(f"{fate}: {field}" if field else fate for fate, field in known.fates)

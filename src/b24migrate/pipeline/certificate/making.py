@@ -33,7 +33,7 @@ def make(work: Work, out: Path, *, clean: Callable[[str], str] = str) -> Made:
         sums = _body(work, about, body, out.parent, clean)
         if admitted(work)._replace(inventories=about.inventories) != about:
             message = "A run was begun while the certificate was made, so it is not written."
-            raise Halted(message, code="INCOMPLETE", hint="Make it when the run is at its end.")
+            raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint="Make it when the run is at its end.")
         head = _head(work, about, sums)
         chain = form.Chain()
         form.append(fresh, chain, head)
@@ -61,7 +61,7 @@ def _writing(out: Path) -> Iterator[BinaryIO]:
         fresh.replace(out)
     except OSError as error:
         message = f"{out} cannot be written: {error.strerror or error}."
-        raise Halted(message, code="NOT_WRITTEN", hint="Choose another place with --out.") from None
+        raise Halted(message, code="CERTIFICATE_NOT_WRITTEN", hint="Choose another place with --out.") from None
     finally:
         fresh.unlink(missing_ok=True)
 
@@ -73,7 +73,7 @@ def _body(work: Work, about: Admitted, body: BinaryIO, folder: Path, clean: Call
     for known in known_ids(work, about.streams, folder):
         entry = classified(known, clean)
         if lacking := form.lacking(entry):
-            raise Unproven(f"{entry.stream} {entry.id}: {lacking}.", code="NOT_CLOSED", hint=AGAIN)
+            raise Unproven(f"{entry.stream} {entry.id}: {lacking}.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
         tallies[entry.stream].counts[entry.class_] += 1
         statuses.update(_status(known))
         body.write(form.written(entry))
@@ -96,14 +96,14 @@ def _as_counted(work: Work, stream: Stream, statuses: Counter[tuple[str, Status]
         if counted != statuses[stream.name, status]:
             there = statuses[stream.name, status]
             message = f"{stream.name}: the store counted {counted} records as {status}, and {there} are there."
-            raise Unproven(message, code="NOT_CLOSED", hint=AGAIN)
+            raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
 
 
 def _closed(name: str, tally: Tally, about: Admitted) -> Sums:
     sums = tally.sums(name, about.inventories.get(name))
     if problem := form.unclosed(sums, tally.pages):
         hint = "Run `b24migrate run` again, so that the source is read and counted anew."
-        raise Unproven(f"{problem}.", code="NOT_CLOSED", hint=hint)
+        raise Unproven(f"{problem}.", code="CERTIFICATE_NOT_CLOSED", hint=hint)
     return sums
 
 
