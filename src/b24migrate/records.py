@@ -78,6 +78,7 @@ COLUMNS = (
     *("TargetId", "ImportedAtUtc", "SourceOriginal", "SourceUtc", "OriginalOffsetMin"),
     *("PulledThrough", "Revision", "Pass", "RunId", "MigrationVersion"),
 )
+LONGEST_ERROR = 10_000  # characters of `LastError` and `LastErrorCode` that go from one store to another
 
 
 class Staging(NamedTuple):

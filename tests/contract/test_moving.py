@@ -28,7 +28,7 @@ from tests.contract.shelf import (
 )
 
 from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, ID_MAP, PAGE_LOG, Queue, RegisterRow, Store, Waiting
-from b24migrate.records import COLUMNS, Job, Json, Span, Status, order_key
+from b24migrate.records import COLUMNS, LONGEST_ERROR, Job, Json, Span, Status, order_key
 
 A, B, C = (Job("groups-get", "read", {"after": one, "deep": {"x": [1, None, "ж"]}}) for one in "abc")
 
@@ -78,6 +78,14 @@ def test_a_row_is_exported_with_every_column(store: Store) -> None:
         "MigrationVersion": 1,
     }
     assert set(found) == set(COLUMNS)
+
+
+def test_of_a_long_error_every_store_gives_the_same(store: Store) -> None:
+    """So that a copy of a store with one is equal to it."""
+    stage(store, row(7))
+    settle(store, failed(7, code="X" * 20_000)._replace(error="ж" * 20_000))
+    (found,) = store.export(GROUPS, EVERYTHING, 10)
+    assert (found["LastErrorCode"], found["LastError"]) == ("X" * LONGEST_ERROR, "ж" * LONGEST_ERROR)
 
 
 def test_rows_are_exported_in_order_a_stretch_at_a_time(store: Store) -> None:

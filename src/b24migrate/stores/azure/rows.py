@@ -14,14 +14,13 @@ from typing import Any
 
 from azure.data.tables import EdmType, EntityProperty
 
-from b24migrate.records import COLUMNS, Json, Record, Status, Table, order_key
+from b24migrate.records import COLUMNS, LONGEST_ERROR, Json, Record, Status, Table, order_key
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.limits import TEXT_UNITS, units
 from b24migrate.stores.azure.order import shape
 from b24migrate.stores.azure.properties import Entity, Overflow, content_name
 from b24migrate.stores.azure.shards import Face
 
-LONGEST_ERROR = 10_000
 _CONTENT = ("Payload", "Extras")
 # A merge cannot take a property away: these are emptied instead. What really is empty gets a space.
 _EMPTIED = frozenset({"LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"})

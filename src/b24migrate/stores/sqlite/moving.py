@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from b24migrate.records import COLUMNS, Json, Span, Table, order_key
+from b24migrate.records import COLUMNS, LONGEST_ERROR, Json, Span, Table, order_key
 from b24migrate.stores.sqlite import bulk
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.tallies import Tally
@@ -32,7 +32,7 @@ class MovingRoom:
         query = sql(_EXPORT, table, columns=_EXPORTED)
         with self.database.reading() as connection:
             rows = [dict(zip(COLUMNS, row, strict=True)) for row in connection.execute(query, (*bounds(span), limit))]
-        return [{**row, "PulledThrough": bool(row["PulledThrough"])} for row in rows]
+        return [{**row, **_cut(row), "PulledThrough": bool(row["PulledThrough"])} for row in rows]
 
     def restore(self, table: Table, rows: Sequence[Mapping[str, Json]]) -> None:
         by_order = {order_key(row["RowKey"]): row for row in rows}
@@ -47,3 +47,8 @@ class MovingRoom:
                 tally.add(row["Status"], 1, int(row["PulledThrough"]))
             bulk.execute(connection, sql(_RESTORE, table, **parts), values, sizes=_SIZES)
             tally.write(connection)
+
+
+def _cut(row: Mapping[str, Json]) -> dict[str, Json]:
+    """Other stores keep no more of it: uncut, a copy would differ for ever."""
+    return {name: row[name] and row[name][:LONGEST_ERROR] for name in ("LastError", "LastErrorCode")}
