@@ -184,7 +184,7 @@ def test_without_a_configuration_the_way_to_one_is_told(capsys: pytest.CaptureFi
 
 
 def test_a_bug_is_a_short_message_and_a_file(company: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: object) -> None:
+    def broken(*_: object) -> None:
         raise ZeroDivisionError(f"calling {company.source}")
 
     monkeypatch.setattr(causes, "causes", broken)

@@ -26,5 +26,12 @@ CHAPTER = Chapter(
             "Another run is under way or just being started on the same store.",
             "Look at `b24migrate status`, and start again when that run is at its end.",
         ),
+        Page(
+            "RUN_REPLACED",
+            Again.STOPS,
+            "Another run was begun meanwhile on the same store, and takes the place of this one.",
+            "Nothing is lost: look at `b24migrate status`. To go on with what this one wanted, start it again when the"
+            " other is at its end.",
+        ),
     ),
 )

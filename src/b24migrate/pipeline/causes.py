@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from b24migrate.error_pages import Again, Page, link, page_of
 from b24migrate.phases.work import Work
 from b24migrate.records import Json, Status
+from b24migrate.streams import LATE, PHASES
 
-AGAIN = "then run `b24migrate retry`."
-FIXES = {
-    "VALIDATION": f"A field has a value that cannot be imported. Mend the record on the source, run `get`, {AGAIN}",
-    "DUPLICATE_EMAIL": "Two users share one e-mail. Give one of them another on the source, or link it by hand: "
-    "`b24migrate users export`, fill in target_id, `b24migrate users load`; " + AGAIN,
-    "OWNER_NOT_FOUND": f"Its owner was not imported. Mend the owner first, or set mapping.placeholder_user; {AGAIN}",
-    "USER_NOT_FOUND": f"A user it refers to was not imported. Mend that user first, {AGAIN}",
-    "CHAT_NOT_FOUND": f"Its chat was not imported. Mend the chat first, {AGAIN}",
-    "PARENT_NOT_FOUND": f"What it belongs to was not imported. Mend that first, {AGAIN}",
-    "REFERENCE_MISSING": "It refers to a record that failed or does not exist. Mend that record first, or choose "
-    "another policy for the field in [mapping.policy]; " + AGAIN,
-    "FILE_NOT_FOUND": f"A file of it did not reach the target. See the failed files in this list, {AGAIN}",
-    "FILE_MISSING": "The file was fetched once and is gone from the store's folder. Run `get` again, " + AGAIN,
-    "DOWNLOAD_FAILED": f"The source did not give the file. Check that it opens on the portal, {AGAIN}",
-    "NO_DOWNLOAD_LINK": "The source gives no link to the file: it was deleted there, or the webhook lacks the scope "
-    "`disk`. Tick it, " + AGAIN,
-    "UPLOAD_FAILED": f"The target did not take the file. Check the box's disk space and upload limits, {AGAIN}",
-    "TYPE_NOT_FOUND": f"Its type is not on the target. Run the CRM structure first, {AGAIN}",
-    "STAGE_NOT_FOUND": f"Its stage is not on the target. Run the CRM structure first, {AGAIN}",
-    "TOO_LARGE": f"It is larger than the target takes. Raise the limit of the import module, {AGAIN}",
-    "LOCKED": f"The target was busy with it. Nothing to mend: {AGAIN}",
-    "INTERNAL": f"The target failed inside. Look into the box's log, {AGAIN}",
-    "TIMEOUT": f"No answer came in time. When the portal is well, {AGAIN}",
-}
-OTHER = f"Read the message, mend the record on the source or the target, {AGAIN}"
+NOTHING_TO_DO = "Nothing to do: it is tried again by itself."
+GIVEN_UP = "It was tried three times. When the portal is well again, run `b24migrate retry`."
+RUN_AGAIN = "When its cause is gone, run the same command again."
+DEAD = "dead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +27,59 @@ class Cause:
     example: str  # the id of one of them
     message: str
     fix: str
+    cause: str = ""
+    page: str = ""  # where to read about the code
+
+    @property
+    def waits(self) -> bool:
+        return self.status == Status.ERROR_RETRY
 
     def to_json(self) -> Json:
         return asdict(self)
 
 
-def causes(work: Work) -> list[Cause]:
-    """Failed records and files by stream, then dead letters that are no records. Those to be retried come last."""
-    found = [cause for stream in work.streams for cause in _records(work, stream)]
-    found += _letters(work)
-    return sorted(found, key=lambda cause: (cause.status == Status.ERROR_RETRY, -cause.count))
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What failed with one code, wherever it did. Never without causes; the most frequent is the first."""
+
+    code: str
+    causes: tuple[Cause, ...]
+
+    @property
+    def count(self) -> int:
+        return sum(one.count for one in self.causes)
+
+    @property
+    def waits(self) -> bool:
+        return self.causes[0].waits
+
+    @property
+    def page(self) -> Page:
+        return page_of(self.code)
+
+    @property
+    def fixes(self) -> list[str]:
+        """Mostly one: records and parts of the work may want different things."""
+        return list(dict.fromkeys(one.fix for one in self.causes))
+
+
+def causes(work: Work, stream: str = "") -> list[Cause]:
+    """Failed records and files by stream, then dead letters that are no records. Those to be retried come last. Of one
+    stream only, with the dead letters of its entity, when named."""
+    found = [cause for name in ([stream] if stream else work.streams) for cause in _records(work, name)]
+    found += _letters(work, stream)
+    return sorted(found, key=lambda cause: (cause.waits, -cause.count))
+
+
+def grouped(found: Iterable[Cause]) -> list[Group]:
+    """By code, over all streams: the most frequent first, those to be retried by themselves last."""
+    together: dict[tuple[bool, str], list[Cause]] = {}
+    for cause in found:
+        together.setdefault((cause.waits, cause.code), []).append(cause)
+    groups = [
+        Group(code, tuple(sorted(several, key=lambda one: -one.count))) for (_, code), several in together.items()
+    ]
+    return sorted(groups, key=lambda group: (group.waits, -group.count))
 
 
 def _records(work: Work, stream: str) -> list[Cause]:
@@ -63,18 +88,28 @@ def _records(work: Work, stream: str) -> list[Cause]:
     for (status, code), count in work.store.error_counts(table).items():
         samples = work.store.failed(table, 1, code=code)
         example, message = (samples[0].row_key, samples[0].last_error or "") if samples else ("", "")
-        waiting = "Nothing to do: it is tried again by itself." if status == Status.ERROR_RETRY else ""
-        found.append(Cause(stream, code, count, status, example, message, waiting or FIXES.get(code, OTHER)))
+        page = page_of(code)
+        found.append(Cause(stream, code, count, status, example, message, _fix(page, status), page.cause, link(page)))
     return found
 
 
-def _letters(work: Work) -> list[Cause]:
+def _fix(page: Page, status: str) -> str:
+    if status == Status.ERROR_RETRY:
+        return NOTHING_TO_DO
+    unaided = page.again in (Again.ASIDE, Again.STOPS) or "retry" in page.fix
+    return page.fix if unaided else GIVEN_UP  # a page that says "it is tried again" is past
+
+
+def _letters(work: Work, stream: str) -> list[Cause]:
     found: dict[tuple[str, str], Cause] = {}
+    entity = work.owner.get(stream)
+    tasks = {entity.task(phase) for phase in (*PHASES, LATE)} if entity else set()
     for letter in work.queue.dead():
-        if "record" in letter.job.args:
-            continue  # counted with the records
+        if "record" in letter.job.args or (stream and letter.job.scope not in tasks):
+            continue  # records are counted as such
         key = letter.job.scope, letter.code
         count = found[key].count + 1 if key in found else 1
-        fix = "When its cause is gone, run the same command again."
-        found[key] = Cause(letter.job.scope, letter.code, count, "dead", str(letter.job), letter.reason, fix)
+        page = page_of(letter.code)
+        about = (letter.reason, RUN_AGAIN, page.cause, link(page))
+        found[key] = Cause(letter.job.scope, letter.code, count, DEAD, str(letter.job), *about)
     return list(found.values())

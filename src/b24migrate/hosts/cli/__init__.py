@@ -18,8 +18,10 @@ def run(arguments: list[str]) -> int:
     """Never raises: what went wrong is a sentence on stderr and an exit code."""
     from typer.main import get_command
 
+    from b24migrate.hosts.cli import completing
     from b24migrate.hosts.cli.commands import app
 
+    completing.prepare()
     session = Session()
     try:
         get_command(app).main(arguments, prog_name="b24migrate", obj=session)

@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from b24migrate import __version__
-from b24migrate.hosts.cli import beginning, certifying, fields, labouring, looking, mending, moving, running, trying
+from b24migrate.hosts.cli import (
+    beginning,
+    certifying,
+    completing,
+    explaining,
+    fields,
+    labouring,
+    looking,
+    mending,
+    moving,
+    running,
+    trying,
+)
 from b24migrate.hosts.cli.session import Session
 
 app = typer.Typer(
@@ -64,7 +76,7 @@ app.command("set")(running.set_)
 app.command("verify")(running.verify)
 app.add_typer(fields.custom_fields, name="custom-fields")
 app.command("status")(looking.status)
-app.command("errors")(looking.errors)
+app.command("errors")(explaining.errors)
 app.command("places")(looking.places)
 app.command("retry")(mending.retry)
 app.add_typer(mending.users, name="users")
@@ -73,3 +85,4 @@ app.add_typer(certifying.certificate, name="certificate")
 app.add_typer(moving.store, name="store")
 app.command("worker")(labouring.worker)
 app.command("demo")(trying.demo)
+app.command("completion")(completing.completion)

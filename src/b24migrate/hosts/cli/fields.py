@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from b24migrate.hosts.cli.completing import entities
 from b24migrate.hosts.cli.running import custom_fields as create
 from b24migrate.hosts.cli.session import Session
 
@@ -39,7 +40,8 @@ custom_fields.command("create")(create)
 def diff(
     context: typer.Context,
     entity: Annotated[
-        list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.")
+        list[str] | None,
+        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

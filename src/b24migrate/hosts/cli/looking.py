@@ -1,4 +1,4 @@
-"""`status`, `errors` and `metrics`: what there is to see, from the store alone."""
+"""`status`, `places` and `metrics`: what there is to see, from the store alone."""
 
 from __future__ import annotations
 
@@ -13,45 +13,29 @@ from b24migrate.hosts.cli.session import Session
 AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
 
 
-def status(context: typer.Context, as_json: AsJson = False) -> None:
+def status(
+    context: typer.Context,
+    as_json: AsJson = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Look again every second until the run ends; Ctrl-C leaves it.")
+    ] = False,
+) -> None:
     """Show how far every entity is."""
+    from b24migrate.hosts.cli import watching
     from b24migrate.hosts.cli.opening import looking
     from b24migrate.hosts.cli.tables import console, print_status
     from b24migrate.pipeline.status import snapshot
 
     session: Session = context.obj
     with looking(session) as app:
+        if watch:
+            watching.watch(app, session.redact, as_json=as_json)
+            return
         found = snapshot(app.work).to_json()
     if as_json:
         typer.echo(session.redact(json.dumps(found, ensure_ascii=False)))
     else:
         print_status(found, console())
-
-
-def errors(context: typer.Context, as_json: AsJson = False) -> None:
-    """Show what failed, and what to do about it.
-
-    Grouped by cause, with an example of each.
-    """
-    from b24migrate.hosts.cli.opening import looking
-    from b24migrate.hosts.logs import masked
-    from b24migrate.pipeline.causes import causes
-
-    session: Session = context.obj
-    with looking(session) as app:
-        found = causes(app.work)
-    if as_json:
-        text = json.dumps({"errors": [cause.to_json() for cause in found]}, ensure_ascii=False)
-        typer.echo(masked(session.redact(text)))
-        return
-    if not found:
-        typer.echo("Nothing failed.")
-    for cause in found:
-        state = " (will be tried again)" if cause.status == "ERROR_RETRY" else ""
-        example = f" (for example {cause.example})" if cause.example else ""
-        typer.echo(f"{cause.count} × {cause.place}: {cause.code or 'no code'}{state}")
-        typer.echo(masked(session.redact(f"    {cause.message}{example}")))
-        typer.echo(f"    → {cause.fix}")
 
 
 def places(context: typer.Context, as_json: AsJson = False) -> None:
@@ -60,6 +44,7 @@ def places(context: typer.Context, as_json: AsJson = False) -> None:
     Such a template is imported switched off: mend the places on the box, then switch it on.
     """
     from b24migrate.hosts.cli.opening import looking
+    from b24migrate.hosts.cli.plain import harmless
     from b24migrate.ports import UNRESOLVED
 
     session: Session = context.obj
@@ -73,7 +58,7 @@ def places(context: typer.Context, as_json: AsJson = False) -> None:
     if not rows:
         typer.echo("No place keeps an id of the source.")
     for row in rows:
-        typer.echo(session.redact(f"{row['Stream']} {row['SourceId']}  {row['Place']}  {row['What']}"))
+        typer.echo(harmless(session.redact(f"{row['Stream']} {row['SourceId']}  {row['Place']}  {row['What']}")))
 
 
 def metrics(

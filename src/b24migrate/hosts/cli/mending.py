@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from b24migrate.hosts.cli.completing import codes, entities
 from b24migrate.hosts.cli.session import Session
 
 if TYPE_CHECKING:
@@ -22,9 +23,12 @@ users = typer.Typer(no_args_is_help=True, help="The map of users: write it out, 
 def retry(
     context: typer.Context,
     entity: Annotated[
-        list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.")
+        list[str] | None,
+        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
     ] = None,
-    code: Annotated[str, typer.Option("--code", help="Only what failed with this code (see errors).")] = "",
+    code: Annotated[
+        str, typer.Option("--code", help="Only what failed with this code (see errors).", autocompletion=codes)
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Try again what failed: records, files and dead letters.

@@ -31,9 +31,9 @@ def mini_task(text: str, catalog: Catalog) -> tuple[str, str]:
     return tasks[name]
 
 
-def misspelt(text: str, what: str, known: Sequence[str]) -> BadConfiguration:
-    spelled = [name.replace("_", "-") for name in known]
-    near = difflib.get_close_matches(text.replace("_", "-"), spelled, n=1, cutoff=0.5)
-    guess = f" Did you mean {near[0]}?" if near else ""
-    hint = f"Known are: {', '.join(known)}."
+def misspelt(text: str, what: str, known: Sequence[str], *, hint: str = "") -> BadConfiguration:
+    spelled = {name.replace("_", "-").lower(): name for name in known}
+    near = difflib.get_close_matches(text.replace("_", "-").lower(), spelled, n=1, cutoff=0.5)
+    guess = f" Did you mean {spelled[near[0]]}?" if near else ""
+    hint = hint or f"Known are: {', '.join(known)}."
     return BadConfiguration(f'There is no {what} "{text}".{guess}', hint=hint, code="USAGE")

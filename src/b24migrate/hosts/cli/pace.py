@@ -37,12 +37,14 @@ def lanes(status: Mapping[str, Json]) -> list[Lane]:
 
 
 def at(phases: Mapping[str, str]) -> tuple[str, str]:
-    """The phase an entity is in: the one that runs or stopped, else the last that ended."""
+    """The phase an entity is in: the one that runs or stopped, else the last that ended. What it has none of, such as
+    custom fields, is skipped at once and says nothing."""
     for phase, state in phases.items():
         if state in ("running", "failed", "blocked"):
             return phase, state
     ended = [(phase, state) for phase, state in phases.items() if state != "pending"]
-    return ended[-1] if ended else ("", "pending")
+    begun = any(state != "skipped" for _, state in ended) or len(ended) == len(phases)
+    return ended[-1] if ended and begun else ("", "pending")
 
 
 def _progress(phase: str, counts: Mapping[str, int | None]) -> tuple[int, int | None]:
@@ -77,6 +79,11 @@ class Pace:
         return lane._replace(rate=rate, left_s=left_s)
 
 
+def brief(phase: str) -> str:
+    """For a column: `custom-fields-get` → `fields-get`."""
+    return phase.removeprefix("custom-")
+
+
 def number(value: int) -> str:
     return f"{value:,}".replace(",", " ")
 
@@ -90,8 +97,10 @@ def speed(lane: Lane) -> str:
 
 
 def left(lane: Lane) -> str:
-    if lane.left_s is None:
-        return ""
-    minutes, seconds = divmod(round(lane.left_s), 60)
+    return "" if lane.left_s is None else clock_time(lane.left_s)
+
+
+def clock_time(spent_s: float) -> str:
+    minutes, seconds = divmod(round(spent_s), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from b24migrate.events import Event, Noted, PhaseChanged, PortalDown
-from b24migrate.hosts.cli.pace import Lane, Pace, amount, left, speed
+from b24migrate.hosts.cli.pace import Lane, Pace, amount, brief, left, speed
+from b24migrate.hosts.cli.plain import harmless
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ Redact = Callable[[str], str]
 MARKS = {"done": "✓", "running": "•", "failed": "✗", "blocked": "✗", "skipped": "-", "pending": " "}
 EVERY_S = 10.0
 LONGEST = 230
+NARROWEST, WIDEST = 4, 16  # a bar
+ROOM_BELOW = 2  # for the line of the cursor, and a head above
+DUMB = ("dumb", "unknown")
 
 
 class Display(Protocol):
@@ -65,7 +70,7 @@ class Lines:
         pass
 
     def _say(self, text: str) -> None:
-        print(self._redact(text), file=self._out, flush=True)
+        print(harmless(self._redact(text)), file=self._out, flush=True)
 
 
 class Bars:
@@ -83,31 +88,49 @@ class Bars:
         if lanes := self._pace.of(status, time.monotonic()):
             if not self._live.is_started:
                 self._live.start()
-            self._live.update(table(lanes))
+            self._live.update(table(lanes, *self._live.console.size))
 
     def note(self, event: Event) -> None:
         from rich.text import Text
 
         if text := worth_saying(event):
-            self._live.console.print(Text(f"! {self._redact(text)}", style="yellow"))
+            self._live.console.print(Text(f"! {harmless(self._redact(text))}", style="yellow"))
 
     def close(self) -> None:
         self._live.stop()
 
 
-def table(lanes: list[Lane]) -> Table:
+def table(lanes: list[Lane], width: int, height: int) -> Table:
+    """No wider than the terminal, and so low that it can be drawn over: lanes that are done are the first to go."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
+    shown, folded = _fitting(lanes, height - ROOM_BELOW)
+    rows = [(MARKS[one.state], one.stream, brief(one.phase), amount(one), speed(one), left(one)) for one in shown]
+    taken = sum(max((len(row[column]) for row in rows), default=0) + 1 for column in range(6))
+    bar = max(NARROWEST, min(WIDEST, width - taken))
     grid = Table.grid(padding=(0, 1))
     for justify in ("left", "left", "left", "left", "right", "right", "right"):
         grid.add_column(justify=justify, no_wrap=True)
-    for lane in lanes:
+    for lane, (mark, stream, phase, *numbers) in zip(shown, rows, strict=True):
         over = lane.state != "running"
         done = max(lane.done, 1) if over else lane.done
-        bar = ProgressBar(total=done if over else lane.total or None, completed=done, width=16, pulse=not lane.total)
-        grid.add_row(MARKS[lane.state], lane.stream, lane.phase, bar, amount(lane), speed(lane), left(lane))
+        total = done if over else lane.total or None
+        drawn = ProgressBar(total=total, completed=done, width=bar, pulse=not lane.total)
+        grid.add_row(mark, stream, phase, drawn, *numbers)
+    if folded:
+        grid.add_row("…", f"{folded} more")
     return grid
+
+
+def _fitting(lanes: list[Lane], height: int) -> tuple[list[Lane], int]:
+    """Those to show, and how many are left out: first those at their end, then the last ones."""
+    too_many = len(lanes) - height
+    if too_many <= 0:
+        return lanes, 0
+    over = [lane for lane in lanes if lane.state in ("done", "skipped")][: too_many + 1]
+    shown = [lane for lane in lanes if lane not in over][: max(1, height - 1)]
+    return shown, len(lanes) - len(shown)
 
 
 def worth_saying(event: Event) -> str:
@@ -132,4 +155,9 @@ def _line(lane: Lane) -> str:
 def display(redact: Redact, *, silent: bool = False) -> Display:
     if silent:
         return Silent()
-    return Bars(sys.stdout, redact) if sys.stdout.isatty() else Lines(sys.stdout, redact)
+    return Bars(sys.stdout, redact) if can_redraw() else Lines(sys.stdout, redact)
+
+
+def can_redraw() -> bool:
+    """Whether it is a terminal on which a line can be written over."""
+    return sys.stdout.isatty() and os.environ.get("TERM", "").lower() not in DUMB

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from b24migrate.hosts.cli.completing import entities, mini_tasks
 from b24migrate.hosts.cli.session import Session
 
 AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout: the status, exit_code and message.")]
@@ -17,14 +18,15 @@ Port = Annotated[
     typer.Option("--metrics-port", min=0, max=65535, metavar="P", help="Serve /metrics on 127.0.0.1:P meanwhile."),
 ]
 Full = Annotated[bool, typer.Option("--full", help="Verify every record instead of a sample.")]
-One = Annotated[str, typer.Argument(metavar="ENTITY", help="users, groups, chats …")]
+One = Annotated[str, typer.Argument(metavar="ENTITY", help="users, groups, chats …", autocompletion=entities)]
 
 
 def run(
     context: typer.Context,
     *,
     entity: Annotated[
-        list[str] | None, typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.")
+        list[str] | None,
+        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
     ] = None,
     test_limit: Limit = None,
     as_json: AsJson = False,
@@ -45,7 +47,12 @@ def run(
 
 def do(
     context: typer.Context,
-    task: Annotated[str, typer.Argument(metavar="MINI-TASK", help="Such as groups-get or users-custom-fields-set.")],
+    task: Annotated[
+        str,
+        typer.Argument(
+            metavar="MINI-TASK", help="Such as groups-get or users-custom-fields-set.", autocompletion=mini_tasks
+        ),
+    ],
     test_limit: Limit = None,
     as_json: AsJson = False,
     full: Full = False,

@@ -1,0 +1,148 @@
+"""`errors`: what failed by cause, and what one code means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.hosts.cli.completing import codes, streams
+from b24migrate.hosts.cli.session import Session
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from b24migrate.error_pages import Page
+    from b24migrate.pipeline.causes import Group
+
+Clean = Callable[[str], str]
+INDENT = "    "
+PLACES = 4  # so many streams are named beside a code
+
+
+def errors(
+    context: typer.Context,
+    code: Annotated[
+        str, typer.Argument(metavar="[CODE]", help="Explain this code instead.", autocompletion=codes)
+    ] = "",
+    stream: Annotated[
+        str, typer.Option("--stream", metavar="NAME", help="Only this kind of record.", autocompletion=streams)
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+) -> None:
+    """Show what failed, and what to do about it.
+
+    Grouped by cause, the most frequent first, with an example of each. With a CODE: what it means.
+
+    Examples: b24migrate errors · b24migrate errors --stream users · b24migrate errors DUPLICATE_EMAIL
+    """
+    if code:
+        explain(code, as_json=as_json)
+        return
+    from b24migrate.hosts.cli.opening import looking
+    from b24migrate.hosts.cli.plain import harmless, harmless_json
+    from b24migrate.hosts.cli.tables import console
+    from b24migrate.hosts.logs import masked
+    from b24migrate.pipeline.causes import causes, grouped
+
+    session: Session = context.obj
+    with looking(session) as app:
+        found = causes(app.work, _known(stream, app.work.streams) if stream else "")
+    if as_json:
+        text = json.dumps({"errors": [cause.to_json() for cause in found]}, ensure_ascii=False)
+        typer.echo(harmless_json(masked(session.redact(text))))
+        return
+    print_groups(grouped(found), console(), lambda text: harmless(masked(session.redact(text))))
+
+
+def explain(code: str, *, as_json: bool) -> None:
+    """What the code means: without a store, so it also works on another machine."""
+    from b24migrate.error_pages import PAGES, UNKNOWN, link, page_of
+    from b24migrate.hosts.cli.names import misspelt
+    from b24migrate.hosts.cli.tables import console
+
+    spelled = {known.lower(): known for known in PAGES}
+    page = page_of(spelled.get(code.lower(), code))
+    if page is UNKNOWN and code.upper() != UNKNOWN.code:
+        raise misspelt(code, "error code", list(PAGES), hint="`b24migrate errors` lists those that occurred.")
+    if as_json:
+        told = {"code": page.code, "cause": page.cause, "fix": page.fix, "again": page.again, "page": link(page)}
+        typer.echo(json.dumps(told, ensure_ascii=False))
+    else:
+        print_page(page, console())
+
+
+def print_page(page: Page, out: Console) -> None:
+    from b24migrate.error_pages import link
+    from b24migrate.hosts.cli.plain import wrapped
+
+    wrapped(out, page.code, style="bold")
+    wrapped(out, page.cause, indent=INDENT)
+    wrapped(out, page.fix, indent=INDENT, first="→ ")
+    wrapped(out, page.again, indent=INDENT, first="Tried again by itself? ")
+    wrapped(out, link(page), indent=INDENT, style="dim")
+
+
+def print_groups(groups: Sequence[Group], out: Console, clean: Clean) -> None:
+    from b24migrate.hosts.cli.plain import wrapped
+
+    wrapped(out, verdict(groups), style="bold" if groups else "green")
+    for group in groups:
+        out.print()
+        print_group(group, out, clean)
+    if any(not group.waits for group in groups):
+        out.print()
+        wrapped(out, "Mended? `b24migrate retry` tries everything again, `retry --code CODE` one of these.")
+
+
+def verdict(groups: Sequence[Group]) -> str:
+    from b24migrate.hosts.cli.pace import number
+
+    failed = [group for group in groups if not group.waits]
+    waiting = sum(group.count for group in groups if group.waits)
+    said = "Nothing failed."
+    if failed:
+        total = sum(group.count for group in failed)
+        said = f"{number(total)} failed, for {len(failed)} {'cause' if len(failed) == 1 else 'causes'}."
+    return f"{said} {number(waiting)} will be tried again by themselves." if waiting else said
+
+
+def print_group(group: Group, out: Console, clean: Clean) -> None:
+    from rich.markup import escape
+
+    from b24migrate.error_pages import link
+    from b24migrate.hosts.cli.pace import number
+    from b24migrate.hosts.cli.plain import wrapped
+    from b24migrate.hosts.cli.progress import shortened
+
+    first = group.causes[0]
+    colour = "yellow" if group.waits else "red"
+    again = " (will be tried again)" if group.waits else ""
+    out.print(f"[{colour}]{number(group.count)} ×[/] [bold]{escape(clean(group.code)) or 'no code'}[/]{again}")
+    wrapped(out, where(group), indent=INDENT)
+    wrapped(out, group.page.cause, indent=INDENT)
+    example = f"for example {first.place} {first.example}: " if first.example else ""
+    wrapped(out, shortened(clean(f"{example}{first.message}")), indent=INDENT, style="dim")
+    for fix in group.fixes:
+        wrapped(out, fix, indent=INDENT, first="→ ")
+    wrapped(out, link(group.page), indent=INDENT, style="dim")
+
+
+def where(group: Group) -> str:
+    from b24migrate.hosts.cli.pace import number
+
+    named = [f"{cause.place} {number(cause.count)}" for cause in group.causes[:PLACES]]
+    left = len(group.causes) - len(named)
+    return "in " + ", ".join([*named, f"and {left} more places"] if left else named)
+
+
+def _known(text: str, streams: Iterable[str]) -> str:
+    from b24migrate.hosts.cli.names import misspelt
+
+    known = list(streams)
+    name = text.strip().replace("-", "_")
+    if name not in known:
+        raise misspelt(text, "stream", known)
+    return name
