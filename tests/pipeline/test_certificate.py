@@ -23,6 +23,7 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline import certificate
 from b24migrate.pipeline.certificate import Made, form, sorting
 from b24migrate.ports import COMPARED
+from b24migrate.wiring import copy_store
 from b24sim.imports.catalog import STREAMS
 from b24sim.imports.deletion import delete_records
 
@@ -133,6 +134,25 @@ def test_the_same_store_gives_the_same_bytes(small: World, monkeypatch: pytest.M
     monkeypatch.setattr(sorting, "AT_ONCE", 7)  # much is laid aside and merged
     make(small, "other")
     assert (small.folder / "one").read_bytes() == (small.folder / "other").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_store_on_azure_gives_the_same_bytes(small: World, azure_store: str) -> None:
+    small.run()
+    make(small, "here")
+    assert copy_store(f"sqlite:///{small.folder}/b24migrate.db", azure_store).equal
+    with small.app(store={"url": azure_store}) as app:
+        certificate.make(app.work, small.folder / "there")
+        assert (small.folder / "there").read_bytes() == (small.folder / "here").read_bytes()
+        before = {row.key: row.values["Ids"] for row in app.work.store.rows(COMPARED)}
+        app.runner.run(app.chosen(), ("verify",))
+        assert {row.key.partition(":")[0] for row in app.work.store.rows(COMPARED)} == {
+            key.partition(":")[0] for key in before
+        }
+        certificate.make(app.work, small.folder / "again")
+    assert (
+        certificate.check(small.folder / "again").head.streams == certificate.check(small.folder / "here").head.streams
+    )
 
 
 def test_what_failed_says_its_code_and_what_cannot_be_read_its_reason(tmp_path: Path) -> None:

@@ -126,9 +126,8 @@ def test_it_says_which_line_was_changed(tmp_path: Path, number: int) -> None:
     assert f"line {number}:" in said.message
     assert said.exit_code == 5
     lines = whole().splitlines(keepends=True)
-    lines[number - 1] = re.sub(rb"(pri|it|2|3|7|0|1)", b"9", lines[number - 1][40:], count=1).join(
-        [lines[number - 1][:40], b""]
-    )
+    begin, rest = lines[number - 1][:40], lines[number - 1][40:]
+    lines[number - 1] = begin + re.sub(rb"(pri|it|2|3|7|0|1)", b"9", rest, count=1)
     assert f"line {number}:" in noticed(tmp_path, b"".join(lines)).message
 
 
