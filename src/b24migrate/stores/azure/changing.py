@@ -81,5 +81,15 @@ class ChangingRoom:
         return self.tallies.commit(table, operations, tally, added, patient=patient)
 
 
+def without_repeats(things: Sequence[T], key: Callable[[T], str]) -> list[Sequence[T]]:
+    """In parts, each without a key twice: what comes again is written after what came before."""
+    parts: list[dict[str, T]] = []
+    for thing in things:
+        if not parts or key(thing) in parts[-1]:
+            parts.append({})
+        parts[-1][key(thing)] = thing
+    return [list(part.values()) for part in parts]
+
+
 def _size(plan: Plan[Any]) -> int:
     return size(plan.operation) if plan.operation else 0

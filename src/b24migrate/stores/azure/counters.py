@@ -18,7 +18,7 @@ from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from b24migrate.errors import Halted
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.blobs import Blobs
-from b24migrate.stores.azure.failures import error_code, translated
+from b24migrate.stores.azure.failures import CONFLICTS, error_code, translated
 from b24migrate.stores.azure.properties import columns, entity
 from b24migrate.stores.azure.transactions import Operation, create, delete, replace
 
@@ -28,7 +28,6 @@ TOTALS = "totals"
 _MANY = 40  # shards, before somebody who reads them adds them up
 _REMEMBERED = 300  # shards that were added up
 _TRIES = 50
-_CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
 
 
 class Counters:
@@ -151,7 +150,7 @@ class Counters:
             try:
                 return str(self._account.submit(TABLE, operations)[-1]["etag"])
             except HttpResponseError as error:
-                if error_code(error) in _CONFLICTS:
+                if error_code(error) in CONFLICTS:
                     return ""
                 raise
 

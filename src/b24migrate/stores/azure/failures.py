@@ -15,6 +15,8 @@ from azure.core.exceptions import (
 
 from b24migrate.errors import BadConfiguration, Halted, MigrationError
 
+# Of a conditional write in a table: something is not as it was.
+CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
 _AGAIN = "Nothing is lost: {}, then run the same command again."
 _FORBIDDEN = (
     "Check the key in AZURE_STORAGE_CONNECTION_STRING, or give the identity the roles Storage Table Data Contributor,"

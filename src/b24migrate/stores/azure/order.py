@@ -24,7 +24,7 @@ from azure.core.exceptions import HttpResponseError
 from b24migrate.records import Span, Table
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.beside import row_beside, rows_beside
-from b24migrate.stores.azure.failures import error_code, translated
+from b24migrate.stores.azure.failures import CONFLICTS, error_code, translated
 from b24migrate.stores.azure.shards import (
     SHARD,
     Added,
@@ -49,7 +49,6 @@ _DIRECTORY = [
     *properties_of("Numbers"),
     *properties_of("Recent"),
 ]
-_CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
 _LAST = "\U0010ffff"  # after every order key
 
 
@@ -156,9 +155,9 @@ class Order:
         operations = [*made, *(delete(table.partition, one.row_key) for one in small)]
         with translated(self._account.place):
             try:
-                self._account.table(table.name).submit_transaction(operations)
+                self._account.submit(table.name, operations)
             except HttpResponseError as error:
-                if error_code(error) not in _CONFLICTS:
+                if error_code(error) not in CONFLICTS:
                     raise
                 return look
         kept = set(look.segments) - set(small)

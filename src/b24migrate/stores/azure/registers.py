@@ -21,7 +21,7 @@ from b24migrate.records import Json
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.blobs import Blobs
 from b24migrate.stores.azure.counters import Counters
-from b24migrate.stores.azure.failures import error_code, translated
+from b24migrate.stores.azure.failures import CONFLICTS, error_code, translated
 from b24migrate.stores.azure.keys import prefix_range, row_key
 from b24migrate.stores.azure.properties import MARKS, Entity, columns, entity, key_of
 from b24migrate.stores.azure.transactions import Operation, create, delete, parcels, replace, upsert
@@ -29,7 +29,6 @@ from b24migrate.stores.azure.transactions import Operation, create, delete, parc
 _OURS = ("PartitionKey", "RowKey", *MARKS)
 _REMEMBERED = 40  # swaps of a row
 _ROUNDS = 50
-_CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
 
 
 class Versions:
@@ -100,7 +99,7 @@ class RegisterRoom:
                 self.account.submit(register.name, [operation])
                 return True
             except HttpResponseError as error:
-                if error_code(error) not in _CONFLICTS:
+                if error_code(error) not in CONFLICTS:
                     raise
         return token in _tokens(self._found(register, partition, row.key))
 
@@ -179,7 +178,7 @@ class RegisterRoom:
             try:
                 self.account.submit(register.name, parcel)
             except HttpResponseError as error:
-                if parcel[0][0] != "delete" or error_code(error) not in _CONFLICTS:
+                if parcel[0][0] != "delete" or error_code(error) not in CONFLICTS:
                     raise
                 # Somebody else erases as well: whoever asks again sees what is left.
 

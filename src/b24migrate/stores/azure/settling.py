@@ -9,7 +9,7 @@ from typing import Any
 
 from b24migrate.ports import ID_MAP, RegisterRow
 from b24migrate.records import Link, Settled, Status, Table, order_key
-from b24migrate.stores.azure.changing import ChangingRoom, Plan
+from b24migrate.stores.azure.changing import ChangingRoom, Plan, without_repeats
 from b24migrate.stores.azure.finding import MOST, failed
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.order import shape
@@ -31,7 +31,7 @@ class SettlingRoom(ChangingRoom, RegisterRoom):
         def plan(outcome: Settled, old: Any) -> Plan[Settled]:
             return _settled(stream, outcome, old, at) if old else Plan(outcome)
 
-        for part in _without_repeats(outcomes):
+        for part in without_repeats(outcomes, _ROW_KEY):
             known = self.finder.find(table, [one.row_key for one in part], SMALL)
             for _ in self._change(table, part, _ROW_KEY, plan, known):
                 pass
@@ -118,13 +118,3 @@ def _renewed(key: str, old: Any) -> Plan[str]:
 def _same_form(stamp: str | None) -> str:
     """A time from elsewhere, written as we write times."""
     return time_text(datetime.fromisoformat(stamp)) if stamp else ""
-
-
-def _without_repeats(outcomes: Sequence[Settled]) -> list[Sequence[Settled]]:
-    """One that is there twice ends as the last says."""
-    parts: list[dict[str, Settled]] = []
-    for outcome in outcomes:
-        if not parts or outcome.row_key in parts[-1]:
-            parts.append({})
-        parts[-1][outcome.row_key] = outcome
-    return [list(part.values()) for part in parts]

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from b24migrate.records import MIGRATION_VERSION, Json, Staged, Staging, Status, Table, order_key
-from b24migrate.stores.azure.changing import ChangingRoom, Plan
+from b24migrate.stores.azure.changing import ChangingRoom, Plan, without_repeats
 from b24migrate.stores.azure.rows import SMALL, content_digest, entity_of, face_of, value_of
 from b24migrate.stores.azure.shards import NOTHING, Added, Face, Tally, natural_mark
 from b24migrate.stores.azure.transactions import create, merge, replace
@@ -35,7 +35,7 @@ class StagingRoom(ChangingRoom):
     def stage(self, table: Table, records: Sequence[Staged], *, run: str, pass_no: int) -> Staging:
         visit = _Visit(table, run, pass_no)
         total = Staging()
-        for part in without_repeats(records):
+        for part in without_repeats(records, _ROW_KEY):  # pages may overlap
             known: Mapping[str, Any] = {}
             if table in self.familiar:
                 known = self.finder.find(table, list(map(_ROW_KEY, part)), SMALL)
@@ -108,13 +108,3 @@ def _content(visit: _Visit, record: Staged) -> dict[str, Json]:
 def added(row_key: str, natural: str | None) -> Added:
     key = order_key(row_key)
     return Added((key,), () if natural is None else (f"{natural_mark(natural)} {key}",))
-
-
-def without_repeats(records: Sequence[Staged]) -> list[Sequence[Staged]]:
-    """Pages may overlap: a record that is there twice is staged once after the other."""
-    parts: list[dict[str, Staged]] = []
-    for record in records:
-        if not parts or record.row_key in parts[-1]:
-            parts.append({})
-        parts[-1][record.row_key] = record
-    return [list(part.values()) for part in parts]

@@ -15,7 +15,7 @@ from b24migrate.errors import MigrationError
 from b24migrate.records import Table
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.beside import row_beside, rows_beside
-from b24migrate.stores.azure.failures import error_code, translate, translated
+from b24migrate.stores.azure.failures import CONFLICTS, error_code, translate, translated
 from b24migrate.stores.azure.order import segments_of
 from b24migrate.stores.azure.shards import (
     AFTER_SHARDS,
@@ -31,7 +31,6 @@ from b24migrate.stores.azure.shards import (
 )
 from b24migrate.stores.azure.transactions import Operation, create, delete, replace
 
-CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
 _WORTH_A_SEGMENT = 3000  # keys
 _SEGMENT_BYTES = 120_000
 _SOME, _IDLE = 8, timedelta(minutes=15)  # shards that nobody wrote, before somebody who reads them adds them up
@@ -159,7 +158,7 @@ class Tallies:
         ]
         with translated(self._account.place):
             try:
-                self._account.table(table.name).submit_transaction(operations)
+                self._account.submit(table.name, operations)
             except HttpResponseError as error:
                 if error_code(error) not in CONFLICTS:
                     raise
