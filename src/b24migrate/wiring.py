@@ -20,7 +20,7 @@ from b24migrate.phases.work import Options, Work
 from b24migrate.pipeline import analysis
 from b24migrate.pipeline.moving import Moved, Side, move, refuse_half, refuse_unready
 from b24migrate.pipeline.runner import Runner
-from b24migrate.ports import Clock, Store
+from b24migrate.ports import Bill, Clock, Store
 from b24migrate.settings import Settings
 from b24migrate.stores import open_store
 from b24migrate.stores.places import exists, located
@@ -49,15 +49,17 @@ def open_app(
     clock: Clock | None = None,
     known: Catalog | None = None,
     verify_all: bool = False,
+    meter: Callable[[Bill], None] | None = None,
 ) -> Iterator[App]:
-    """Raises BadConfiguration or Halted. Nothing is asked of a portal before it is needed."""
+    """Raises BadConfiguration or Halted. Nothing is asked of a portal before it is needed. `meter` is told what every
+    answer of the source has cost."""
     clock = clock or SystemClock()
     known = known or catalog()
     opened = open_store(settings.store.url, known.tables, clock, base=base)
     try:
         refuse_half(opened.store, settings.store.url)
         observers = (*observers, count_waits(opened.store))
-        source = BitrixSource(source_portal(settings, clock, observers, opened.store))
+        source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter))
         work = Work(
             entities=known.entities,
             streams={**known.streams, **known.aids, FILES.name: FILES},
@@ -110,7 +112,13 @@ def opened_side(address: str, known: Catalog, clock: Clock) -> Iterator[Side]:
         opened.store.close()
 
 
-def source_portal(settings: Settings, clock: Clock, observers: tuple[Observer, ...], store: Store) -> Portal:
+def source_portal(
+    settings: Settings,
+    clock: Clock,
+    observers: tuple[Observer, ...],
+    store: Store,
+    meter: Callable[[Bill], None] | None = None,
+) -> Portal:
     """Its limits are shared by every process on the store."""
     source = settings.source
     governor = Governor(
@@ -121,6 +129,7 @@ def source_portal(settings: Settings, clock: Clock, observers: tuple[Observer, .
         portal="source",
         observers=observers,
         ledger=SharedLedger(store, source.webhooks[0].host, clock),
+        meter=meter,
     )
     breaker = Breaker(clock, portal="source", outage_s=settings.run.outage_minutes * 60, observers=observers)
     return Portal(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
@@ -16,7 +16,7 @@ from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.envelope import BatchEnvelope, BatchParts, Head, One, Part, keyed, part_of, times, whole
 from b24migrate.bitrix.faults import of_code, of_raw
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
-from b24migrate.ports import Answer, Command
+from b24migrate.ports import Answer, Bill, Command
 from b24migrate.records import Args, Json
 
 SIZE = 50
@@ -182,6 +182,10 @@ class Batcher:
         envelope = self.portal.ask("batch", request, shape, via=via, billed=methods)
         parts = envelope.result if isinstance(envelope.result, BatchParts) else BatchParts[One]()
         self._learn(commands, keyed(parts.result_time), via)
+        if self.portal.governor.meter:
+            took_s = self.portal.clock.monotonic() - sent_at
+            for bill in _bills(commands, keyed(parts.result_time), via, took_s):
+                self.portal.governor.meter(bill)
         return self._judged(self._answers(commands, parts, via, sent_at), sent_at)
 
     def _answers(
@@ -227,3 +231,15 @@ class Batcher:
         last = {command.method: f"c{place}" for place, command in enumerate(commands) if f"c{place}" in spent}
         for method, key in last.items():
             self.portal.governor.learned(tag, method, times(spent[key]))
+
+
+def _bills(commands: Sequence[Command], spent: Mapping[str, Raw], via: int, took_s: float) -> Iterator[Bill]:
+    """One for each method. Commands that failed have no time."""
+    timed: dict[str, list[Raw]] = {}
+    for place, command in enumerate(commands):
+        if f"c{place}" in spent:
+            timed.setdefault(command.method, []).append(spent[f"c{place}"])
+    for method, raws in timed.items():
+        first, last = times(raws[0]), times(raws[-1])
+        yield Bill(via, method, len(raws), first.operating, last.operating, last.finish - last.start, took_s)
+        took_s = 0.0

@@ -22,7 +22,7 @@ from b24migrate.bitrix.limits import Governor
 from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import Webhook
 from b24migrate.errors import GateUnmet, Limited, MigrationError, Transient
-from b24migrate.ports import Clock
+from b24migrate.ports import Bill, Clock
 from b24migrate.records import Args
 
 USER_AGENT = f"b24migrate/{__version__}"
@@ -105,6 +105,9 @@ class Portal:
         spent = times(answer.time)
         self.governor.synchronized(spent, self.clock.monotonic() - attempt.started)
         self.governor.learned(self._webhooks[via].tag, method, spent)
+        if self.governor.meter and not billed:
+            took_s, sum_s = self.clock.monotonic() - attempt.started, spent.operating
+            self.governor.meter(Bill(via, method, 1, sum_s, sum_s, spent.finish - spent.start, took_s))
         return answer
 
     def alive(self) -> bool:

@@ -7,7 +7,7 @@ Both are used up to the brim: the bucket's burst first, then its drain; a method
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from b24migrate.bitrix import quota
 from b24migrate.bitrix.envelope import Times
@@ -15,7 +15,7 @@ from b24migrate.bitrix.ledger import Ledger, OwnLedger
 from b24migrate.bitrix.quota import PATIENCE_S, Bucket, Quota
 from b24migrate.errors import Limited
 from b24migrate.events import Observer, Waited, tell
-from b24migrate.ports import Clock
+from b24migrate.ports import Bill, Clock
 
 _STEP_S = 60.0  # execution time is kept in ten buckets of a minute
 _SAME_S = 1.0  # resets are whole seconds
@@ -33,7 +33,10 @@ class Governor:
         observers: tuple[Observer, ...] = (),
         chance: random.Random | None = None,
         ledger: Ledger | None = None,
+        meter: Callable[[Bill], None] | None = None,
     ) -> None:
+        """`meter` is told what every answer has cost."""
+        self.meter = meter
         self._clock = clock
         self._bucket = Bucket(per_second, bucket)
         self._operating_s = operating_s

@@ -1,0 +1,78 @@
+"""`analyze`: what there is, and how long moving it will take."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.errors import Halted
+from b24migrate.hosts.cli.session import Session
+
+if TYPE_CHECKING:
+    from b24migrate.pipeline.survey import Compared, Survey
+
+
+def analyze(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    sample: Annotated[float, typer.Option(help="The part of the records to look at.", min=0.0001, max=1.0)] = 0.02,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="How the last forecast compares with what has been done since.")
+    ] = False,
+) -> None:
+    """Count, sample and foretell: what is there, and how many hours it will take.
+
+    It only reads. A sample of 2 % is usually enough. After a run, --compare shows how well it was foretold.
+    """
+    session: Session = context.obj
+    if compare:
+        _compare(session, as_json=as_json)
+        return
+    found = _surveyed(session, sample, quiet=as_json)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        from b24migrate.hosts.cli.analysis_tables import print_survey
+
+        print_survey(found)
+
+
+def _surveyed(session: Session, sample: float, *, quiet: bool) -> Survey:
+    from b24migrate.pipeline.survey import Limits, Meter, survey
+    from b24migrate.wiring import open_app
+
+    def notice(what: str) -> None:
+        if not quiet and sys.stderr.isatty():
+            typer.echo(f"\r\x1b[Klooking at {what} …", nl=False, err=True)
+
+    meter = Meter()
+    settings = session.settings(portals=True)
+    with open_app(settings, meter=meter) as app:
+        source = settings.source
+        limits = Limits(source.requests_per_second, source.bucket, source.operating_seconds)
+        names = app.chosen()
+        wanted = [entity for entity in app.catalog.entities if entity.name in names]
+        found = survey(app.work, meter, wanted, limits, timezone=source.zone, share=sample, notice=notice)
+    if not quiet and sys.stderr.isatty():
+        typer.echo("\r\x1b[K", nl=False, err=True)
+    return found
+
+
+def _compare(session: Session, *, as_json: bool) -> None:
+    from b24migrate.hosts.cli.opening import looking
+    from b24migrate.pipeline.survey import compared, last
+
+    with looking(session) as app:
+        made = last(app.work.store)
+        found: list[Compared] = compared(app.work.store)
+    if made is None:
+        raise Halted("There is no forecast yet.", hint="Run `b24migrate analyze` before `b24migrate run`.")
+    if as_json:
+        typer.echo(json.dumps({"made": made.at, "phases": [one.to_json() for one in found]}))
+        return
+    from b24migrate.hosts.cli.analysis_tables import print_compared
+
+    print_compared(made, found)
