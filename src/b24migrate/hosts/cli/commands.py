@@ -9,6 +9,7 @@ import typer
 
 from b24migrate import __version__
 from b24migrate.hosts.cli import (
+    analyzing,
     beginning,
     certifying,
     completing,
@@ -55,6 +56,7 @@ def root(
       b24migrate demo                     try it on simulated portals
       b24migrate init                     write a configuration to fill in
       b24migrate doctor                   check portals, rights and store
+      b24migrate analyze                  what is there, and how long it takes
       b24migrate run --test-limit 20      a try-out
       b24migrate run                      everything
       b24migrate status                   how far it is
@@ -69,6 +71,7 @@ def root(
 
 app.command("init")(beginning.init)
 app.command("doctor")(beginning.doctor)
+app.command("analyze")(analyzing.analyze)
 app.command("run")(running.run)
 app.command("do")(running.do)
 app.command("get")(running.get)
