@@ -159,10 +159,20 @@ def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, mon
         monkeypatch.setattr(crew_module, "STEP_GLANCES", 0.0)
         monkeypatch.setattr(crew, "_labour", lambda _: None)
         monkeypatch.setattr(crew, "_keep_leases", kept.set)
-        steps = iter([False])
-        monkeypatch.setattr(conducting, "step", lambda: next(steps, None) is None and kept.wait(10))
+        meanwhile: list[bool] = []
+
+        def step() -> bool:
+            if not begun.is_set():
+                begun.set()
+                return False
+            kept.clear()
+            meanwhile.append(kept.wait(10))
+            return True
+
+        begun = Event()
+        monkeypatch.setattr(conducting, "step", step)
         crew.work_until_done(tick_s=0.01)
-        assert kept.is_set()
+        assert meanwhile == [True]
 
 
 def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
