@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import b24migrate
@@ -19,6 +20,7 @@ ANYWHERE = {"_failed"}
 GATES = {"GateUnmet", "Unmet"}
 
 
+@cache
 def codes() -> dict[str, str]:
     """Each with a place where it is given. What is only known when it runs is `599` or `users`."""
     trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))}

@@ -64,7 +64,7 @@ def mini_tasks(incomplete: str) -> list[str]:
 def codes(incomplete: str) -> list[str]:
     from b24migrate.error_pages import PAGES
 
-    return [code for code in PAGES if code.lower().startswith(incomplete.lower())]
+    return [code for code in PAGES if code.startswith(incomplete)]
 
 
 def _beginning(names: list[str], incomplete: str) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from b24migrate.errors import MigrationError, Stop
+from b24migrate.hosts.cli.plain import harmless
 
 CLEAN, BUG, USAGE, GATE, INCOMPLETE, FINDINGS = 0, 1, 2, 3, 4, 5
 EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
@@ -32,9 +33,10 @@ def stopped() -> int:
 
 
 def refused(error: MigrationError, redact: Callable[[str], str]) -> int:
-    say(redact(sentence(error.message)))
+    for line in sentence(error.message).split("\n"):  # a file with several mistakes has a line for each
+        say(harmless(redact(line)))
     if error.hint:
-        say(redact(f"  → {error.hint}"))
+        say(harmless(redact(f"  → {error.hint}")))
     return error.exit_code if isinstance(error, Stop) else INCOMPLETE
 
 
