@@ -89,7 +89,10 @@ def test_mistaken_places(company: Scene) -> None:
     is_clear(company.run("certificate", "check", "nowhere"), 2, "nowhere cannot be read")
     is_clear(company.run("certificate", "check"), 2, "FILE")
     company.run("run")
-    is_clear(company.run("certificate", "--out", "nowhere/it"), 4, "nowhere/it cannot be written", "--out")
+    Path("taken").mkdir()
+    for place in ("nowhere/it", "b24migrate.db/it", "taken"):
+        is_clear(company.run("certificate", "--out", place), 4, f"{place} cannot be written", "--out")
+    assert not list(Path().glob("*.new"))
 
 
 def test_a_broken_one_says_which_line(company: Scene) -> None:

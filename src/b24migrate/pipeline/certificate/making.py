@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
@@ -63,7 +63,8 @@ def _writing(out: Path) -> Iterator[BinaryIO]:
         message = f"{out} cannot be written: {error.strerror or error}."
         raise Halted(message, code="CERTIFICATE_NOT_WRITTEN", hint="Choose another place with --out.") from None
     finally:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):  # gone, or never made
+            fresh.unlink()
 
 
 def _body(work: Work, about: Admitted, body: BinaryIO, folder: Path, clean: Callable[[str], str]) -> Sequence[Sums]:
