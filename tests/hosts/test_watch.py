@@ -31,10 +31,17 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 RUN = plan.Run("r", plan.Plan(("users",)), started="2026-03-01T11:00:00Z")
 
 
-def look(run: plan.Run | None = RUN, waited: float = 0.0, state: str = "running", done: int = 0) -> Look:
+def look(
+    run: plan.Run | None = RUN,
+    *,
+    waited: float = 0.0,
+    state: str = "running",
+    done: int = 0,
+    files: tuple[int, int] = (0, 0),
+) -> Look:
     counts = {"retrieved": done, "reported": 9, "import_ok": 0, "import_err": 0, "excluded": 0}
     entity = {"verified": False, "phases": {"get": state}, "streams": {"users": counts}, "notes": []}
-    return Look(run, {"run": "r", "entities": {"users": entity}}, {"user.get": waited}, NOW)
+    return Look(run, {"run": "r", "entities": {"users": entity}}, {"limit_wait:user.get": waited}, files, NOW)
 
 
 def test_the_verdict_says_what_it_does_and_what_it_waits_for() -> None:
@@ -49,6 +56,15 @@ def test_the_verdict_says_when_nothing_moves_any_more() -> None:
     verdicts.of(look(done=1), 0.0)
     assert "Nothing has moved" not in verdicts.of(look(done=2), 100.0)
     assert "Nothing has moved for 2:30" in verdicts.of(look(done=2), 250.0)
+    assert "Nothing has moved" not in verdicts.of(look(done=2, waited=1.0), 251.0)
+
+
+def test_while_files_move_the_verdict_counts_them() -> None:
+    verdicts = Verdicts()
+    assert "Files: 3 of 1 036 on the target." in verdicts.of(look(files=(3, 1036)), 0.0)
+    verdicts.of(look(files=(3, 1036)), 119.0)
+    assert "Nothing has moved" not in verdicts.of(look(files=(4, 1036)), 240.0)
+    assert "Files" not in verdicts.of(look(files=(1036, 1036)), 241.0)
 
 
 @pytest.mark.parametrize(

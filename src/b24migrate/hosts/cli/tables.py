@@ -52,13 +52,18 @@ def print_summary(status: Mapping[str, Json], code: int, message: str) -> None:
 
 
 def print_status(status: Mapping[str, Json], out: Console, *, notes: int = 0) -> None:
-    """With so many notes of each entity; 0: with all of them."""
+    """With so many notes of each entity; 0: with all of them. On a terminal these come first, since they may be more
+    than the screen holds."""
+    before = out.is_terminal and not notes
+    if before:
+        print_notes(status, out, notes)
     lines = status_lines(status, out.width)
     for line in lines:
         out.print(line, soft_wrap=True)
     if not lines:
         wrapped(out, "Nothing has been read yet. Begin with `b24migrate doctor`, then `b24migrate run`.")
-    print_notes(status, out, notes)
+    if not before:
+        print_notes(status, out, notes)
 
 
 def print_notes(status: Mapping[str, Json], out: Console, most: int) -> None:

@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from b24migrate.errors import Transient
-from b24migrate.hosts.cli.pace import Pace, at, clock_time
+from b24migrate.hosts.cli.pace import Pace, at, clock_time, number
 from b24migrate.hosts.cli.plain import harmless, harmless_json
 from b24migrate.hosts.cli.progress import can_redraw, shortened, table
-from b24migrate.records import Json
+from b24migrate.records import Json, Status
 
 if TYPE_CHECKING:
     from b24migrate.pipeline.plan import Run
@@ -34,7 +34,8 @@ class Look(NamedTuple):
 
     run: Run | None
     status: Mapping[str, Json]
-    waited_s: Mapping[str, float]  # for a limit, by method, since the work began
+    counters: Mapping[str, float]
+    files: tuple[int, int]  # on the target, and known
     now: datetime
 
     @classmethod
@@ -43,9 +44,16 @@ class Look(NamedTuple):
         from b24migrate.pipeline.status import snapshot
 
         run = plan.current(app.work.store)
-        counters = app.work.store.counters().items()
-        waited = {name.partition(":")[2]: value for name, value in counters if name.startswith("limit_wait:")}
-        return cls(run, snapshot(app.work).to_json(), waited, app.work.clock.now())
+        store = app.work.store
+        counts = store.counts(app.work.streams["files"].table)
+        files = counts.get(Status.IMPORT_OK, 0), sum(counts.values())
+        return cls(run, snapshot(app.work).to_json(), store.counters(), files, app.work.clock.now())
+
+    @property
+    def waited_s(self) -> Mapping[str, float]:
+        """For a limit, by method, since the work began."""
+        waits = ((name.partition(":"), value) for name, value in self.counters.items())
+        return {method: value for (kind, _, method), value in waits if kind == "limit_wait"}
 
     @property
     def over(self) -> bool:
@@ -95,8 +103,9 @@ class Verdicts:
     def of(self, look: Look, now_s: float) -> str:
         limited = [name for name, value in look.waited_s.items() if value > self._waited_s.get(name, value)]
         self._waited_s = look.waited_s
-        if self._seen != look.status:
-            self._seen, self._moved_s = look.status, now_s
+        seen = (look.status, look.counters, look.files)
+        if self._seen != seen:
+            self._seen, self._moved_s = seen, now_s
         if look.run is None:
             return "No run yet. Begin with `b24migrate doctor`, then `b24migrate run`."
         if look.over:
@@ -120,6 +129,9 @@ def under_way(look: Look, run: Run, limited: list[str], still_s: float) -> str:
     stuck = [f"{name} {phase} {state}" for name, (phase, state) in places.items() if state in ("failed", "blocked")]
     spent_s = (look.now - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
     said = [f"Running for {clock_time(spent_s)}: {_named(busy) or 'about to begin'}."]
+    there, known = look.files
+    if there < known:
+        said.append(f"Files: {number(there)} of {number(known)} on the target.")
     if limited:
         said.append(f"Waits for a limit of the portal: {_named(limited)}.")
     if stuck:
@@ -193,8 +205,6 @@ class JsonLines:
 
 
 def totals(status: Mapping[str, Json]) -> str:
-    from b24migrate.hosts.cli.pace import number
-
     counts = [one for entity in status["entities"].values() for one in entity["streams"].values()]
     read, imported, failed = (sum(one[name] for one in counts) for name in ("retrieved", "import_ok", "import_err"))
     return f"({number(read)} read, {number(imported)} imported, {number(failed)} failed)" if read else ""
