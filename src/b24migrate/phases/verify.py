@@ -21,10 +21,18 @@ AT_ONCE = 100
 SHOWN = 200  # characters of a value that a finding keeps
 
 
+def forget(work: Work, job: Job) -> Follow:
+    """What was found and compared before. A job and a stage of its own: when several processes begin a verify at once,
+    nobody may still be forgetting while another already finds."""
+    entity = next(one for one in work.entities if one.name == job.args["entity"])
+    for stream in entity.streams:
+        work.store.erase(COMPARED, f"{stream.name}:")
+        work.store.erase(FINDINGS, f"{stream.name}:")
+    return []
+
+
 def start(work: Work, scope: str, stream: Stream) -> list[Job]:
-    """Earlier findings are forgotten; the jobs are independent of one another."""
-    work.store.erase(COMPARED, f"{stream.name}:")
-    work.store.erase(FINDINGS, f"{stream.name}:")
+    """The jobs are independent of one another."""
     jobs = [Job(scope, "count", {"stream": stream.name})]
     if work.options.verify_all:
         jobs += lanes.seed(work, scope, "compare", stream, pending=False)

@@ -42,6 +42,7 @@ PERFORMERS: dict[str, Performer] = {
     "send": send.send,
     "learn": learn.learn,
     "complete": late.complete,
+    "forget-findings": verify.forget,
     "count": verify.count,
     "reconcile": verify.reconcile,
     "sample": verify.sample,

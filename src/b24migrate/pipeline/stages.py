@@ -33,7 +33,7 @@ def stages(work: Work, entity: Entity, phase: str, pass_no: int) -> list[Stage]:
         "get": lambda: get_stages(work, entity, pass_no),
         "set": lambda: set_stages(work, entity),
         LATE: lambda: late_stages(work, entity),
-        "verify": lambda: [verify_stage(stream) for stream in entity.streams],
+        "verify": lambda: [one_job("forget", "forget-findings", entity), *map(verify_stage, entity.streams)],
     }
     return makers[phase]()
 
