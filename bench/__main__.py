@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import deals, files, growth, importing, messenger, several, side_by_side, under_limits
+from bench import deals, files, forecast, growth, importing, messenger, several, side_by_side, under_limits
 from bench.figures import Figure, Section, table
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -25,6 +25,7 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("f", "crm-deals-get under the limits", deals.measured),
     ("g", "files", files.measured),
     ("h", "four processes under the limits", several.measured),
+    ("i", "forecasts from a sample", forecast.measured),
 )
 
 

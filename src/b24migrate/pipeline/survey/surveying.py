@@ -318,6 +318,7 @@ def _basis(look: _Look, needs: Sequence[Need], limits: Limits, share: float) -> 
         f"seconds for each call as the portal bills them; a request takes {look.meter.request_s:.2f} s",
         f"files: {tried} downloaded to see how long it takes" if tried else "files: 0.3 s each (assumed)",
         box,
+        "custom fields and a verify of samples are not counted: minutes at most",
     )
 
 
