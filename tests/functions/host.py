@@ -7,6 +7,7 @@ after which none of its calls does anything any more.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -178,6 +179,7 @@ class Host:
     deaths: int = 0
     bugs: list[BaseException] = field(default_factory=list)
     deliveries: int = 0
+    died_over: Counter[str] = field(default_factory=Counter)
     _living: list[Instance] = field(default_factory=list)
 
     def __enter__(self) -> Host:
@@ -224,13 +226,15 @@ class Host:
     def _deliver(self, letter: Letter, place: int) -> None:
         self.deliveries += 1
         instance = self._living[place]
-        mortal = self.chance.random() < self.dying
+        # Three deaths over one job are poison, whoever's fault they are: that is another test's.
+        mortal = self.chance.random() < self.dying and self.died_over[letter.body] < MOST_DELIVERIES - 1
         instance.life.left = self.chance.randrange(LONGEST_LIFE) if mortal else None
         try:
             instance.deliver(letter.body, letter.deliveries)
             if self.chance.random() < self.doubling:
                 instance.deliver(letter.body, letter.deliveries)
         except Died:
+            self.died_over[letter.body] += 1
             self._replace(place)
             self._failed(letter)
         except Exception as bug:  # noqa: BLE001 (what the host does with any)
