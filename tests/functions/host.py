@@ -179,7 +179,7 @@ class Host:
     deaths: int = 0
     bugs: list[BaseException] = field(default_factory=list)
     deliveries: int = 0
-    died_over: Counter[str] = field(default_factory=Counter)
+    died_over: Counter[bytes] = field(default_factory=Counter)
     _living: list[Instance] = field(default_factory=list)
 
     def __enter__(self) -> Host:
