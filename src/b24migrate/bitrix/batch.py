@@ -241,5 +241,5 @@ def _bills(commands: Sequence[Command], spent: Mapping[str, Raw], via: int, took
             timed.setdefault(command.method, []).append(spent[f"c{place}"])
     for method, raws in timed.items():
         first, last = times(raws[0]), times(raws[-1])
-        yield Bill(via, method, len(raws), first.operating, last.operating, last.finish - last.start, took_s)
+        yield Bill(via, method, len(raws), first.operating, last.operating, last.duration, took_s)
         took_s = 0.0

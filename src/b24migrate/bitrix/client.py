@@ -107,7 +107,7 @@ class Portal:
         self.governor.learned(self._webhooks[via].tag, method, spent)
         if self.governor.meter and not billed:
             took_s, sum_s = self.clock.monotonic() - attempt.started, spent.operating
-            self.governor.meter(Bill(via, method, 1, sum_s, sum_s, spent.finish - spent.start, took_s))
+            self.governor.meter(Bill(via, method, 1, sum_s, sum_s, spent.duration, took_s))
         return answer
 
     def alive(self) -> bool:

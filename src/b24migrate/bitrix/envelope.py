@@ -50,6 +50,7 @@ class Times(msgspec.Struct):
 
     start: float = 0.0
     finish: float = 0.0
+    duration: float = 0.0  # recent portals round `start` to whole seconds, so it cannot be computed
     operating: float | None = None
     operating_reset_at: float | None = None
 
