@@ -16,8 +16,8 @@ ENTERPRISE = Limits(5.0, 250.0)
 NIGHT_HOURS = 9  # from 22 to 7
 BOX_CALL_S = 0.3  # where no run has measured it yet
 BOX_BYTES_PER_S = 10_000_000.0
-OUR_OWN = 0.04  # of the time goes by between requests: measured on simulated portals
-MODEL_ERROR = 0.05
+OUR_OWN = 0.04  # more requests than the fewest: chains that are not full; an allowance, not a measurement
+MODEL_ERROR = 0.05  # of the range, for what no sample tells: assumed
 TARGET = "the target"
 PARTS = (("get", False), ("get", True), ("set", True), ("set", False))  # phase, whether of files
 
