@@ -48,7 +48,7 @@ class Migration:
             command = [*self._command, *arguments]
             return subprocess.Popen(command, cwd=self._folder, env=self._environ, stdout=out, stderr=out)
 
-    def finish(self, *arguments: str, timeout_s: float = 120.0) -> int:
+    def finish(self, *arguments: str, timeout_s: float = 400.0) -> int:
         process = self.start(*arguments)
         try:
             return process.wait(timeout_s)
