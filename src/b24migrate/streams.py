@@ -419,6 +419,7 @@ class Entity:
     matches_users: bool = False  # records that the target has already are linked by their natural key
     # what is known to exist but cannot be read: source, staged records of a stream, the chosen readings
     unreadable: Callable[[Source, Callable[[str], Iterable[Seen]], Sequence[Reading]], Iterable[SetAside]] | None = None
+    talk: bool = False  # what people said to one another: some companies leave it behind
     unreadable_by: str = ""  # the stream that is walked for it; of what belongs to it a stretch is shown at a time
 
     @property

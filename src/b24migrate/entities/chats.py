@@ -218,6 +218,7 @@ ENTITIES = (
         streams=(chats, chat_messages),
         optional_scopes={"disk": "files in chats are fetched through the messenger only, which older portals lack"},
         unreadable=nobody_reads,
+        talk=True,
         unreadable_by="users",
     ),
 )

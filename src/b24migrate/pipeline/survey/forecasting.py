@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from b24migrate.pipeline.survey.metering import Cost
@@ -54,6 +54,7 @@ def forecast(
     request_s: float,
     workers: int,
     basis: Sequence[str] = (),
+    talk: Collection[str] = (),
 ) -> Forecast:
     courses = [course(need, costs, request_s, workers) for need in needs]
     took = play(courses, limits)
@@ -69,7 +70,7 @@ def forecast(
         total_s * max(1.0, high),
         slowest.limited_by if slowest else "",
         slowest.method if slowest else "",
-        what_ifs(courses, limits, total_s),
+        what_ifs(courses, limits, total_s, talk),
         tuple(basis),
     )
 
@@ -135,7 +136,7 @@ def limit_of(need: Need, took: Took, get_s: float, files_s: float, set_s: float)
     return (why, busiest) if why in (REQUESTS, LATENCY) else ("execution time", why)
 
 
-def what_ifs(courses: Sequence[Course], limits: Limits, total_s: float) -> tuple[WhatIf, ...]:
+def what_ifs(courses: Sequence[Course], limits: Limits, total_s: float, talk: Collection[str]) -> tuple[WhatIf, ...]:
     def without(keep: Callable[[Course, Stage], bool]) -> float:
         changed = [replace(one, stages=tuple(stage for stage in one.stages if keep(one, stage))) for one in courses]
         return length_s(play(changed, limits))
@@ -145,7 +146,7 @@ def what_ifs(courses: Sequence[Course], limits: Limits, total_s: float) -> tuple
         WhatIf("enterprise", length_s(play(courses, enterprise)), "5 requests a second, a bucket of 250"),
         WhatIf("night_only", nights_s(total_s), "from 22 to 7, begun at 22; the hours between count"),
         WhatIf("without_files", without(lambda _, stage: not stage.files)),
-        WhatIf("without_chats", without(lambda one, _: one.entity != "chats")),
+        WhatIf("without_chats", without(lambda one, _: one.entity not in talk)),
     )
 
 

@@ -243,6 +243,7 @@ def _told(look: _Look, seen: Diagnosis, limits: Limits, *, share: float, took_s:
         request_s=meter.request_s,
         workers=work.options.workers,
         basis=_basis(look, needs, limits, share),
+        talk={entity.name for entity in work.entities if entity.talk},
     )
     calls: Counter[str] = Counter()
     for need in needs:
@@ -254,7 +255,7 @@ def _told(look: _Look, seen: Diagnosis, limits: Limits, *, share: float, took_s:
         for name, count in calls.most_common()
         for cost in [meter.costs.get(name)]
     )
-    unread = next((one.count for one in look.impossible if one.stream == "chats"), None)
+    unread = next((one.count for one in look.impossible if work.owner[one.stream].talk), None)
     return Survey(
         at=utc_text(work.clock.now()),
         share=share,

@@ -1,16 +1,17 @@
-"""Reading the rows beside the records: shards, and after them segments."""
+"""Reading and writing the rows beside the records: shards, and after them segments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from azure.core.exceptions import ResourceNotFoundError
+from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from b24migrate.records import Table
 from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.failures import error_code, translated
+from b24migrate.stores.azure.failures import CONFLICTS, error_code, translated
 from b24migrate.stores.azure.shards import AFTER_SHARDS, BASE
+from b24migrate.stores.azure.transactions import Operation
 
 
 def rows_beside(account: Account, table: Table, end: str, select: list[str] | None) -> list[Any]:
@@ -34,6 +35,18 @@ def row_beside(account: Account, table: Table, key: str) -> Any:
             if error_code(error) == "TableNotFound":
                 raise
             return None
+
+
+def written_beside(account: Account, table: Table, operations: Sequence[Operation]) -> bool:
+    """False when somebody else was faster."""
+    with translated(account.place):
+        try:
+            account.submit(table.name, operations)
+        except HttpResponseError as error:
+            if error_code(error) not in CONFLICTS:
+                raise
+            return False
+    return True
 
 
 def _is_past_shards(pages: list[list[Any]]) -> bool:

@@ -19,12 +19,9 @@ from secrets import token_hex
 from threading import Lock
 from typing import Any, NamedTuple
 
-from azure.core.exceptions import HttpResponseError
-
 from b24migrate.records import Span, Table
 from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.beside import row_beside, rows_beside
-from b24migrate.stores.azure.failures import CONFLICTS, error_code, translated
+from b24migrate.stores.azure.beside import row_beside, rows_beside, written_beside
 from b24migrate.stores.azure.shards import (
     SHARD,
     Added,
@@ -153,13 +150,8 @@ class Order:
             return look
         made = segments_of(table, Added.of(parts), after=max(one.row_key for one in small))
         operations = [*made, *(delete(table.partition, one.row_key) for one in small)]
-        with translated(self._account.place):
-            try:
-                self._account.submit(table.name, operations)
-            except HttpResponseError as error:
-                if error_code(error) not in CONFLICTS:
-                    raise
-                return look
+        if not written_beside(self._account, table, operations):
+            return look
         kept = set(look.segments) - set(small)
         merged = [_segment(row) for _, row, _ in made]
         return look._replace(segments=sorted((*kept, *merged), key=lambda one: one.first))

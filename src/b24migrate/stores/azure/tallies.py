@@ -14,8 +14,8 @@ from azure.core.exceptions import AzureError, HttpResponseError
 from b24migrate.errors import MigrationError
 from b24migrate.records import Table
 from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.beside import row_beside, rows_beside
-from b24migrate.stores.azure.failures import CONFLICTS, error_code, translate, translated
+from b24migrate.stores.azure.beside import row_beside, rows_beside, written_beside
+from b24migrate.stores.azure.failures import CONFLICTS, error_code, translate
 from b24migrate.stores.azure.order import segments_of
 from b24migrate.stores.azure.shards import (
     AFTER_SHARDS,
@@ -156,14 +156,7 @@ class Tallies:
             *(delete(table.partition, row["RowKey"], row.metadata["etag"]) for row in rows),
             *segments_of(table, added),
         ]
-        with translated(self._account.place):
-            try:
-                self._account.submit(table.name, operations)
-            except HttpResponseError as error:
-                if error_code(error) not in CONFLICTS:
-                    raise
-                return False
-        return len(rows) == len(left)
+        return written_beside(self._account, table, operations) and len(rows) == len(left)
 
 
 def _folded(base: Any) -> dict[str, str]:
