@@ -1,0 +1,1 @@
+"""How a migration stands, in one look: cheap, whatever the size of the tables."""
