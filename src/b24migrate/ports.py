@@ -201,6 +201,11 @@ class Store(Protocol):
         """Every row of every partition, in any order, a stretch at a time: a register may be as long as a table."""
         ...
 
+    def some_rows(self, register: Register, prefix: str, after: str, limit: int) -> list[RegisterRow]:
+        """The next `limit` rows after the key `after` ("": from the beginning) of those that begin with `prefix`, in an
+        order of the store's own that never changes. For a register with a partition: to be leafed through."""
+        ...
+
     def count(self, register: Register, prefix: str) -> int:
         """How many rows begin with `prefix`; none of them is read."""
         ...

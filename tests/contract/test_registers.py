@@ -8,6 +8,7 @@ from b24migrate.ports import (
     CHECKPOINTS,
     CUSTOM_FIELDS,
     ENTITIES_STATE,
+    FINDINGS,
     PAGE_LOG,
     REGISTERS,
     RUNS,
@@ -83,6 +84,24 @@ def test_rows_come_in_order_of_key_by_prefix(store: Store) -> None:
     assert store.count(PAGE_LOG, "chats:") == 2
     assert store.count(PAGE_LOG, "nothing:") == 0
     assert [row.key for row in store.rows(PAGE_LOG)] == ["chat", "chats:1", "chats:2", "chats_x:1", "users:1"]
+
+
+def test_a_long_register_is_leafed_through_page_by_page(store: Store) -> None:
+    """Ids of any kind: each row once, none left out, none of another prefix."""
+    ids = ("1", "10", "2", "a/b", "a:b", "ё", "\U0001f600", "x" * 500, "x" * 500 + "y", "'q'", "%", "Z", "")
+    keys = {f"users:{one}" for one in ids}
+    store.write(FINDINGS, [RegisterRow(key, {"Stream": key}) for key in (*keys, "user", "users", "users_x:1")])
+    for size in (1, 2, 5, 13, 50):
+        seen: list[str] = []
+        while page := store.some_rows(FINDINGS, "users:", seen[-1] if seen else "", size):
+            assert len(page) <= size
+            assert all(row.values["Stream"] == row.key for row in page)
+            seen += [row.key for row in page]
+        assert len(seen) == len(keys)
+        assert set(seen) == keys
+    assert len(store.some_rows(FINDINGS, "", "", 50)) == len(keys) + 3
+    assert store.some_rows(FINDINGS, "nothing:", "", 5) == []
+    assert store.some_rows(FINDINGS, "", "~", 50) == store.some_rows(FINDINGS, "", "~", 50)
 
 
 def test_a_column_is_summed_over_a_prefix(store: Store) -> None:

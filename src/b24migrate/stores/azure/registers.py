@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from secrets import token_hex
 from threading import Lock
 from typing import Any
@@ -70,6 +70,10 @@ class RegisterRoom:
             found = iter(self.account.table(register.name).list_entities())
         while one := self._next(found):
             yield self._row(register, one)
+
+    def some_rows(self, register: Register, prefix: str, after: str, limit: int) -> list[RegisterRow]:
+        found = self._range(register, prefix, None, after=after, at_once=limit)
+        return [self._row(register, one) for one in islice(found, limit)]
 
     def count(self, register: Register, prefix: str) -> int:
         return sum(1 for _ in self._range(register, prefix, None, select=_OURS))
@@ -143,7 +147,14 @@ class RegisterRoom:
                 return None
 
     def _range(
-        self, register: Register, prefix: str, partition: str | None, *, select: Collection[str] | None = None
+        self,
+        register: Register,
+        prefix: str,
+        partition: str | None,
+        *,
+        select: Collection[str] | None = None,
+        after: str = "",
+        at_once: int = 1000,
     ) -> Iterator[Any]:
         """A register without a partition of its own is asked as a whole, unless one is named."""
         where = register.partition if partition is None else partition
@@ -153,10 +164,16 @@ class RegisterRoom:
         if prefix:
             values["first"], values["end"] = prefix_range(prefix)
             terms += ["RowKey ge @first", "RowKey lt @end"]
+        if after:
+            values["after"] = row_key(after)
+            terms.append("RowKey gt @after")
         with translated(self.account.place):
             found = iter(
                 self.account.table(register.name).query_entities(
-                    " and ".join(terms), parameters=values, select=list(select) if select else None
+                    " and ".join(terms),
+                    parameters=values,
+                    select=list(select) if select else None,
+                    results_per_page=min(at_once, 1000),
                 )
             )
         while one := self._next(found):

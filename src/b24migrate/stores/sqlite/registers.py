@@ -22,6 +22,7 @@ ON CONFLICT (PartitionKey, RowKey) DO UPDATE SET Version = Version + 1, Kinds = 
 """
 _UPDATE = 'UPDATE "{table}" SET Version = Version + 1, Kinds = ?, {settings} WHERE {where}'
 _NEXT = "(PartitionKey, RowKey) > (?, ?) ORDER BY PartitionKey, RowKey LIMIT 2000"
+_AFTER = "PartitionKey = ? AND RowKey >= ? AND RowKey <= ? AND RowKey > ? ORDER BY RowKey LIMIT ?"
 _COUNT = 'SELECT count(*) FROM "{table}" WHERE {where}'
 _TOTAL = 'SELECT sum("{column}") FROM "{table}" WHERE {where}'
 _ERASE = 'DELETE FROM "{table}" WHERE {where}'
@@ -59,6 +60,14 @@ class RegisterRoom:
                 return
             yield from (_row(register, row) for row in found)
             after = found[-1][0], found[-1][1]
+
+    def some_rows(self, register: Register, prefix: str, after: str, limit: int) -> list[RegisterRow]:
+        first, last = beginning(prefix)
+        sql = f"{_select(register)} {_AFTER}"
+        values = (register.partition, max(first, after), last, after, limit)
+        with self.database.reading() as connection:
+            found = connection.execute(sql, values).fetchall()
+        return [_row(register, row) for row in found]
 
     def count(self, register: Register, prefix: str) -> int:
         where, values = _range(register, prefix, None)
