@@ -27,8 +27,8 @@ check: setup ## style, types, and which room may open which door
 	@.venv/bin/mypy src tests bench
 	@.venv/bin/lint-imports
 
-errors: setup ## docs/errors.md from the table of error codes
-	@$(PY) -m b24migrate.error_pages docs/errors.md
+errors: setup ## docs/errors.md and docs/errors.ru.md from the pages of error codes
+	@$(PY) -m b24migrate.error_pages docs
 
 bench: setup ## speed, side by side with the peers; writes bench/RESULTS.md
 	@$(PY) -m bench

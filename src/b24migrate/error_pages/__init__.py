@@ -1,7 +1,7 @@
 """Every error code that a person can meet: its cause, what to do, and whether it is tried again by itself.
 
-The one source of `b24migrate errors`, of the hints about portals' answers, and of docs/errors.md, which
-`python -m b24migrate.error_pages` writes.
+The one source of `b24migrate errors`, of the hints about portals' answers, of what the dashboard and the report say
+about errors, and of docs/errors.md and docs/errors.ru.md, which `python -m b24migrate.error_pages` writes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,17 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
-from b24migrate.error_pages import certificates, files, gates, portals, records, setup, stores
+from b24migrate.error_pages import (
+    certificates,
+    files,
+    gates,
+    portals,
+    records,
+    refusals,
+    rights,
+    setup,
+    stores,
+)
 from b24migrate.error_pages.page import Again, Chapter, Page
 
 __all__ = ["CHAPTERS", "PAGES", "UNKNOWN", "Again", "Chapter", "Page", "anchor", "link", "page_of"]
@@ -19,8 +29,8 @@ CHAPTERS: tuple[Chapter, ...] = (
     files.CHAPTER,
     portals.LIMITS,
     portals.TROUBLE,
-    portals.RIGHTS,
-    portals.REFUSALS,
+    rights.CHAPTER,
+    refusals.CHAPTER,
     gates.CHAPTER,
     stores.CHAPTER,
     certificates.CHAPTER,
@@ -29,7 +39,7 @@ CHAPTERS: tuple[Chapter, ...] = (
 PAGES: dict[str, Page] = {page.code: page for chapter in CHAPTERS for page in chapter.pages}
 UNKNOWN = PAGES["UNKNOWN"]
 _FAMILIES = [page for page in PAGES.values() if page.like]
-_DOCUMENT = "docs/errors.md"
+_DOCUMENTS = {"ru": "docs/errors.ru.md"}
 
 
 def page_of(code: str) -> Page:
@@ -44,5 +54,5 @@ def anchor(code: str) -> str:
     return re.sub(r"[^\w -]", "", code.lower()).replace(" ", "-")
 
 
-def link(page: Page) -> str:
-    return f"{_DOCUMENT}#{anchor(page.code)}"
+def link(page: Page, language: str = "en") -> str:
+    return f"{_DOCUMENTS.get(language, 'docs/errors.md')}#{anchor(page.code)}"

@@ -10,6 +10,7 @@ CHAPTER = Chapter(
     (
         Page(
             "CERTIFICATE_INCOMPLETE",
+            "The run is not at its end",
             Again.STOPS,
             "The run is not at its end: a phase is not done, or a record waits to be imported.",
             "Run `b24migrate run` to its end. `b24migrate status` says how far it is, `b24migrate errors` what is in"
@@ -17,12 +18,14 @@ CHAPTER = Chapter(
         ),
         Page(
             "CERTIFICATE_LIMITED",
+            "It was only a try-out",
             Again.STOPS,
             "Only the first few records of each kind were read: it was a try-out.",
             "Run `b24migrate run` without --test-limit and without run.test_limit, then make the certificate.",
         ),
         Page(
             "CERTIFICATE_NOT_CLOSED",
+            "The sums do not close",
             Again.STOPS,
             "What the source reported, what was retrieved and what became of it do not add up. The message names the"
             " stream, or the record. Records came or went on the source while it was read, were deleted on the source"
@@ -33,24 +36,28 @@ CHAPTER = Chapter(
         ),
         Page(
             "CERTIFICATE_NOT_WRITTEN",
+            "The certificate cannot be written",
             Again.STOPS,
             "The file cannot be written where it should be.",
             "Choose another place with --out, or make room.",
         ),
         Page(
             "CERTIFICATE_UNREADABLE",
+            "The certificate cannot be read",
             Again.STOPS,
             "The file to be checked is not there or cannot be read.",
             "Check the path.",
         ),
         Page(
             "NOT_A_CERTIFICATE",
+            "Not a certificate",
             Again.STOPS,
             "The file is something else, or a certificate of another version of the program.",
             "Give the file that `b24migrate certificate` wrote. One of another version is checked by that version.",
         ),
         Page(
             "CERTIFICATE_BROKEN",
+            "The certificate was changed",
             Again.STOPS,
             "The file is not as it was written: something was changed, added, removed or swapped, or its sums do not"
             " close.",
@@ -58,6 +65,7 @@ CHAPTER = Chapter(
         ),
         Page(
             "MISSING_ON_TARGET",
+            "Gone from the box",
             Again.ASIDE,
             "Stands in a certificate: the record was imported, and verify did not find it on the box.",
             "Somebody deleted it there after the import. Look into the box's recycle bin, then verify again.",

@@ -10,19 +10,28 @@ CHAPTER = Chapter(
     (
         Page(
             "infra.storage.ready",
+            "The store is not ready",
             Again.STOPS,
             "The store cannot be opened or written.",
             "Do what the message says about the store, then run the same command again.",
         ),
         Page(
             "analysis.completed",
+            "The source has not been looked at",
             Again.STOPS,
             "The source has not been looked at yet.",
             "Run `b24migrate doctor`: it looks at both portals and remembers what it saw.",
         ),
-        Page("mapping.done", Again.STOPS, "The mapping is not made yet.", "Run `b24migrate doctor`, then try again."),
+        Page(
+            "mapping.done",
+            "The mapping is not made",
+            Again.STOPS,
+            "The mapping is not made yet.",
+            "Run `b24migrate doctor`, then try again.",
+        ),
         Page(
             "auth.cloud.ENTITY",
+            "The webhook may not read this",
             Again.STOPS,
             "The source webhook may not read the entity: a scope is missing, or its owner is no administrator.",
             "Tick the scope that is named in the webhook's settings on the source, or let an administrator create the"
@@ -31,6 +40,7 @@ CHAPTER = Chapter(
         ),
         Page(
             "auth.target.import.ENTITY",
+            "The box does not import this",
             Again.STOPS,
             "The target does not import the entity: the import module is missing or too old, or the webhook on the box"
             " may not call it.",
@@ -40,6 +50,7 @@ CHAPTER = Chapter(
         ),
         Page(
             "users.import.completed",
+            "Users come first",
             Again.STOPS,
             "Users are not imported yet, or fewer of them than run.user_coverage wants. Nearly everything refers to"
             " users, so it waits for them.",
@@ -48,6 +59,7 @@ CHAPTER = Chapter(
         ),
         Page(
             "ENTITY.import.completed",
+            "Something else comes first",
             Again.STOPS,
             "What the entity refers to is not imported yet.",
             "Run `b24migrate run --entity` with the entity named by the gate, or leave out `--entity`.",
@@ -55,6 +67,7 @@ CHAPTER = Chapter(
         ),
         Page(
             "ENTITY.read",
+            "Nothing has been read yet",
             Again.STOPS,
             "Nothing of the entity (or no custom field) has been read yet, so there is nothing to write out.",
             "Read it first: `b24migrate get` with the name of the entity.",

@@ -20,6 +20,7 @@ class Again(StrEnum):
 
 class Page(NamedTuple):
     code: str
+    title: str  # a few words, as a heading
     again: Again
     cause: str
     fix: str
