@@ -37,5 +37,20 @@ CHAPTER = Chapter(
             "Nothing is lost: look at `b24migrate status`. To go on with what this one wanted, start it again when the"
             " other is at its end.",
         ),
+        Page(
+            "RUN_PAUSED",
+            "The run is paused",
+            Again.STOPS,
+            "Somebody paused the run, with `b24migrate pause`, on the page, or by a request. Nothing is wrong.",
+            "`b24migrate resume` goes on where it stopped; so do the button on the page and the command that began it."
+            " Until then no job is begun, and nothing is lost.",
+        ),
+        Page(
+            "NO_RUN",
+            "There is no such run",
+            Again.STOPS,
+            "There is no run that could be paused or gone on with: none was begun yet, or the last one is at its end.",
+            "See `b24migrate status`. `b24migrate run` begins one.",
+        ),
     ),
 )

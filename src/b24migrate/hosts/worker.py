@@ -7,14 +7,15 @@ from dataclasses import replace
 from b24migrate.phases import lanes
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.crew import Crew
-from b24migrate.pipeline.plan import Replaced, Run
+from b24migrate.pipeline.plan import Paused, Replaced, Run
 from b24migrate.wiring import App
 
-PAUSE_S = 1.0
+LOOK_S = 1.0
 
 
 def labour(app: App, *, once: bool) -> None:
-    """Raises what stops the run. With `once` it returns when no run is under way any more."""
+    """Raises what stops the run; one that is paused is waited for. With `once` it returns when no run is under way any
+    more."""
     while True:
         run = plan.current(app.work.store)
         if run is not None and run.under_way:
@@ -22,7 +23,7 @@ def labour(app: App, *, once: bool) -> None:
             continue  # another one may have taken its place
         if once:
             return
-        app.work.clock.sleep(PAUSE_S)
+        app.work.clock.sleep(LOOK_S)
 
 
 def help_with(app: App, run: Run) -> None:
@@ -31,6 +32,6 @@ def help_with(app: App, run: Run) -> None:
     app.runner.attend(run)
     try:
         Crew(app.work, app.runner.conductor(run.plan), lanes.hands(app.settings.run.workers)).work_until_done()
-    except Replaced:
+        app.runner.conclude(run)
+    except (Paused, Replaced):
         return
-    app.runner.conclude(run)

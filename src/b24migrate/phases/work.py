@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import local
@@ -43,6 +43,7 @@ class Options:
     source_url: str = ""  # where links in texts point to now
     target_url: str = ""  # and where they should
     file_bytes: int = 100 * 1024 * 1024
+    absent: frozenset[str] = frozenset()  # of source and target those whose webhook cannot be had: not to be asked
     workers: int = 4  # how many calls to a portal are under way at a time
     longest_job_s: float = LONGEST_JOB_S
 
@@ -87,6 +88,7 @@ class Work:
     facts: Facts = field(default_factory=Facts)
     run: str = ""
     gone: Gone = field(default_factory=Gone)
+    leaving: Callable[[], bool] = lambda: False  # whether whoever works here has been told to come to an end
     links: Links = field(init=False)
     texts: TextRewriter = field(init=False)
     _job: local = field(default_factory=local)
@@ -101,7 +103,7 @@ class Work:
 
     def time_is_up(self) -> bool:
         """Asked between the items of a job, after the first: what is left is for a job that follows."""
-        return self.clock.monotonic() >= getattr(self._job, "until", math.inf)
+        return self.leaving() or self.clock.monotonic() >= getattr(self._job, "until", math.inf)
 
     def tell(self, event: Event) -> None:
         tell(self.observers, event)

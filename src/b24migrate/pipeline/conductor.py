@@ -16,7 +16,7 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline import analysis as analyses
 from b24migrate.pipeline import gates
 from b24migrate.pipeline.findings import is_verified
-from b24migrate.pipeline.plan import Plan, stop_if_replaced
+from b24migrate.pipeline.plan import Plan, stop_if_dismissed
 from b24migrate.pipeline.stages import Stage, stages
 from b24migrate.pipeline.state import (
     BLOCKED,
@@ -63,12 +63,11 @@ class Conductor:
 
     def step(self) -> bool:
         """Does what can be done now. Returns whether the plan is at its end. Raises Replaced when another run has
-        begun: its plan, not this one, says what starts next."""
+        begun: its plan, not this one, says what starts next; and Paused when nothing shall start."""
         with self._lock:
-            stop_if_replaced(self._work.store, self._work.run)
-            self._states.look()
+            self._look()
             while any(self._advance(entity) for entity in self._entities):
-                self._states.look()
+                self._look()
             return all(self._at_its_end(entity) for entity in self._entities)
 
     def is_over(self) -> bool:
@@ -76,6 +75,11 @@ class Conductor:
         with self._lock:
             self._states.look()
             return all(self._at_its_end(entity) for entity in self._entities)
+
+    def _look(self) -> None:
+        """Before every change: one of them may take minutes, where the table is long and far away."""
+        stop_if_dismissed(self._work.store, self._work.run)
+        self._states.look()
 
     def idle(self, scope: str) -> bool:
         return self._work.queue.open(scope) == 0

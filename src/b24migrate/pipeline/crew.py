@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from threading import Condition, Lock, Thread
 from threading import Event as Flag
 
+from b24migrate.errors import Transient
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import owners
 from b24migrate.pipeline.conductor import Conductor
 from b24migrate.pipeline.perform import perform
+from b24migrate.pipeline.plan import stop_if_dismissed
 from b24migrate.ports import Lease
 
 LEASE_S = 90.0
 RENEW_S = 20.0
+LOOK_S = 1.0  # so often the store is asked whether the run is paused, or another took its place
 # In glances, which the queue says how long to wait between: a second where it is a file, some where it is far away.
 STEP_GLANCES = 10.0  # the plan is looked at, should whoever finished the last job of a stage have died there
 IDLE_GLANCES = 10.0  # an idle worker looks for itself, should nobody wake it
@@ -31,7 +34,8 @@ class Crew:
         self._conductor = conductor
         self._workers = workers
         self._process = f"{owners.place()}:{os.getpid()}"
-        self._over = Flag()
+        self._over = Flag()  # nobody takes a job any more
+        self._left = Flag()  # and those that were taken are at their end
         self._news = Condition()
         self._heard = 0  # how often there was news
         self._lock = Lock()
@@ -40,24 +44,34 @@ class Crew:
 
     def work_until_done(self, *, tick: Callable[[], None] = lambda: None, tick_s: float = 0.1) -> None:
         """Returns when the plan is at its end. Raises what stopped it: Stop, or a bug. On any way out the threads
-        have ended, and the jobs they were in are back on the queue."""
+        have ended, and the jobs they were in are done, or back on the queue: long ones are told to come to an end."""
         self._release_the_dead()
-        threads = [Thread(target=self._labour, args=(n,), name=f"worker-{n}") for n in range(self._workers)]
-        threads.append(Thread(target=self._tend, args=(tick_s,), name="heartbeat"))
         if self._conductor.step():
             return
+        hands = [Thread(target=self._labour, args=(n,), name=f"worker-{n}") for n in range(self._workers)]
+        heartbeat = Thread(target=self._tend, args=(tick_s,), name="heartbeat")
+        leaving, self._work.leaving = self._work.leaving, self._over.is_set
         with seldom_collected():
-            for thread in threads:
+            for thread in (*hands, heartbeat):
                 thread.start()
             try:
                 self._watch(tick, tick_s)
             finally:
-                self._end()
-                for thread in threads:
-                    thread.join()
+                self._dismiss(hands, heartbeat)
+                self._work.leaving = leaving
                 tick()
         if self._failure is not None:
             raise self._failure
+
+    def _dismiss(self, hands: Sequence[Thread], heartbeat: Thread) -> None:
+        """The heart beats until the last hand has let go of its job: nobody else shall take it meanwhile."""
+        self._end()
+        try:
+            for thread in hands:
+                thread.join()
+        finally:
+            self._left.set()
+            heartbeat.join()
 
     def _watch(self, tick: Callable[[], None], tick_s: float) -> None:
         """What the threads need from outside: parked jobs woken, a plan that somebody else moved on."""
@@ -79,18 +93,26 @@ class Crew:
     def _tend(self, tick_s: float) -> None:
         """By itself, since a step of the plan may take longer than a lease: the jobs of a long table are worked out in
         one, and leases that end meanwhile would be taken for deaths."""
-        clock, queue = self._work.clock, self._work.queue
-        renewed = clock.monotonic()
-        while not self._over.wait(tick_s):
-            if clock.monotonic() - renewed < RENEW_S:
-                continue
-            renewed = clock.monotonic()
+        clock = self._work.clock
+        renewed = looked = clock.monotonic()
+        while not self._left.wait(tick_s):
+            now = clock.monotonic()
             try:
-                self._keep_leases()
-                queue.tend(now=clock.now())
+                if now - looked >= LOOK_S and not self._over.is_set():
+                    looked = now
+                    self._look()
+                if now - renewed >= RENEW_S:
+                    renewed = now
+                    self._keep_leases()
+                    self._work.queue.tend(now=clock.now())
             except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
                 self._fail(failure)
                 return
+
+    def _look(self) -> None:
+        """Raises Paused, or Replaced."""
+        with suppress(Transient):  # a far store may miss a beat
+            stop_if_dismissed(self._work.store, self._work.run)
 
     def _labour(self, number: int) -> None:
         owner = f"{self._process}:{number}"

@@ -56,7 +56,7 @@ def take_up(runner: Runner, renewed: Renewed, tick: Callable[[], None]) -> Ended
 def open_again(work: Work, renewed: Renewed) -> tuple[Sequence[str], Sequence[str]]:
     """The entities and phases of the run that takes them up."""
     before = plan.current(work.store)
-    if before is not None and before.state == plan.ACTIVE and renewed.entities <= set(before.plan.entities):
+    if before is not None and before.unfinished and renewed.entities <= set(before.plan.entities):
         work.options = replace(work.options, test_limit=before.plan.test_limit)
         for name in renewed.entities:
             _open_again(work, name)

@@ -8,19 +8,31 @@ from dataclasses import asdict, dataclass, replace
 
 import msgspec
 
-from b24migrate.errors import Halted
+from b24migrate.errors import BadConfiguration, Halted, Stop
 from b24migrate.phases.values import utc_text
 from b24migrate.ports import RUNS, Clock, RegisterRow, Store
 from b24migrate.records import Json
 from b24migrate.streams import PHASES
 
 CURRENT = "current"
-BEGINNING, ACTIVE, ENDED = "beginning", "active", "ended"
+BEGINNING, ACTIVE, PAUSED, ENDED = "beginning", "active", "paused", "ended"
 UNDER_WAY = "RUN_UNDER_WAY"
+ON_PAUSE = "RUN_PAUSED"
+NO_RUN = "NO_RUN"
 
 
 class Replaced(Halted):
     """Somebody has begun another run: whoever works on this one leaves."""
+
+
+class Paused(Stop):
+    """Somebody has closed the gate: whoever works on the run ends the jobs he is in and leaves. Nothing is wrong."""
+
+    exit_code = 3
+
+
+class NoRun(BadConfiguration):
+    """There is none that could be paused, or gone on with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,11 @@ class Run:
         """Somebody works on it, or should. One that stopped before its end is active and says why it stopped."""
         return self.state == ACTIVE and self.exit_code is None
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is something to go on with: it is under way, or paused, or has stopped before its end."""
+        return self.state in (ACTIVE, PAUSED)
+
 
 def current(store: Store) -> Run | None:
     row = store.read(RUNS, CURRENT)
@@ -58,45 +75,104 @@ def begin(
     `prepare` gets both before anybody else takes the run for one that is under way."""
     row = store.read(RUNS, CURRENT)
     before = _run(row) if row else None
-    continued = before is not None and before.plan == plan and before.state == ACTIVE
-    if row is None or before is None or not continued:
+    continued = before is not None and before.plan == plan and _is_prepared(store, before)
+    if before is None or not continued:
         now = clock.now().replace(microsecond=0)
         run = Run(f"{utc_text(now)}-{secrets.token_hex(2)}", plan, BEGINNING, started=utc_text(now))
-        _announce(store, run, row)
+        if not store.swap(RUNS, RegisterRow(CURRENT, _values(run), row.version if row else 0)):
+            raise _another()
     else:
         run = before
     prepare(run, continued)
     run = replace(run, state=ACTIVE, finished="", exit_code=None, message="")
-    _announce(store, run, store.read(RUNS, CURRENT), instead_of=run.id)
+    _activate(store, run, seen=row.version if row else 0)
     store.write(RUNS, [RegisterRow(run.id, _values(run))])
     return run, continued
 
 
-def stop_if_replaced(store: Store, run_id: str) -> None:
-    """Raises Replaced: the states of the phases belong to another plan now."""
+def pause(store: Store, clock: Clock, by: str = "") -> Run | None:
+    """Nobody takes a job of the current run until somebody begins it again; `by` says who wants it so. None when there
+    is nothing to pause. One that is paused stays so, also when somebody is just about to go on with it."""
+    while True:
+        row = store.read(RUNS, CURRENT)
+        found = _run(row) if row else None
+        if row is None or found is None or not (found.under_way or found.state in (BEGINNING, PAUSED)):
+            return None
+        when = utc_text(clock.now().replace(microsecond=0))
+        said = f"Paused by {by} at {when}." if by else f"Paused at {when}."
+        paused = found if found.state == PAUSED else replace(found, state=PAUSED, message=said)
+        if store.swap(RUNS, row._replace(values=_values(paused))):
+            if found.under_way:
+                store.write(RUNS, [RegisterRow(paused.id, _values(paused))])
+            return paused
+
+
+def to_resume(store: Store) -> Run:
+    """The run to go on with, whether it is paused, has stopped or is under way. Raises NoRun."""
     found = current(store)
-    if run_id and found is not None and found.id != run_id:
-        raise Replaced(
+    if found is None:
+        raise NoRun("There is no run to go on with.", code=NO_RUN, hint="`b24migrate run` begins one.")
+    if found.state == ENDED:
+        hint = "`b24migrate run` begins another, which brings over what came meanwhile."
+        raise NoRun(f"The run {found.id} is at its end: there is nothing to go on with.", code=NO_RUN, hint=hint)
+    return found
+
+
+def dismissal(store: Store, run_id: str) -> Stop | None:
+    """Why whoever works on the run has to leave: another took its place, and the states of the phases are that one's
+    plan's; or it is paused."""
+    found = current(store)
+    if not run_id or found is None:
+        return None
+    if found.id != run_id:
+        return Replaced(
             f"The run {found.id} was begun meanwhile, and takes the place of {run_id}.",
             code="RUN_REPLACED",
             hint="Nothing is lost: look at the status. To go on with what this one wanted, start it again afterwards.",
         )
+    return paused(found) if found.state == PAUSED else None
 
 
-def _announce(store: Store, run: Run, row: RegisterRow | None, *, instead_of: str = "") -> None:
-    """Where nobody else announced one since the row was read; with a name, only in the place of that run."""
-    expected = not instead_of or (row is not None and row.values["RunId"] == instead_of)
-    if not expected or not store.swap(RUNS, RegisterRow(CURRENT, _values(run), row.version if row else 0)):
-        raise Halted(
-            "Another run is being started at this moment.",
-            code=UNDER_WAY,
-            hint="Look at the status, and start again when that run is at its end.",
-        )
+def stop_if_dismissed(store: Store, run_id: str) -> None:
+    """Raises Replaced or Paused."""
+    if why := dismissal(store, run_id):
+        raise why
+
+
+def paused(run: Run) -> Paused:
+    return Paused(run.message or "The run is paused.", code=ON_PAUSE, hint="`b24migrate resume` goes on.")
+
+
+def _is_prepared(store: Store, run: Run) -> bool:
+    """One that was paused while it began is begun anew, since the states of its phases may be those of another plan: it
+    has no row of its own yet."""
+    return run.state == ACTIVE or (run.state == PAUSED and store.read(RUNS, run.id) is not None)
+
+
+def _activate(store: Store, run: Run, *, seen: int) -> None:
+    """In its own place only. A pause that came after the row was seen is for whoever begins it now."""
+    while True:
+        row = store.read(RUNS, CURRENT)
+        if row is None or row.values["RunId"] != run.id:
+            raise _another()
+        found = _run(row)
+        if found.state == PAUSED and row.version != seen:
+            raise paused(found)
+        if store.swap(RUNS, row._replace(values=_values(run))):
+            return
+
+
+def _another() -> Halted:
+    return Halted(
+        "Another run is being started at this moment.",
+        code=UNDER_WAY,
+        hint="Look at the status, and start again when that run is at its end.",
+    )
 
 
 def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int, message: str) -> Run:
     """A run that did not complete stays current and is continued by the next command. However many come to its end, it
-    ends once: the first says how. Returns how it ended."""
+    ends once: the first says how. Returns how it ended; one that is paused does not end before it goes on."""
     while True:
         row = store.read(RUNS, CURRENT)
         found = _run(row) if row else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
 from b24migrate.errors import GateUnmet, Halted, Stop
@@ -15,7 +15,7 @@ from b24migrate.pipeline.crew import Crew
 from b24migrate.pipeline.diagnosis import Check, Diagnosis
 from b24migrate.pipeline.doctor import examine
 from b24migrate.pipeline.findings import drift, failed_files, mismatches
-from b24migrate.pipeline.plan import Plan, Run
+from b24migrate.pipeline.plan import Paused, Plan, Run
 from b24migrate.pipeline.state import BLOCKED, FAILED, States
 from b24migrate.records import Status
 from b24migrate.streams import PHASES, Entity
@@ -57,10 +57,23 @@ class Runner:
         run = self.begin(entities, phases, on_diagnosis=on_diagnosis)
         try:
             Crew(self.work, self.conductor(run.plan), lanes.hands(self.workers)).work_until_done(tick=tick)
+        except Paused:
+            raise  # somebody may have gone on with it by now
         except Stop as stop:
             self.stop(run, stop)
             raise
         return self.conclude(run)
+
+    def resume(
+        self,
+        *,
+        on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
+        tick: Callable[[], None] = lambda: None,
+    ) -> Ended:
+        """Goes on with the current run, whatever its plan is. Raises like `run`, and NoRun."""
+        wanted = plan.to_resume(self.work.store).plan
+        self.work.options = replace(self.work.options, test_limit=wanted.test_limit)
+        return self.run(wanted.entities, wanted.phases, on_diagnosis=on_diagnosis, tick=tick)
 
     def begin(
         self,
@@ -97,12 +110,15 @@ class Runner:
         plan.end(store, clock, run, complete=False, exit_code=why.exit_code, message=str(why))
 
     def conclude(self, run: Run) -> Ended:
-        """What a run amounts to whose plan is at its end. Whoever comes first says it."""
+        """What a run amounts to whose plan is at its end. Whoever comes first says it. Raises Paused when somebody
+        paused it just before."""
         entities = [entity for entity in self.work.entities if entity.name in run.plan.entities]
         exit_code, message = verdict(self.work, entities, run.plan.phases)
         complete = exit_code in (DONE, FINDINGS)
         store, clock = self.work.store, self.work.clock
         ended = plan.end(store, clock, run, complete=complete, exit_code=exit_code, message=message)
+        if ended.state == plan.PAUSED:
+            raise plan.paused(ended)
         return Ended(exit_code, message, ended)
 
 

@@ -19,6 +19,7 @@ from b24migrate.hosts.cli import (
     looking,
     mending,
     moving,
+    pausing,
     running,
     trying,
 )
@@ -60,10 +61,11 @@ def root(
       b24migrate run --test-limit 20      a try-out
       b24migrate run                      everything
       b24migrate status                   how far it is
+      b24migrate pause, resume            stop for a while, and go on
       b24migrate errors                   what failed, and what to do
 
-    Exit codes: 0 done and clean, 2 usage or configuration, 3 stopped by a gate, 4 stopped or incomplete because of an
-    error, 5 finished with findings.
+    Exit codes: 0 done and clean, 2 usage or configuration, 3 stopped by a gate or paused, 4 stopped or incomplete
+    because of an error, 5 finished with findings.
     """
     session: Session = context.obj
     session.config = config
@@ -78,6 +80,8 @@ app.command("get")(running.get)
 app.command("set")(running.set_)
 app.command("verify")(running.verify)
 app.add_typer(fields.custom_fields, name="custom-fields")
+app.command("pause")(pausing.pause)
+app.command("resume")(pausing.resume)
 app.command("status")(looking.status)
 app.command("errors")(explaining.errors)
 app.command("places")(looking.places)

@@ -1,4 +1,4 @@
-"""Runs a plan and shows it: what `run`, `do`, `get`, `set`, `verify`, `custom-fields` and `retry` have in common."""
+"""Runs a plan and shows it: what `run`, `resume`, `do`, `get`, `set`, `verify`, `custom-fields` and `retry` share."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def run_plan(entities: Sequence[str], phases: Sequence[str] = ()) -> Act:
     from b24migrate.streams import PHASES
 
     def act(app: App, tick: Callable[[], None]) -> Ended:
-        return app.runner.run(app.chosen(tuple(entities)), tuple(phases) or PHASES, on_diagnosis=_tell(app), tick=tick)
+        return app.runner.run(app.chosen(tuple(entities)), tuple(phases) or PHASES, on_diagnosis=told(app), tick=tick)
 
     return act
 
 
-def _tell(app: App) -> Callable[[Diagnosis], None]:
+def told(app: App) -> Callable[[Diagnosis], None]:
     from b24migrate.events import Noted, tell
 
     def say(diagnosis: Diagnosis) -> None:

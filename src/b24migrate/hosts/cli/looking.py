@@ -23,7 +23,9 @@ def status(
     """Show how far every entity is."""
     from b24migrate.hosts.cli import watching
     from b24migrate.hosts.cli.opening import looking
+    from b24migrate.hosts.cli.plain import harmless, wrapped
     from b24migrate.hosts.cli.tables import console, print_status
+    from b24migrate.pipeline import plan
     from b24migrate.pipeline.status import snapshot
 
     session: Session = context.obj
@@ -32,10 +34,16 @@ def status(
             watching.watch(app, session.redact, as_json=as_json)
             return
         found = snapshot(app.work).to_json()
+        run = plan.current(app.work.store)
+    paused = run if run is not None and run.state == plan.PAUSED else None
     if as_json:
-        typer.echo(session.redact(json.dumps(found, ensure_ascii=False)))
-    else:
-        print_status(found, console())
+        more = {"state": paused.state} if paused else {}
+        typer.echo(session.redact(json.dumps({**found, **more}, ensure_ascii=False)))
+        return
+    out = console()
+    if paused:
+        wrapped(out, harmless(f"{paused.message} `b24migrate resume` goes on."))
+    print_status(found, out)
 
 
 def places(context: typer.Context, as_json: AsJson = False) -> None:

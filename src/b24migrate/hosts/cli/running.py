@@ -40,7 +40,8 @@ def run(
 
     Examples: b24migrate run · b24migrate run --test-limit 20 · b24migrate run --entity users --entity groups
 
-    Exit code 0: done and clean. 3: a gate is closed. 4: stopped by an error. 5: finished with findings.
+    Exit code 0: done and clean. 3: a gate is closed, or it was paused. 4: stopped by an error. 5: finished with
+    findings.
     """
     _conduct(context, entity or [], (), as_json=as_json, test_limit=test_limit, metrics_port=metrics_port, full=full)
 

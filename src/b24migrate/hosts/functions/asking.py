@@ -1,4 +1,4 @@
-"""Requests: start, status, a mini-task by its name, retry, errors. The same words as the command line."""
+"""Requests: start, pause, resume, status, a mini-task by its name, retry, errors. The words of the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from b24migrate.hosts.functions.lines import say_bug
 from b24migrate.hosts.logs import masked
 from b24migrate.pipeline import mend, plan
 from b24migrate.pipeline.causes import causes
-from b24migrate.pipeline.plan import Plan, Run
+from b24migrate.pipeline.plan import NoRun, Plan, Run
 from b24migrate.pipeline.status import snapshot
 from b24migrate.records import Json
 from b24migrate.streams import PHASES
@@ -74,6 +74,29 @@ def do(keeper: Keeper, task: str, body: bytes) -> Reply:
     def act(app: App) -> Reply:
         entity, phase = mini_task(task, app.catalog)
         return _begun(app, [entity], (phase,), _read(body, Limit).test_limit)
+
+    return _answered(keeper, act, fresh=True)
+
+
+def pause(keeper: Keeper) -> Reply:
+    """Closes the gate: jobs that are being done come to their end, no other is begun. Messages that come meanwhile are
+    taken off; `resume` sends others for the jobs that are left."""
+
+    def act(app: App) -> Reply:
+        run = plan.pause(app.work.store, app.work.clock, "a request")
+        if run is None:
+            raise NoRun("No run is under way: there is nothing to pause.", code=plan.NO_RUN, hint="See the status.")
+        return Reply(OK, {"run": run.id, "state": run.state, "message": run.message})
+
+    return _answered(keeper, act)
+
+
+def resume(keeper: Keeper) -> Reply:
+    """Goes on with the current run, whatever its plan is: one that is paused, or has stopped."""
+
+    def act(app: App) -> Reply:
+        wanted = plan.to_resume(app.work.store).plan
+        return _begun(app, wanted.entities, wanted.phases, wanted.test_limit)
 
     return _answered(keeper, act, fresh=True)
 
@@ -203,8 +226,10 @@ def _answered(keeper: Keeper, act: Callable[[App], Reply], *, fresh: bool = Fals
 
 
 def _status_of(error: MigrationError) -> int:
-    if error.code in ("USAGE", plan.UNDER_WAY):
-        return USAGE if error.code == "USAGE" else CONFLICT
+    if error.code == "USAGE":
+        return USAGE
+    if error.code in (plan.UNDER_WAY, plan.ON_PAUSE, plan.NO_RUN):
+        return CONFLICT
     kinds = {BadConfiguration: CONFIGURATION, GateUnmet: GATE}
     return kinds.get(type(error), UNAVAILABLE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import NamedTuple
@@ -13,8 +13,10 @@ from typing import NamedTuple
 from b24migrate.errors import MigrationError, Stop
 from b24migrate.hosts.functions.lines import lines, quieten, say
 from b24migrate.hosts.logs import log
+from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.conductor import Conductor
+from b24migrate.pipeline.crew import LOOK_S
 from b24migrate.pipeline.plan import Run
 from b24migrate.settings import load
 from b24migrate.wiring import App, open_app
@@ -54,7 +56,7 @@ class Keeper:
 
     @contextmanager
     def at_work(self) -> Iterator[AtWork | App]:
-        """Only the application when no run is under way, or the one that was has stopped."""
+        """Only the application when no run is under way, or the one that was has stopped or is paused."""
         while True:
             with self._using() as held:
                 run = plan.current(held.app.work.store)
@@ -97,6 +99,7 @@ class Keeper:
         app = held.app
         app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
         app.runner.attend(run)
+        app.work.leaving = dismissed(app.work, run)
         return AtWork(app, run, held.conductors.setdefault(run.id, app.runner.conductor(run.plan)))
 
     def _retire(self, held: _Held) -> None:
@@ -116,6 +119,21 @@ class Keeper:
             unused = held.retired and not held.users
         if unused:
             _closed(held)
+
+
+def dismissed(work: Work, run: Run) -> Callable[[], bool]:
+    """Whether the run was paused or replaced since. Long jobs ask again and again, the store is asked once a second."""
+    looked, found = work.clock.monotonic(), False
+
+    def look() -> bool:
+        nonlocal looked, found
+        if work.clock.monotonic() - looked >= LOOK_S:
+            looked = work.clock.monotonic()
+            with suppress(MigrationError):  # the next look may succeed
+                found = plan.dismissal(work.store, run.id) is not None
+        return found
+
+    return look
 
 
 def _closed(held: _Held) -> None:

@@ -29,6 +29,14 @@ def blueprint(keeper: Keeper) -> func.Blueprint:
     def retry(req: func.HttpRequest) -> func.HttpResponse:
         return _response(asking.retry(keeper, req.get_body()))
 
+    @functions.route("pause", methods=["POST"])
+    def pause(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 (the host passes it by name)
+        return _response(asking.pause(keeper))
+
+    @functions.route("resume", methods=["POST"])
+    def resume(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 (the host passes it by name)
+        return _response(asking.resume(keeper))
+
     @functions.route("status", methods=["GET"])
     def status(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 (the host passes it by name)
         return _response(asking.status(keeper))

@@ -17,7 +17,7 @@ from b24migrate.hosts.functions.measuring import measure
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.crew import LEASE_S
 from b24migrate.pipeline.perform import perform
-from b24migrate.pipeline.plan import Run
+from b24migrate.pipeline.plan import Paused, Run
 from b24migrate.pipeline.runner import ERROR
 from b24migrate.ports import DELIVERIES, POISON, POISON_REASON, Lease
 from b24migrate.records import Job
@@ -64,8 +64,9 @@ def _worked(at_work: AtWork, body: bytes, owner: str, deliveries: int) -> str:
 
 
 def _left(app: App, body: bytes, owner: str) -> str:
-    """No run is under way. Taken and given back, its job is known to have no message, and gets one when the run goes
-    on. Not while one begins: that drops the jobs of the last run, and one that is held at that moment would stay."""
+    """No run is under way, or it is paused. Taken and given back, its job is known to have no message, and gets one
+    when the run goes on. Not while one begins: that drops the jobs of the last run, and one that is held at that moment
+    would stay."""
     job_id = named(body)
     run = plan.current(app.work.store)
     begins = run is not None and run.state == plan.BEGINNING
@@ -141,10 +142,13 @@ def _done(at_work: AtWork, lease: Lease) -> str:
 
 
 def _conducted(at_work: AtWork) -> str:
-    """Whoever comes to the end of the plan ends the run; it ends once."""
-    if not at_work.conductor.step():
-        return DONE
-    ended = at_work.app.runner.conclude(at_work.run)
+    """Whoever comes to the end of the plan ends the run; it ends once. While it is paused nobody moves it along."""
+    try:
+        if not at_work.conductor.step():
+            return DONE
+        ended = at_work.app.runner.conclude(at_work.run)
+    except Paused:
+        return IDLE
     say(logging.INFO, f"The run is at its end: exit code {ended.exit_code}. {ended.message}".strip(), run=ended.run.id)
     return ENDED
 
