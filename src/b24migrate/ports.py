@@ -67,12 +67,15 @@ SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
 INCOMPLETE = Register("Incomplete", "late", ("First", "Last"))
 FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
 COMPARED = Register("Compared", "compared", ("Stream", "Ids"))  # equal, as verify saw: [source id, wire digest], …
+VERIFIED = Register("Verified", "verified", ("Equal",))  # how many of a row of COMPARED: what is added up in one look
 UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "What"))
 CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
 ANALYSIS = Register("Analysis", "analysis", ("Data",))
 RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"))
 COPIES = Register("Copies", "copy", ("Origin", "Identity", "State", "StartedAtUtc", "FinishedAtUtc"))
 QUOTA = Register("Quota", "portal", ("AtS", "Level", "PauseS", "PausedAtS", "PausedUntilS", "Rests"))
+HISTORY = Register("History", "at", ("Run", "Read", "Imported", "Verified", "Failed", "WaitedS", "More"))
+OUTAGES = Register("Outages", "portal", ("SinceUtc", "NextUtc", "StopsUtc", "Reason"))
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,
@@ -84,12 +87,15 @@ REGISTERS = (
     INCOMPLETE,
     FINDINGS,
     COMPARED,
+    VERIFIED,
     UNRESOLVED,
     CHECKPOINTS,
     ANALYSIS,
     RUNS,
     QUOTA,
     COPIES,
+    HISTORY,
+    OUTAGES,
 )
 
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.analysis import Analysis
-from b24migrate.pipeline.state import DONE, States
+from b24migrate.pipeline.plan import Plan
+from b24migrate.pipeline.state import DONE, ENDED, STUCK, States
 from b24migrate.records import Status
-from b24migrate.streams import Entity
+from b24migrate.streams import LATE, Entity
 
 
 class Unmet(NamedTuple):
@@ -62,6 +63,22 @@ def needed(work: Work, entity: Entity, planned: Collection[str]) -> list[Entity]
     """People always; other entities when they are in the plan."""
     owners = {work.owner[name].name for name in entity.refers_to if name in work.owner} - {entity.name}
     return [other for other in work.entities if other.name in owners and (other.matches_users or other.name in planned)]
+
+
+def waits_for(work: Work, plan: Plan, states: States, entity: Entity, phase: str) -> list[Entity]:
+    """The entities of the plan that still import, and must have before this phase begins: those it refers to. A second
+    pass waits for all of them: texts and late references name anything; and a limited run verifies last, since later
+    gets pull earlier streams on."""
+    others = needed(work, entity, plan.entities)
+    if phase == LATE or (phase == "verify" and plan.test_limit):
+        others = [other for other in work.entities if other is not entity]
+    return [other for other in others if other.name in plan.entities and still_imports(plan, states, other)]
+
+
+def still_imports(plan: Plan, states: States, other: Entity) -> bool:
+    state = states.read(other.name)
+    phases = [state.phase(phase).state for phase in plan.phases if phase != "verify"]
+    return not any(one in STUCK for one in phases) and not all(one in ENDED for one in phases)
 
 
 def import_completed(work: Work, other: Entity, coverage: float) -> Unmet | None:

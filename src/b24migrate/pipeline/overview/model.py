@@ -35,7 +35,10 @@ class Now:
     busy: tuple[str, ...] = ()  # mini-tasks that run
     stuck: tuple[str, ...] = ()  # that failed or are blocked
     waits_for: tuple[str, ...] = ()  # methods whose limit is waited for; of an outage: the portal
-    message: str = ""  # how the run ended, or why it stopped
+    message: str = ""  # how the run ended, or why it stopped; of an outage: what the portal's last answer was
+    next_at: str = ""  # of an outage: when the portal is asked again, UTC
+    stops_at: str = ""  # and when the run stops by itself
+    spent_s: float = 0.0  # since the run began, or until it ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,8 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`share` of the work, 0 to 1; `left_s` None while nobody can say. The bases say what they rest on:
+    """`share` of the work, 0 to 1; `left_s` None while nobody can say. `done` of `total` steps: each record is read,
+    then imported. The bases say what they rest on:
     `total_basis`: source (the portals' own totals), forecast (of the analysis), unknown (so far only what was found);
     `left_basis`: pace (of the last `window_s`), forecast, unknown."""
 
@@ -63,6 +67,9 @@ class Progress:
     left_s: float | None
     left_basis: str
     window_s: float
+    records: int | None = None  # how many there are to be moved
+    read: int = 0
+    imported: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +139,10 @@ class Gate:
     """What keeps a mini-task from starting: a gate that is closed, or other entities that must come first."""
 
     task: str
-    waits_for: tuple[str, ...]
+    waits_for: tuple[str, ...]  # entities
     message: str = ""
+    entity: str = ""
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +170,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One moment of the chart; the numbers grow. `waited_s`: for limits."""
+    """One moment of the chart; the numbers grow, over all runs. `waited_s`: for limits."""
 
     at: str
     read: int

@@ -1,0 +1,47 @@
+"""Keeps the history: called by whoever conducts a run."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from b24migrate.errors import MigrationError
+from b24migrate.phases.work import Work
+from b24migrate.pipeline.overview import history
+from b24migrate.pipeline.overview.looking import Looking
+
+LOOKING_SHARE = 0.02  # of the time, at most: a look at a far store takes a while
+
+
+def remember(work: Work) -> None:
+    """This moment."""
+    Remembering(work).now()
+
+
+class Remembering:
+    """Called again and again, it looks about every ten seconds; less often where a look is dear."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._looking = Looking(work)
+        self._due = self._due_really = 0.0  # by the clock, which may be fast, and by the time that a look costs
+        self._cost_s = 0.0
+
+    def tick(self) -> None:
+        if self._work.clock.monotonic() >= self._due and time.monotonic() >= self._due_really:
+            self.now()
+
+    def now(self) -> None:
+        """Should the store not answer, the moment is not remembered; those who work will say so."""
+        began = time.monotonic()
+        try:
+            _, moment = self._looking.see()
+            step_s = max(history.STEP_S, self._cost_s / LOOKING_SHARE)
+            history.keep(self._work.store, replace(moment, step_s=step_s))
+            history.thin(self._work.store)
+        except MigrationError:
+            pass
+        ended = time.monotonic()
+        self._cost_s = ended - began
+        self._due = self._work.clock.monotonic() + history.STEP_S
+        self._due_really = ended + self._cost_s / LOOKING_SHARE

@@ -1,0 +1,73 @@
+"""The one thing to say first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from b24migrate.pipeline import plan
+from b24migrate.pipeline.overview.facts import Facts
+from b24migrate.pipeline.overview.model import EntityView, Now, Verdict, Wait
+from b24migrate.pipeline.overview.waiting import Outage
+from b24migrate.pipeline.plan import Run
+from b24migrate.pipeline.state import RUNNING, STUCK
+
+PAUSED = "paused"
+CLEAN, GATE = 0, 3
+STILL_S = 120.0
+STANDS_S = 10.0  # so long nothing has moved, and a limit is waited for: then that is what to say
+
+
+def now(
+    facts: Facts, entities: Sequence[EntityView], waits: Sequence[Wait], outages: Sequence[Outage], moved_at: datetime
+) -> Now:
+    run = facts.run
+    if run is None:
+        return Now(Verdict.NO_RUN)
+    busy, stuck = (_tasks(entities, states) for states in ((RUNNING,), tuple(STUCK)))
+    spent_s = _spent_s(run, facts.at)
+    told = _ended(run)
+    if told is not None:
+        return Now(told, run.finished or run.started, (), stuck, message=run.message, spent_s=spent_s)
+    if run.state == plan.BEGINNING:
+        return Now(Verdict.BEGINNING, run.started, spent_s=spent_s)
+    if outages:
+        one = outages[0]
+        portals = tuple(other.portal for other in outages)
+        return Now(
+            Verdict.OUTAGE, one.since, busy, stuck, portals, one.reason, one.next_at, one.stops_at, spent_s=spent_s
+        )
+    waits_for = tuple(one.method for one in waits if one.now)
+    still_s = (facts.at - moved_at).total_seconds()
+    since = f"{moved_at:%Y-%m-%dT%H:%M:%SZ}"
+    if waits_for and still_s >= STANDS_S:
+        return Now(Verdict.LIMITED, since, busy, stuck, waits_for, spent_s=spent_s)
+    if still_s >= STILL_S and not facts.held:
+        return Now(Verdict.STILL, since, busy, stuck, waits_for, spent_s=spent_s)
+    return Now(Verdict.RUNNING, run.started, busy, stuck, waits_for, spent_s=spent_s)
+
+
+def _ended(run: Run) -> Verdict | None:
+    if run.state == PAUSED:
+        return Verdict.PAUSED
+    if run.state == plan.ENDED:
+        return Verdict.DONE if run.exit_code == CLEAN else Verdict.FINDINGS
+    if run.exit_code is not None:
+        return Verdict.BLOCKED if run.exit_code == GATE else Verdict.STOPPED
+    return None
+
+
+def _spent_s(run: Run, now: datetime) -> float:
+    if not run.started:
+        return 0.0
+    end = datetime.fromisoformat(run.finished) if run.finished else now
+    return max(0.0, (end - datetime.fromisoformat(run.started)).total_seconds())
+
+
+def _tasks(entities: Sequence[EntityView], states: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        f"{entity.name.replace('_', '-')}-{phase.name}"
+        for entity in entities
+        for phase in entity.phases
+        if entity.planned and phase.state in states
+    )
