@@ -362,6 +362,8 @@ class Stream:
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
     custom_prefix: tuple[str, ...] = ()  # custom fields in the payload begin with one of them; `fields` are none
     late_custom: frozenset[str] = frozenset()  # types of custom fields that may refer to records which come later
+    title: tuple[str, ...] = ("TITLE", "NAME", "title", "name")  # by which people know it: those that are there, joined
+    emails: Callable[[Seen], Iterable[str]] = lambda _: ()  # under which somebody may look for it
 
     def key_of(self, row_key: str) -> str:
         template = self.key or f"source:{self.name}:{{id}}"

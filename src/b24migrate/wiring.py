@@ -176,6 +176,7 @@ def options(settings: Settings, known: Catalog, verify_all: bool) -> Options:
         },
         source_url=settings.source.webhooks[0].origin,
         target_url=settings.target.origin,
+        absent=settings.absent,
         workers=settings.run.workers,
     )
 

@@ -207,6 +207,7 @@ chat_messages = Stream(
     files=attached,
     fetch=refetch_messages,
     mentions=(Mention(r"\[CONTEXT=chat(\d+)/(\d+)"),),
+    title=("text",),
 )
 
 ENTITIES = (

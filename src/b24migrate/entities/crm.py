@@ -22,6 +22,7 @@ from b24migrate.entities.crm_reading import (
     FILE_KIND,
     MULTIFIELDS,
     by_id,
+    emails,
     files_of,
     items,
     lasting,
@@ -181,7 +182,16 @@ def typed(name: str, dictionary: str) -> Field:
     return Field(name, Kind.CODED, code=known_as(dictionary), names=("crm_stages",), beyond=True)
 
 
-def family(name: str, table: str, *, number: int, fallback: Listing, page: str, fields: tuple[Field, ...]) -> Stream:
+def family(
+    name: str,
+    table: str,
+    *,
+    number: int,
+    fallback: Listing,
+    page: str,
+    fields: tuple[Field, ...],
+    title: tuple[str, ...] = ("title",),
+) -> Stream:
     """A kind of record that every portal has."""
     return Stream(
         name=name,
@@ -199,6 +209,8 @@ def family(name: str, table: str, *, number: int, fallback: Listing, page: str, 
         covered=("companyId", "companyIds", "contactIds"),
         custom_prefix=UF,
         late_custom=frozenset({"crm"}),
+        title=title,
+        emails=emails,
     )
 
 
@@ -230,6 +242,7 @@ crm_contacts = family(
     "CrmContacts",
     number=CONTACT,
     fallback=legacy_contacts(),
+    title=("name", "secondName", "lastName"),
     page="contact",
     fields=(
         *texts("name", "lastName", "secondName"),
@@ -313,6 +326,8 @@ crm_spitems = Stream(
     covered=("companyId", "contactIds", "parentId"),
     custom_prefix=UF,
     late_custom=frozenset({"crm"}),
+    title=("title",),
+    emails=emails,
 )
 
 

@@ -62,6 +62,11 @@ def multifields(seen: Seen) -> Json:
     ]
 
 
+def emails(seen: Seen) -> list[str]:
+    listed = multifields(seen)
+    return [one["value"] or "" for one in (() if listed is ABSENT else listed) if one["typeId"] == "EMAIL"]
+
+
 def product_rows(seen: Seen) -> Json:
     rows = seen.extras.get("productRows", ABSENT)
     return rows if rows is ABSENT else [product_row(row) for row in rows]

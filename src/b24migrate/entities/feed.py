@@ -266,6 +266,7 @@ feed_posts = Stream(
         Mention(r"/company/personal/user/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("users", "feed_posts")),
         Mention(r"/workgroups/group/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("groups", "feed_posts")),
     ),
+    title=("TITLE", "DETAIL_TEXT"),
 )
 
 
@@ -340,6 +341,7 @@ feed_comments = Stream(
     stamp="date",
     hashed=True,
     files=files_of_comment,
+    title=("text",),
 )
 
 ENTITIES = (

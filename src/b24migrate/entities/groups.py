@@ -137,6 +137,7 @@ group_members = Stream(
         Field("USER_ID", Kind.REF, to="users", policy=Policy.REQUIRE),
         *texts("ROLE"),
     ),
+    title=("USER_ID", "ROLE"),
 )
 
 ENTITIES = (

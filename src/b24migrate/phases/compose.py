@@ -41,6 +41,11 @@ class Composed:
         return self._item
 
 
+def value_of(spec: Field, one: Seen) -> Json:
+    """What the source says, as it says it; ABSENT where it says nothing."""
+    return one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
+
+
 class Composer:
     """Composes the records of one stream. `late` adds the references that a second pass writes; `postpones` tells
     whether any record may have such. `final`: what waits for another record goes without it."""
@@ -105,11 +110,15 @@ class Composer:
             self._stream.at_last(one, done.fields, not done.places)
         return done
 
+    def shown_to(self, spec: Field, one: Seen) -> Seen:
+        """The record as a field's functions see it."""
+        if not spec.beside:
+            return one
+        beside = children_of(self._work, self._work.streams[spec.beside], one.id)
+        return one._replace(extras={**one.extras, spec.beside: beside})
+
     def _value(self, spec: Field, one: Seen) -> Json:
-        if spec.beside:
-            beside = children_of(self._work, self._work.streams[spec.beside], one.id)
-            one = one._replace(extras={**one.extras, spec.beside: beside})
-        return one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
+        return value_of(spec, self.shown_to(spec, one))
 
     def _time(self, value: Json) -> str | None:
         return values.stamp(value, self._work.options.timezone)[1]

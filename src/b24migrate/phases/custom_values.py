@@ -67,7 +67,7 @@ class CustomValues:
         if self._entity is None:
             return
         for name, value in one.payload.items():
-            mapped = self._mapped(name)
+            mapped = self.mapped(name)
             if mapped is None or _is_empty(value, mapped.type):
                 continue
             if mapped.lost:
@@ -77,7 +77,7 @@ class CustomValues:
 
     # ------------------------------------------------------------ names
 
-    def _mapped(self, name: str) -> Mapped | None:
+    def mapped(self, name: str) -> Mapped | None:
         """None for what is no custom field."""
         if name not in self._met:
             self._met[name] = self._found(name) if name.startswith(self._stream.custom_prefix) else None

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from zlib import crc32
 
-import msgspec
-
 from b24migrate.errors import Permanent
-from b24migrate.phases import lanes
+from b24migrate.phases import comparing, lanes
 from b24migrate.phases.compose import Composer
 from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
-from b24migrate.phases.work import Follow, Work, decode_extras, seen, seen_row
-from b24migrate.ports import COMPARED, FINDINGS, INVENTORY, RegisterRow, TargetRecord
-from b24migrate.records import Fate, Finding, Job, Json, Link, Record, Row, Status
-from b24migrate.streams import Kind, Stream
+from b24migrate.phases.work import Follow, Work
+from b24migrate.ports import COMPARED, FINDINGS, INVENTORY, RegisterRow
+from b24migrate.records import Fate, Finding, Job, Record, Row, Status
+from b24migrate.streams import Stream
 
 AT_ONCE = 100
-SHOWN = 200  # characters of a value that a finding keeps
 
 
 def forget(work: Work, job: Job) -> Follow:
@@ -82,7 +79,7 @@ def reconcile(work: Work, job: Job) -> Follow:
     records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
     if not records:
         return []
-    keys = {stream.key_of(one.row_key): one.row_key for one, _ in _sent(work, stream, records)}
+    keys = {stream.key_of(one.row_key): one.row_key for one, _ in comparing.sent(work, stream, records)}
     there = work.target.read(work.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
     record(work, [Finding(stream.name, Fate.MISSING, keys[key]) for key in keys if key not in there])
     return lanes.further(job, records[-1], moved=False)
@@ -115,7 +112,7 @@ def compare(work: Work, job: Job) -> Follow:
 
 
 def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> None:
-    sent = _sent(work, stream, records)
+    sent = comparing.sent(work, stream, records)
     if not sent:
         return
     keys = [stream.key_of(one.row_key) for one, _ in sent]
@@ -125,10 +122,9 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
     equal: list[tuple[str, str]] = []
     for one, link in sent:
         found = there.get(stream.key_of(one.row_key))
-        row = now.get(one.row_key) or Row(one.row_key, one.payload, decode_extras(one.extras))
-        said = seen_row(row, stream)
+        said = comparing.said(stream, one, now.get(one.row_key))
         expected = composer.compose_seen(one, said).fields
-        findings = differences(stream, one.row_key, expected, found, adopted=stream.adopted(said))
+        findings = comparing.differences(stream, one.row_key, expected, found, adopted=stream.adopted(said))
         record(work, findings)
         if not findings:
             equal.append((one.row_key, link.digest))
@@ -143,64 +139,12 @@ def remember(work: Work, stream: Stream, first: str, equal: Sequence[tuple[str, 
     work.store.write(COMPARED, [RegisterRow(f"{stream.name}:{first}", {"Stream": stream.name, "Ids": ids})])
 
 
-def _sent(work: Work, stream: Stream, records: Sequence[Record]) -> list[tuple[Record, Link]]:
-    """Those that we sent; a linked person is the target's own."""
-    links = work.store.links(stream.name, [one.row_key for one in records])
-    return [
-        (one, links[one.row_key])
-        for one in records
-        if one.status is Status.IMPORT_OK and one.row_key in links and links[one.row_key].origin == "import"
-    ]
-
-
 def _as_the_source_says(work: Work, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
-    """Asked again where the source can be asked by id. Extras of other methods stay as they were read."""
-    if stream.fetch is None or not records:
-        return {}
-    wanted = [seen(one, stream) for one in records]
     try:
-        rows = stream.fetch(work.source, wanted, work.lookup)
+        return comparing.asked_again(work, stream, records)
     except Permanent as error:
         work.note(work.owner[stream.name].name, f"{stream.name}: the sample could not be read again: {error}", "info")
         return {}
-    extras = {one.id: one.extras for one in wanted}
-    return {key: row if row.extras else row._replace(extras=extras[key]) for key, row in rows.items()}
-
-
-def differences(
-    stream: Stream, row_key: str, expected: Mapping[str, Json], found: TargetRecord | None, *, adopted: bool = False
-) -> list[Finding]:
-    """What the target had already keeps its own values, and what the contract does not name it need not keep."""
-    if found is None:
-        return [Finding(stream.name, Fate.MISSING, row_key)]
-    unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
-    return [
-        Finding(stream.name, Fate.DIFFERS, row_key, name, shown(value), shown(found.fields.get(name)))
-        for name, value in ({} if adopted else expected).items()
-        if not same(value, found.fields.get(name), name in unordered)
-        and not (found.fields.get(name) is None and is_beyond(name, stream))
-    ]
-
-
-def is_beyond(name: str, stream: Stream) -> bool:
-    return any(
-        one.beyond and (name == one.name or (one.kind is Kind.FAMILY and name.startswith(one.name)))
-        for one in stream.fields
-    )
-
-
-def same(expected: Json, actual: Json, unordered: bool) -> bool:
-    """Empty in one spelling is empty in another; a set of references has no order."""
-    if expected in (None, "", [], {}) and actual in (None, "", [], {}):
-        return True
-    if unordered and isinstance(expected, list) and isinstance(actual, list):
-        return sorted(map(str, expected)) == sorted(map(str, actual))
-    return bool(expected == actual)
-
-
-def shown(value: Json) -> str:
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 # ---------------------------------------------------------------- references that must be resolved

@@ -19,7 +19,7 @@ from b24migrate.records import Json
 from b24migrate.settings import words
 from b24migrate.settings.complaints import closest, complain, sentence, unknown
 from b24migrate.settings.environment import variables
-from b24migrate.settings.model import Settings, Table
+from b24migrate.settings.model import NOWHERE, Settings, Table
 from b24migrate.settings.places import KeyPath, Places
 from b24migrate.settings.secrets import resolve
 from b24migrate.settings.vault import LIKE, Vault, is_address
@@ -148,7 +148,7 @@ def _leave_out_webhooks(said: dict[str, Json], lookup: Callable[[str], str]) -> 
                 lookup(str(one))
         except ValueError:
             rest = {key: value for key, value in table.items() if key != "more_webhooks"}
-            said[name] = {**rest, "webhook": f"https://{name}.invalid/rest/1/absent/"}
+            said[name] = {**rest, "webhook": f"https://{NOWHERE.format(name)}/rest/1/absent/"}
 
 
 def _validated(said: dict[str, Json], places: Places) -> Settings:

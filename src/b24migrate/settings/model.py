@@ -38,6 +38,7 @@ AtLeastOne = Annotated[int, BeforeValidator(not_a_flag), Field(ge=1)]
 Amount = Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, le=1)]
 UserId = Annotated[str, BeforeValidator(id_text)]
+NOWHERE = "{}.invalid"  # the host of a portal whose webhook cannot be had
 
 
 class Table(BaseModel):
@@ -137,6 +138,12 @@ class Settings(Table):
     @property
     def redactor(self) -> Redactor:
         return Redactor((*self.source.webhooks, self.target.parsed))
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """The portals whose webhook could not be had and was not needed."""
+        hosts = {"source": self.source.webhooks[0].host, "target": self.target.parsed.host}
+        return frozenset(name for name, host in hosts.items() if host == NOWHERE.format(name))
 
     def enabled(self, entity: str) -> bool:
         """Asked for, and not switched off."""

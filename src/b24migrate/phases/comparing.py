@@ -1,0 +1,101 @@
+"""What the target should have, and whether it has it: one comparison for verify and for whoever looks at a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from b24migrate.phases.work import Work, decode_extras, seen, seen_row
+from b24migrate.ports import TargetRecord
+from b24migrate.records import Fate, Finding, Json, Link, Record, Row, Status
+from b24migrate.streams import Kind, Seen, Stream
+
+SHOWN = 200  # characters of a value that a finding keeps
+EMPTY: tuple[Json, ...] = (None, "", [], {})
+
+
+class Outcome(StrEnum):
+    EQUAL = "equal"
+    DIFFERS = "differs"
+    BEYOND = "beyond"  # more than the contract names, and the target does not keep it
+
+
+class Compared(NamedTuple):
+    name: str
+    expected: Json
+    actual: Json
+    outcome: Outcome
+
+
+def sent(work: Work, stream: Stream, records: Sequence[Record]) -> list[tuple[Record, Link]]:
+    """Those that we sent; a linked person is the target's own."""
+    links = work.store.links(stream.name, [one.row_key for one in records])
+    return [
+        (one, links[one.row_key])
+        for one in records
+        if one.status is Status.IMPORT_OK and one.row_key in links and links[one.row_key].origin == "import"
+    ]
+
+
+def asked_again(work: Work, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
+    """What the source says now, where it can be asked by id; raises what it refuses with. Extras of other methods stay
+    as they were read."""
+    if stream.fetch is None or not records:
+        return {}
+    wanted = [seen(one, stream) for one in records]
+    rows = stream.fetch(work.source, wanted, work.lookup)
+    extras = {one.id: one.extras for one in wanted}
+    return {key: row if row.extras else row._replace(extras=extras[key]) for key, row in rows.items() if key in extras}
+
+
+def said(stream: Stream, record: Record, now: Row | None) -> Seen:
+    """By the source now, or else when it was staged."""
+    return seen_row(now or Row(record.row_key, record.payload, decode_extras(record.extras)), stream)
+
+
+def compared(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json]) -> Iterator[Compared]:
+    """Every field that should be there."""
+    unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
+    for name, value in expected.items():
+        there = actual.get(name)
+        outcome = Outcome.EQUAL
+        if not same(value, there, name in unordered):
+            outcome = Outcome.BEYOND if there is None and is_beyond(name, stream) else Outcome.DIFFERS
+        yield Compared(name, value, there, outcome)
+
+
+def differences(
+    stream: Stream, row_key: str, expected: Mapping[str, Json], found: TargetRecord | None, *, adopted: bool = False
+) -> list[Finding]:
+    """What the target had already keeps its own values, and what the contract does not name it need not keep."""
+    if found is None:
+        return [Finding(stream.name, Fate.MISSING, row_key)]
+    return [
+        Finding(stream.name, Fate.DIFFERS, row_key, one.name, shown(one.expected), shown(one.actual))
+        for one in compared(stream, {} if adopted else expected, found.fields)
+        if one.outcome is Outcome.DIFFERS
+    ]
+
+
+def is_beyond(name: str, stream: Stream) -> bool:
+    return any(
+        one.beyond and (name == one.name or (one.kind is Kind.FAMILY and name.startswith(one.name)))
+        for one in stream.fields
+    )
+
+
+def same(expected: Json, actual: Json, unordered: bool) -> bool:
+    """Empty in one spelling is empty in another; a set of references has no order."""
+    if expected in EMPTY and actual in EMPTY:
+        return True
+    if unordered and isinstance(expected, list) and isinstance(actual, list):
+        return sorted(map(str, expected)) == sorted(map(str, actual))
+    return bool(expected == actual)
+
+
+def shown(value: Json) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -1,0 +1,94 @@
+"""What else is known about a record: what verify found, places that stay behind, its files, its children."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from b24migrate.error_pages import link, page_of
+from b24migrate.phases.attachments import Held
+from b24migrate.phases.work import Work
+from b24migrate.pipeline.looking_up.asking import STRANGE
+from b24migrate.pipeline.looking_up.model import Aside, Children, FileView, FoundBefore, Place, Trouble, cut
+from b24migrate.ports import CHECKPOINTS, FINDINGS, SET_ASIDE, UNRESOLVED, Register, RegisterRow
+from b24migrate.records import Record, Status
+from b24migrate.streams import FileRef, PerParent, Seen, Stream
+
+MOST = 100  # of each
+WHYS = ("excluded", "impossible")
+STATES = {
+    Status.IMPORT_OK: "imported",
+    Status.IMPORT_ERR: "failed",
+    Status.ERROR_RETRY: "retrying",
+}
+
+
+def trouble(code: str, message: str, at: str, again_at: str) -> Trouble:
+    page = page_of(code)
+    return Trouble(code, cut(message), at, again_at, page.cause, page.fix, link(page))
+
+
+def findings(work: Work, stream: str, source_id: str) -> tuple[FoundBefore, ...]:
+    rows = (row.values for row in _own(work, FINDINGS, stream, source_id))
+    return tuple(
+        FoundBefore(*(cut(str(row.get(name) or "")) for name in ("Fate", "Field", "Expected", "Actual", "Note")))
+        for row in rows
+    )
+
+
+def places(work: Work, stream: str, source_id: str) -> tuple[Place, ...]:
+    rows = (row.values for row in _own(work, UNRESOLVED, stream, source_id))
+    return tuple(Place(cut(str(row["Place"])), cut(str(row["What"]))) for row in rows)
+
+
+def _own(work: Work, register: Register, stream: str, source_id: str) -> list[RegisterRow]:
+    """Children's ids begin with their parent's, so the prefix alone is not enough."""
+    rows = work.store.rows(register, f"{stream}:{source_id}:")
+    return [row for row in rows if row.values.get("SourceId") == source_id][:MOST]
+
+
+def aside(work: Work, stream: str, source_id: str) -> Aside | None:
+    for why in WHYS:
+        row = work.store.read(SET_ASIDE, f"{why}:{stream}:{source_id}")
+        if row is not None:
+            return Aside(why, cut(str(row.values.get("Reason") or "")), cut(str(row.values.get("Name") or "")))
+    return None
+
+
+def children(work: Work, stream: Stream, source_id: str) -> tuple[Children, ...]:
+    """As their last reading counted them: one look for each kind, no walk."""
+    found = []
+    for other in work.streams.values():
+        if any(isinstance(one, PerParent) and one.of == stream.name for one in (*other.read, *other.more)):
+            row = work.store.read(CHECKPOINTS, f"{other.name}:{source_id}")
+            if row is not None:
+                numbers = (int(row.values.get(name) or 0) for name in ("Retrieved", "Reported"))
+                found.append(Children(other.name, *numbers))
+    return tuple(found)
+
+
+def files(work: Work, stream: Stream, one: Seen) -> tuple[tuple[FileView, ...], int]:
+    """The first of them, and how many there are."""
+    try:
+        refs = list({ref.key: ref for ref in stream.files(one)}.values()) if stream.files else []
+    except STRANGE:
+        refs = []
+    return tuple(_file_views(work, refs[:MOST])), len(refs)
+
+
+def _file_views(work: Work, refs: Sequence[FileRef]) -> list[FileView]:
+    table = work.streams["files"].table
+    known = work.store.get(table, [ref.key for ref in refs]) if refs else {}
+    return [_file_view(ref, known.get(ref.key)) for ref in refs]
+
+
+def _file_view(ref: FileRef, record: Record | None) -> FileView:
+    if record is None:
+        return FileView(ref.key, cut(ref.name), _number(ref.size), "unknown", "", "", "")
+    held = Held.of(record)
+    state = STATES.get(record.status, "fetched" if held.fetched else "waiting")
+    about = (record.target_id or "", record.last_error_code or "", cut(record.last_error or ""))
+    return FileView(ref.key, cut(held.ref.name or ref.name), _number(held.ref.size), state, *about)
+
+
+def _number(size: object) -> int | None:
+    return int(str(size)) if str(size).isdecimal() else None
