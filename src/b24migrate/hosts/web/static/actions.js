@@ -1,0 +1,68 @@
+// Start, pause, resume, retry: each is asked for once more, done, and its result told.
+import { Refusal, command } from "./asking.js";
+import { confirmed } from "./dialog.js";
+import { h, show } from "./dom.js";
+import { time } from "./format.js";
+import { sign } from "./signs.js";
+import { sentence } from "./texts.js";
+import { named, say } from "./words.js";
+
+/** What to send for each action. */
+const BODIES = {
+  run: (data, about) => {
+    const chosen = data.getAll("entity");
+    const all = chosen.length === about.entities.length;
+    const limit = Number.parseInt(data.get("limit"), 10);
+    return {
+      entities: all ? [] : chosen,
+      phases: [],
+      test_limit: Number.isNaN(limit) ? null : limit,
+    };
+  },
+  pause: () => ({}),
+  resume: () => ({}),
+  retry: (_, about) => ({ entities: [], code: about.code }),
+  analysis: () => ({}),
+};
+
+/** Asks, does it, and tells the result in `place`. True when it was done. `about.code` narrows a retry to one cause;
+ * `about.entities` is what a run may be narrowed to. */
+export async function act(name, place, { code = "", entities = [] } = {}) {
+  const about = { code, entities };
+  const data = await confirmed(question(name, about));
+  if (data === null) return false;
+  tell(place, "wait", "dots", say("action.working"));
+  try {
+    const reply = await command(`/${name}`, BODIES[name](data, about));
+    tell(place, "good", "check", reply.message || say(`action.${name}.done`));
+    return true;
+  } catch (trouble) {
+    const hint = trouble instanceof Refusal ? trouble.hint : "";
+    tell(place, "bad", "cross", trouble.message, hint);
+    return false;
+  }
+}
+
+function question(name, about) {
+  const lines = [say(about ? "action.retry.what_code" : `action.${name}.what`, { code: about.code })];
+  const fields = name === "run" ? wishes(about.entities) : [];
+  return { title: say(`action.${name}.question`), lines, go: say(`action.${name}.go`), fields };
+}
+
+function wishes(entities) {
+  const boxes = entities.map((entity) => h("label", { class: "tick" },
+    h("input", { type: "checkbox", name: "entity", value: entity, checked: true }), named("entity", entity)));
+  return [
+    h("details", {}, h("summary", {}, say("action.run.choose")),
+      h("fieldset", {}, h("legend", { class: "unseen" }, say("action.run.entities")), h("div", { class: "ticks" }, boxes))),
+    h("label", { class: "field" }, say("action.run.limit"),
+      h("input", { type: "number", name: "limit", min: "0", max: "1000000", inputmode: "numeric", placeholder: say("action.run.all") })),
+  ];
+}
+
+export function tell(place, tone, mark, message, hint = "") {
+  place.dataset.tone = tone;
+  show(place, h("div", { class: "said" }, sign(mark), h("div", {},
+    h("p", {}, sentence(message), " ", h("span", { class: "hint" }, time(new Date().toISOString(), { brief: true }))),
+    hint ? h("p", { class: "fix" }, sentence(hint)) : null)));
+}

@@ -1,0 +1,75 @@
+// The forecast as bars: how long each entity takes, in which parts, between which ends, and what limits it.
+import { limitedBy, timeRange } from "./analysis-words.js";
+import { h, svg } from "./dom.js";
+import { duration, signedPercent } from "./format.js";
+import { brief } from "./texts.js";
+import { known, named, say } from "./words.js";
+
+const PARTS = ["get_s", "fetch_s", "upload_s", "set_s"];
+const WIDTH = 1000;
+
+export function forecastPart(forecast) {
+  const [why, method] = limitedBy(forecast);
+  const longest = Math.max(1e-9, ...forecast.entities.map((one) => Math.max(one.high_s, spent(one))));
+  return h("section", { class: "card forecast" }, h("h2", {}, say("analysis.forecast")),
+    h("p", { class: "forecast-total" }, say("about", { number: duration(forecast.total_s) })),
+    h("p", { class: "lead" }, say("analysis.between", { range: timeRange(forecast.low_s, forecast.high_s) }), " ",
+      why ? [say("analysis.limited_by", { why }), method ? [" ", h("code", {}, method)] : null, "."] : null),
+    h("div", { class: "legend" }, PARTS.map((part) => h("span", {}, svg("svg", { class: "sample", viewBox: "0 0 28 10", "aria-hidden": "true" },
+      svg("rect", { class: `part ${part}`, x: 0, y: 0, width: 28, height: 10 })), say(`analysis.part.${part}`)))),
+    h("table", { class: "cards bars", role: "table" },
+      h("caption", { class: "unseen" }, say("analysis.forecast")),
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ["entity", "bar", "time", "range", "limit"].map((name) => h("th", {
+        scope: "col", role: "columnheader", class: name === "time" || name === "range" ? "number" : null,
+      }, say(`analysis.column.${name}`))))),
+      h("tbody", { role: "rowgroup" }, forecast.entities.map((one) => row(one, longest)))));
+}
+
+const spent = (one) => PARTS.reduce((sum, part) => sum + one[part], 0);
+
+function row(one, longest) {
+  const [why, method] = limitedBy(one);
+  return h("tr", { role: "row", "data-entity": one.entity },
+    h("th", { scope: "row", role: "rowheader" }, named("entity", one.entity)),
+    cell("bar", bar(one, longest), "bar-cell"),
+    cell("time", duration(spent(one)), "number"),
+    cell("range", timeRange(one.low_s, one.high_s), "number"),
+    cell("limit", [why, method ? [" ", h("code", {}, method)] : null]));
+}
+
+const cell = (name, content, kind = null) => h("td", { role: "cell", class: kind, "data-label": say(`analysis.column.${name}`) }, content);
+
+function bar(one, longest) {
+  const x = (seconds) => Math.round((WIDTH * seconds) / longest);
+  let at = 0;
+  const parts = PARTS.filter((part) => one[part] > 0).map((part) => {
+    const rect = svg("rect", { class: `part ${part}`, x: x(at), y: 3, width: Math.max(2, x(one[part])), height: 14 });
+    at += one[part];
+    return rect;
+  });
+  const label = PARTS.map((part) => `${say(`analysis.part.${part}`)} ${duration(one[part])}`).join(", ");
+  return svg("svg", { viewBox: `0 0 ${WIDTH} 20`, preserveAspectRatio: "none", role: "img", "aria-label": label, class: "bar-picture" },
+    parts, svg("path", { class: "whisker", d: `M${x(one.low_s)} 10H${x(one.high_s)}M${x(one.low_s)} 5V15M${x(one.high_s)} 5V15` }));
+}
+
+export function whatIfs(forecast) {
+  if (!forecast.what_ifs.length) return null;
+  return h("section", { class: "card" }, h("h2", {}, say("analysis.what_ifs")), h("ul", { class: "what-ifs" },
+    forecast.what_ifs.map((one) => h("li", {}, h("span", { class: "what-if-time" }, duration(one.total_s)),
+      h("span", {}, known(`analysis.what_if.${one.name}`) ? say(`analysis.what_if.${one.name}`) : one.name),
+      one.note ? h("span", { class: "hint" }, brief(one.note, 200)) : null))));
+}
+
+export function forecastWas(compared) {
+  if (!compared.length) return null;
+  const columns = ["entity", "phase", "foretold", "took", "error"];
+  return h("section", { class: "card" }, h("h2", {}, say("analysis.compared")), h("p", { class: "lead" }, say("analysis.compared_about")),
+    h("table", { class: "cards", role: "table" }, h("caption", { class: "unseen" }, say("analysis.compared")),
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((name, at) => h("th", { scope: "col", role: "columnheader", class: at > 1 ? "number" : null }, say(`analysis.column.${name}`))))),
+      h("tbody", { role: "rowgroup" }, compared.map((one) => h("tr", { role: "row" },
+        h("th", { scope: "row", role: "rowheader" }, whose(one)),
+        cell("phase", named("phase", one.phase)), cell("foretold", duration(one.foretold_s), "number"),
+        cell("took", duration(one.took_s), "number"), cell("error", signedPercent(one.error), "number"))))));
+}
+
+const whose = (one) => (known(`analysis.all.${one.entity}`) ? say(`analysis.all.${one.entity}`) : named("entity", one.entity));

@@ -1,0 +1,13 @@
+// How an estimate is written: exact where all was counted.
+import { duration, number } from "./format.js";
+import { known, say } from "./words.js";
+
+export const counted = (one) => (one.exact ? number(one.value) : say("about", { number: number(one.value) }));
+export const ranged = (one, shown = number) => (one.exact ? "" : say("range", { low: shown(one.low), high: shown(one.high) }));
+export const timeRange = (low, high) => say("range", { low: duration(low), high: duration(high) });
+
+/** What a part of the work waits for most, and the method to name. */
+export function limitedBy(one) {
+  const key = `analysis.limited.${String(one.limited_by).replaceAll(" ", "_")}`;
+  return [known(key) ? say(key) : one.limited_by, one.method].filter(Boolean);
+}

@@ -1,0 +1,80 @@
+// The last analysis: the forecast first, then what it rests on, what is there, and what stays behind.
+import "./shell.js";
+import { act } from "./actions.js";
+import { ask } from "./asking.js";
+import { forecastPart, forecastWas, whatIfs } from "./analysis-forecast.js";
+import { fieldsPart, filesPart, methodsPart, streamsPart } from "./analysis-tables.js";
+import { h, show } from "./dom.js";
+import { duration, number, percent, time } from "./format.js";
+import { poll } from "./polling.js";
+import { sign } from "./signs.js";
+import { sentence } from "./texts.js";
+import { counted } from "./analysis-words.js";
+import { named, say } from "./words.js";
+
+const EVERY_MS = 5_000;
+const place = (id) => document.getElementById(id);
+let shownAt = null;
+
+async function look() {
+  const said = await ask("/analysis");
+  place("analyze").disabled = said.running;
+  place("analyze").textContent = say(said.running ? "analysis.running" : "analysis.now");
+  const now = `${said.survey?.at} ${said.running} ${said.compared.length}`;
+  if (now === shownAt) return;
+  shownAt = now;
+  show(place("analysis"), said.survey ? whole(said.survey, said.compared)
+    : h("section", { class: "card empty" }, sign("look"), h("p", {}, say("analysis.none"))));
+}
+
+function whole(survey, compared) {
+  return [
+    h("p", { class: "hint" }, say("analysis.made"), " ", time(survey.at), ". ",
+      say("analysis.cost", { share: percent(survey.share), requests: number(survey.requests), took: duration(survey.took_s) })),
+    forecastPart(survey.forecast),
+    forecastWas(compared),
+    whatIfs(survey.forecast),
+    behind(survey),
+    streamsPart(survey.streams),
+    filesPart(survey.files),
+    people(survey),
+    fieldsPart(survey.fields),
+    methodsPart(survey.methods),
+    basis(survey)];
+}
+
+function behind(survey) {
+  const lines = [
+    ...survey.impossible.map((one) => [counted(one.count), named("stream", one.stream), one.reason]),
+    ...(survey.unread_people ? [[counted(survey.unread_people), say("analysis.unread"), ""]] : []),
+  ];
+  const notes = [...Object.entries(survey.skipped).map(([entity, why]) => `${named("entity", entity)}: ${why}`), ...new Set(survey.warnings)];
+  if (!lines.length && !notes.length) return null;
+  return h("section", { class: "card" }, h("h2", {}, say("analysis.behind")),
+    lines.length ? h("ul", { class: "losses" }, lines.map(([count, what, why]) => h("li", {}, h("span", { class: "group-count number" }, count),
+      h("div", {}, h("strong", {}, what), why ? h("p", {}, sentence(why)) : null)))) : null,
+    notes.length ? h("ul", { class: "notes" }, notes.map((note) => h("li", {}, sign("bang", "warn"), " ", sentence(note)))) : null);
+}
+
+function people(survey) {
+  const pipelines = survey.pipelines.map((one) => one.name || one.id);
+  const rights = survey.scopes === null ? say("analysis.scopes_untold") : survey.scopes.join(", ");
+  const pairs = [
+    ["seats", survey.seats ? counted(survey.seats) : "–"],
+    ["webhooks", number(survey.webhooks)],
+    ["admin", survey.admin === null ? "–" : say(survey.admin ? "yes" : "no")],
+    ["scopes", rights],
+    ["pipelines", pipelines.length ? `${number(pipelines.length)}: ${pipelines.slice(0, 30).join(", ")}` : "–"],
+  ];
+  return h("section", { class: "card" }, h("h2", {}, say("analysis.portal")),
+    h("dl", { class: "pairs wide" }, pairs.map(([key, value]) => h("div", {}, h("dt", {}, say(`analysis.${key}`)), h("dd", {}, sentence(String(value).slice(0, 2000)))))));
+}
+
+function basis(survey) {
+  return h("section", { class: "card" }, h("h2", {}, say("analysis.basis")), h("ul", { class: "notes" }, survey.forecast.basis.map((one) => h("li", {}, sentence(one)))));
+}
+
+const again = poll(look, { every: EVERY_MS });
+place("analyze").addEventListener("click", async () => {
+  if (await act("analysis", place("result"))) again();
+});

@@ -1,0 +1,37 @@
+// All that failed, by cause, with every place; and the parts of the work that were given up.
+import "./shell.js";
+import { act } from "./actions.js";
+import { ask } from "./asking.js";
+import { h, onAct, show } from "./dom.js";
+import { time } from "./format.js";
+import { groupCard } from "./groups.js";
+import { poll } from "./polling.js";
+import { sign } from "./signs.js";
+import { brief, sentence } from "./texts.js";
+import { say, task } from "./words.js";
+
+const EVERY_MS = 5_000;
+const place = (id) => document.getElementById(id);
+
+async function look() {
+  const { groups, dead_letters: letters } = await ask("/errors");
+  show(place("groups"), groups.length ? groups.map((group) => groupCard(group, { places: true }))
+    : h("p", { class: "quiet-line" }, sign("check", "good"), h("span", {}, say("errors.none"))));
+  place("letters-part").hidden = letters.length === 0;
+  show(place("letters"), letters.length ? [
+    h("p", {}, h("button", { type: "button", class: "button", "data-act": "retry" }, say("letters.retry"))),
+    h("ul", { class: "letters" }, letters.map(letter))] : null);
+}
+
+function letter(one) {
+  return h("li", { "data-key": `${one.job} ${one.at}` },
+    h("strong", {}, task(one.task)), " ", h("code", {}, brief(one.code, 60)), " ", time(one.at),
+    h("p", {}, sentence(String(one.reason).slice(0, 500))), h("p", { class: "hint" }, brief(one.job, 200)));
+}
+
+const again = poll(look, { every: EVERY_MS });
+for (const part of ["groups", "letters"]) {
+  onAct(place(part), async (name, element) => {
+    if (await act(name, place("result"), { code: element.dataset.code })) again();
+  });
+}

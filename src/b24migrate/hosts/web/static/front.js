@@ -1,0 +1,61 @@
+// The front page: looks at the migration again and again, and shows it.
+import "./shell.js";
+import { act } from "./actions.js";
+import { ask } from "./asking.js";
+import { Chart } from "./chart.js";
+import { onAct } from "./dom.js";
+import { Entities } from "./entities.js";
+import { poll } from "./polling.js";
+import { showProgress } from "./progress.js";
+import { showTroubles } from "./troubles.js";
+import { showAway, showVerdict } from "./verdict.js";
+import { showWaits } from "./waits.js";
+
+const ERRORS_EVERY = 5; // looks
+const HISTORY_EVERY = 2;
+
+const place = (id) => document.getElementById(id);
+const chart = new Chart(place("chart"), place("legend"), place("chart-rows"));
+const entities = new Entities(place("entities"));
+let looks = 0;
+let counted = "";
+let groups = null;
+let last = null;
+
+async function look() {
+  try {
+    await once();
+  } catch (trouble) {
+    showAway(last, trouble);
+    throw trouble;
+  }
+}
+
+async function once() {
+  const overview = await ask("/overview");
+  last = overview;
+  showVerdict(overview);
+  showProgress(place("progress"), overview);
+  entities.show(overview);
+  showWaits(place("waits"), overview);
+  if (looks % HISTORY_EVERY === 0) chart.add((await ask("/history", { since: chart.last })).points);
+  const count = [overview.failed, overview.retrying, overview.dead_letters].join(" ");
+  if (groups === null || count !== counted || (looks % ERRORS_EVERY === 0 && (overview.failed || overview.retrying))) {
+    groups = await ask("/errors");
+    counted = count;
+  }
+  showTroubles(place("errors"), overview, groups);
+  looks += 1;
+}
+
+const again = poll(look);
+
+for (const part of ["actions", "errors"]) {
+  onAct(place(part), async (name, element) => {
+    const about = { code: element.dataset.code, entities: last.entities.map((one) => one.name) };
+    if (await act(name, place("result"), about)) {
+      groups = null;
+      again();
+    }
+  });
+}

@@ -1,0 +1,48 @@
+// What failed with one code: how often, why, what to do, and the button that tries it again.
+import { h } from "./dom.js";
+import { number } from "./format.js";
+import { badge } from "./signs.js";
+import { brief, sentence } from "./texts.js";
+import { known, named, say, task } from "./words.js";
+
+export function groupCard(group, { places }) {
+  const tone = group.waits ? ["wait", "glass"] : ["bad", "cross"];
+  return h("article", { class: "group", "data-key": `${group.code} ${group.waits}`, "data-code": group.code },
+    h("div", { class: "group-head" },
+      h("span", { class: "group-count number" }, number(group.count)),
+      h("h3", {}, h("span", {}, group.title || group.code), " ", h("code", {}, brief(group.code, 60))),
+      badge(tone, say(group.waits ? "errors.waits" : "errors.failed")),
+      group.waits ? null : h("button", { type: "button", class: "button", "data-act": "retry", "data-code": group.code },
+        say("errors.retry"), h("span", { class: "unseen" }, ` ${group.code}`))),
+    group.cause ? h("p", {}, sentence(group.cause)) : null,
+    group.fixes.map((fix) => h("p", { class: "fix" }, h("strong", {}, say("errors.fix")), " ", sentence(fix))),
+    places ? placeTable(group.places) : null);
+}
+
+function placeTable(places) {
+  return h("table", { class: "cards", role: "table" },
+    h("caption", { class: "unseen" }, say("errors.places")),
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
+      ["place", "count", "status", "example", "message"].map((column) => h("th", {
+        scope: "col", role: "columnheader", class: column === "count" ? "number" : null,
+      }, say(`errors.column.${column}`))))),
+    h("tbody", { role: "rowgroup" }, places.map((place) => h("tr", { role: "row", "data-key": `${place.place} ${place.status}` },
+      h("th", { scope: "row", role: "rowheader" }, placeName(place)),
+      cell("count", number(place.count), "number"),
+      cell("status", statusName(place.status)),
+      cell("example", example(place)),
+      cell("message", brief(place.message, 300), "long")))));
+}
+
+const cell = (column, content, kind = null) =>
+  h("td", { role: "cell", class: kind, "data-label": say(`errors.column.${column}`) }, content);
+
+const placeName = (place) => (place.stream ? named("stream", place.stream) : task(place.place));
+export const statusName = (status) => (known(`status.${status}`) ? say(`status.${status}`) : status);
+
+function example(place) {
+  if (!place.stream || !place.example) return brief(place.example, 60);
+  return h("a", { href: recordPath(place.stream, place.example) }, brief(place.example, 60));
+}
+
+export const recordPath = (stream, id) => `/records/${encodeURIComponent(stream)}/${encodeURIComponent(id)}`;

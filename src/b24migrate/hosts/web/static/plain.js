@@ -1,0 +1,2 @@
+// A page without anything of its own.
+import "./shell.js";

@@ -1,0 +1,78 @@
+// The fields of a record: source, staged and target beside one another, a verdict for each, differences first.
+import { h } from "./dom.js";
+import { recordPath } from "./groups.js";
+import { badge } from "./signs.js";
+import { brief, folded, sentence } from "./texts.js";
+import { known, named, say } from "./words.js";
+
+const VERDICTS = {
+  differs: ["bad", "cross"], missing: ["bad", "bang"], only_source: ["bad", "bang"], only_target: ["warn", "bang"],
+  unknown: ["quiet", "question"], rewritten: ["good", "again"], equal: ["good", "check"], beyond: ["quiet", "bar"],
+  own: ["quiet", "bar"], not_sent: ["quiet", "bar"],
+};
+const ORDER = Object.keys(VERDICTS);
+const DIFFERENCES = ["differs", "missing", "only_source", "only_target"];
+const NAMED = 5;
+
+export function fieldTable(record) {
+  const rows = [...record.fields].sort((one, other) => ORDER.indexOf(one.verdict) - ORDER.indexOf(other.verdict));
+  const different = rows.filter(isDifferent).length;
+  const part = h("section", { class: "card fields-part" },
+    h("div", { class: "head-line" }, h("h2", {}, say("record.fields")),
+      h("label", { class: "tick" }, h("input", { type: "checkbox", id: "only-differences" }), say("record.only_differences", { count: different }))),
+    sides(record),
+    h("table", { class: "cards fields", role: "table" },
+      h("caption", { class: "unseen" }, say("record.fields")),
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
+        ["field", "verdict", "source", "staged", "target"].map((name) => h("th", { scope: "col", role: "columnheader" }, say(`record.column.${name}`))))),
+      h("tbody", { role: "rowgroup" }, rows.map(row))),
+    rows.length ? null : h("p", { class: "note" }, say("record.no_fields")));
+  part.addEventListener("change", (event) => {
+    if (event.target.id === "only-differences") part.classList.toggle("only-differences", event.target.checked);
+  });
+  return part;
+}
+
+const isDifferent = (field) => DIFFERENCES.includes(field.verdict);
+
+/** What each portal said when it was asked; nothing where both answered. */
+function sides(record) {
+  return ["source", "target"].filter((name) => record[name].state !== "now").map((name) => h("p", { class: "note" },
+    h("strong", {}, say(`record.column.${name}`)), ": ", say(`record.side.${record[name].state}`), " ",
+    sentence([record[name].message, record[name].hint].filter(Boolean).join(" "))));
+}
+
+function row(field) {
+  const target = field.target ?? null;
+  return h("tr", { role: "row", "data-verdict": field.verdict, "data-field": field.name, class: isDifferent(field) ? "different" : "alike" },
+    h("th", { scope: "row", role: "rowheader" }, h("code", {}, brief(field.name, 80)),
+      field.source_names.length ? h("span", { class: "hint" }, " ", brief(field.source_names.join(", "), 120)) : null),
+    cell("verdict", badge(VERDICTS[field.verdict] ?? VERDICTS.unknown, say(`record.field.${field.verdict}`)), about(field)),
+    cell("source", value(field.source), field.changed ? h("p", { class: "hint" }, say("record.field_changed")) : null),
+    cell("staged", value(field.staged)),
+    cell("target", value(target), sentAlso(field)));
+}
+
+const cell = (name, ...content) => h("td", { role: "cell", class: "long", "data-label": say(`record.column.${name}`) }, content);
+
+function value(one) {
+  if (one === null || one === undefined) return h("span", { class: "hint" }, say("record.nothing"));
+  if (one.text === "") return h("span", { class: "hint" }, say("record.empty"));
+  return folded(one.text, one.length);
+}
+
+/** What was sent is worth a line where the target says something else. */
+function sentAlso(field) {
+  if (!field.sent || (field.target && field.sent.text === field.target.text)) return null;
+  return h("div", { class: "sent" }, h("span", { class: "hint" }, say("record.sent"), " "), value(field.sent));
+}
+
+function about(field) {
+  const links = field.names.slice(0, NAMED).map((one) => h("li", {},
+    h("a", { href: recordPath(one.stream, one.id) }, named("stream", one.stream), " ", brief(one.id, 40)), " → ", one.target_id ? brief(one.target_id, 40) : say("record.not_there")));
+  return [
+    known(`record.field_about.${field.verdict}`) ? h("p", { class: "hint" }, say(`record.field_about.${field.verdict}`)) : null,
+    links.length ? h("ul", { class: "named" }, links) : null,
+    field.unresolved.length ? h("p", { class: "hint" }, say("record.unresolved"), " ", brief(field.unresolved.join(", "), 200)) : null,
+    field.note ? h("p", { class: "hint" }, sentence(field.note)) : null];
+}

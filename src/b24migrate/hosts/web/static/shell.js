@@ -1,0 +1,63 @@
+// What every page has: the switches of the header, and the line at the foot.
+import { ask, command } from "./asking.js";
+import { h, show } from "./dom.js";
+import { visible } from "./texts.js";
+import { say } from "./words.js";
+
+const THEMES = ["system", "light", "dark"];
+const KEPT = "b24migrate.theme";
+
+function themes() {
+  const button = document.getElementById("theme");
+  const root = document.documentElement;
+  const tell = () => {
+    const now = root.dataset.theme || "system";
+    button.dataset.now = now;
+    button.textContent = button.dataset[now];
+  };
+  button.addEventListener("click", () => {
+    const next = THEMES[(THEMES.indexOf(root.dataset.theme || "system") + 1) % THEMES.length];
+    if (next === "system") delete root.dataset.theme;
+    else root.dataset.theme = next;
+    try {
+      localStorage.setItem(KEPT, next);
+    } catch {
+      // not kept, but followed on this page
+    }
+    tell();
+  });
+  tell();
+}
+
+function languages() {
+  for (const link of document.querySelectorAll("[data-language]")) {
+    link.addEventListener("click", () => {
+      const query = new URLSearchParams(location.search);
+      query.set("lang", link.dataset.language);
+      link.href = `?${query}${location.hash}`;
+    });
+  }
+}
+
+function leaving() {
+  document.getElementById("leave")?.addEventListener("click", async () => {
+    await command("/logout");
+    location.assign("/login");
+  });
+}
+
+async function whereWeAre() {
+  if (document.documentElement.dataset.page === "login") return;
+  try {
+    const session = await ask("/session");
+    const said = say("where", { source: session.source || "–", target: session.target || "–", store: session.store || "–" });
+    show(document.getElementById("where"), h("bdi", {}, visible(said)));
+  } catch {
+    // the page itself says when nobody answers
+  }
+}
+
+themes();
+languages();
+leaving();
+whereWeAre();
