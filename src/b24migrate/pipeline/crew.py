@@ -14,7 +14,7 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline import owners
 from b24migrate.pipeline.conductor import Conductor
 from b24migrate.pipeline.perform import perform
-from b24migrate.pipeline.plan import stop_if_dismissed
+from b24migrate.pipeline.plan import dismissal
 from b24migrate.ports import Lease
 
 LEASE_S = 90.0
@@ -110,9 +110,10 @@ class Crew:
                 return
 
     def _look(self) -> None:
-        """Raises Paused, or Replaced."""
+        """Whether everybody has to leave. The heart beats on until they have."""
         with suppress(Transient):  # a far store may miss a beat
-            stop_if_dismissed(self._work.store, self._work.run)
+            if why := dismissal(self._work.store, self._work.run):
+                self._fail(why)
 
     def _labour(self, number: int) -> None:
         owner = f"{self._process}:{number}"
