@@ -25,12 +25,12 @@ const BODIES = {
   analysis: () => ({}),
 };
 
-/** Asks, does it, and tells the result in `place`. True when it was done. `about.code` narrows a retry to one cause;
+/** Asks, does it, and tells the result in `place`. True when it was done, false when it was refused, null when not asked for. `about.code` narrows a retry to one cause;
  * `about.entities` is what a run may be narrowed to. */
 export async function act(name, place, { code = "", entities = [] } = {}) {
   const about = { code, entities };
   const data = await confirmed(question(name, about));
-  if (data === null) return false;
+  if (data === null) return null;
   tell(place, "wait", "dots", say("action.working"));
   try {
     const reply = await command(`/${name}`, BODIES[name](data, about));

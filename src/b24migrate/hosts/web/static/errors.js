@@ -14,12 +14,13 @@ const EVERY_MS = 5_000;
 const place = (id) => document.getElementById(id);
 
 async function look() {
-  const { groups, dead_letters: letters } = await ask("/errors");
-  show(place("groups"), groups.length ? groups.map((group) => groupCard(group, { places: true }))
+  const [{ groups, dead_letters: letters }, { can }] = await Promise.all([ask("/errors"), ask("/overview")]);
+  const retry = can.includes("retry");
+  show(place("groups"), groups.length ? groups.map((group) => groupCard(group, { places: true, retry }))
     : h("p", { class: "quiet-line" }, sign("check", "good"), h("span", {}, say("errors.none"))));
   place("letters-part").hidden = letters.length === 0;
   show(place("letters"), letters.length ? [
-    h("p", {}, h("button", { type: "button", class: "button", "data-act": "retry" }, say("letters.retry"))),
+    retry ? h("p", {}, h("button", { type: "button", class: "button", "data-act": "retry" }, say("letters.retry"))) : null,
     h("ul", { class: "letters" }, letters.map(letter))] : null);
 }
 

@@ -37,7 +37,9 @@ async function look(after = "") {
     if (mine !== asked) return; // another filter was chosen meanwhile
     rows = after ? [...rows, ...said.findings] : said.findings;
     next = said.next;
-    place("total").textContent = say("findings.total", { shown: number(rows.length), total: number(said.total) });
+    if (said.next && rows.length < LIMIT && said.findings.length === 0) return look(next); // a stretch without any
+    const shown = number(rows.length);
+    place("total").textContent = said.total === null ? say("findings.shown", { shown }) : say("findings.total", { shown, total: number(said.total) });
     place("more").hidden = !next;
     show(place("findings"), rows.length ? table() : h("p", { class: "quiet-line" }, sign("check", "good"), h("span", {}, say("findings.none"))));
   } catch (trouble) {

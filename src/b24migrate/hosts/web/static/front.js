@@ -1,10 +1,11 @@
 // The front page: looks at the migration again and again, and shows it.
-import "./shell.js";
-import { act } from "./actions.js";
+import { session } from "./shell.js";
+import { act, tell } from "./actions.js";
 import { ask } from "./asking.js";
 import { Chart } from "./chart.js";
 import { onAct } from "./dom.js";
 import { Entities } from "./entities.js";
+import { showLastAction } from "./last-action.js";
 import { poll } from "./polling.js";
 import { showProgress } from "./progress.js";
 import { showTroubles } from "./troubles.js";
@@ -21,6 +22,7 @@ let looks = 0;
 let counted = "";
 let groups = null;
 let last = null;
+let refused = ""; // when something was refused here: that stays until something else is begun
 
 async function look() {
   try {
@@ -37,6 +39,7 @@ async function once() {
   showVerdict(overview);
   showProgress(place("progress"), overview);
   entities.show(overview);
+  if (overview.last_action && overview.last_action.at > refused) showLastAction(place("result"), overview.last_action);
   showWaits(place("waits"), overview);
   if (looks % HISTORY_EVERY === 0) chart.add((await ask("/history", { since: chart.last })).points);
   const count = [overview.failed, overview.retrying, overview.dead_letters].join(" ");
@@ -50,12 +53,17 @@ async function once() {
 
 const again = poll(look);
 
+session.then((said) => {
+  if (said?.cannot_start) tell(place("result"), "bad", "bar", said.cannot_start.message, said.cannot_start.hint);
+});
+
 for (const part of ["actions", "errors"]) {
   onAct(place(part), async (name, element) => {
     const about = { code: element.dataset.code, entities: last.entities.map((one) => one.name) };
-    if (await act(name, place("result"), about)) {
-      groups = null;
-      again();
-    }
+    refused = "9"; // nothing else is told while the question stands
+    const done = await act(name, place("result"), about);
+    refused = done === false ? new Date().toISOString() : "";
+    groups = null;
+    again();
   });
 }

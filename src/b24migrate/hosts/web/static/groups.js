@@ -5,14 +5,14 @@ import { badge } from "./signs.js";
 import { brief, sentence } from "./texts.js";
 import { known, named, say, task } from "./words.js";
 
-export function groupCard(group, { places }) {
+export function groupCard(group, { places, retry }) {
   const tone = group.waits ? ["wait", "glass"] : ["bad", "cross"];
   return h("article", { class: "group", "data-key": `${group.code} ${group.waits}`, "data-code": group.code },
     h("div", { class: "group-head" },
       h("span", { class: "group-count number" }, number(group.count)),
       h("h3", {}, h("span", {}, group.title || group.code), " ", h("code", {}, brief(group.code, 60))),
       badge(tone, say(group.waits ? "errors.waits" : "errors.failed")),
-      group.waits ? null : h("button", { type: "button", class: "button", "data-act": "retry", "data-code": group.code },
+      group.waits || !retry ? null : h("button", { type: "button", class: "button", "data-act": "retry", "data-code": group.code },
         say("errors.retry"), h("span", { class: "unseen" }, ` ${group.code}`))),
     group.cause ? h("p", {}, sentence(group.cause)) : null,
     group.fixes.map((fix) => h("p", { class: "fix" }, h("strong", {}, say("errors.fix")), " ", sentence(fix))),

@@ -46,15 +46,14 @@ function leaving() {
   });
 }
 
+/** What the server says about itself; null where it says nothing. */
+export const session = document.documentElement.dataset.page === "login" ? Promise.resolve(null) : ask("/session").catch(() => null);
+
 async function whereWeAre() {
-  if (document.documentElement.dataset.page === "login") return;
-  try {
-    const session = await ask("/session");
-    const said = say("where", { source: session.source || "–", target: session.target || "–", store: session.store || "–" });
-    show(document.getElementById("where"), h("bdi", {}, visible(said)));
-  } catch {
-    // the page itself says when nobody answers
-  }
+  const said = await session;
+  if (!said) return;
+  const text = say("where", { source: said.source || "–", target: said.target || "–", store: said.store || "–" });
+  show(document.getElementById("where"), h("bdi", {}, visible(text)));
 }
 
 themes();
