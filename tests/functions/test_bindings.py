@@ -31,6 +31,8 @@ EXPECTED = {
     "start": request("start", "POST"),
     "do": request("do/{mini_task}", "POST"),
     "retry": request("retry", "POST"),
+    "pause": request("pause", "POST"),
+    "resume": request("resume", "POST"),
     "status": request("status", "GET"),
     "errors": request("errors", "GET"),
     "work": message("work"),

@@ -1,0 +1,183 @@
+"""A run that is paused and gone on with by requests: messages that come meanwhile cost nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.functions.azurite_queues import on_azure
+from tests.functions.host import Host
+from tests.functions.test_messages import first_message, jobs, letters
+from tests.functions.test_migration import assert_moved, assert_once
+from tests.functions.test_migration_azure import FEW
+from tests.pipeline.world import World, world
+
+from b24migrate.hosts.functions import working
+from b24migrate.phases.work import Follow, Work
+from b24migrate.pipeline import perform, plan
+from b24migrate.ports import DELIVERIES
+from b24migrate.records import Job
+
+
+def work_a_little(host: Host, messages: int) -> None:
+    for letter in host.mailbox.receive()[:messages]:
+        host.one.deliver(letter.body, letter.deliveries)
+        host.mailbox.delete(letter)
+
+
+def test_without_a_run_there_is_nothing_to_pause_or_to_go_on_with(host: Host) -> None:
+    for name in ("pause", "resume"):
+        code, told = host.ask(name)
+        assert (code, told["code"], told["exit_code"]) == (409, "NO_RUN", 2)
+        assert told["message"]
+        assert told["hint"]
+    assert host.state() == "none"
+
+
+def test_while_it_is_paused_no_message_does_anything_and_no_job_is_lost(small: World, host: Host) -> None:
+    run = host.ask("start")[1]["run"]
+    code, told = host.ask("pause")
+    assert (code, told["run"], told["state"]) == (200, run, "paused")
+    assert host.ask("pause") == (code, told)
+    status = host.ask("status")[1]
+    assert (status["state"], status["exit_code"], status["message"]) == ("paused", None, told["message"])
+    before = jobs(small)
+    assert before
+    asked = small.cloud.portal.stats.http_requests
+    for deliveries in range(1, 2 * DELIVERIES):  # however often: that is no failure of the job
+        assert working.work(host.one.keeper, first_message(small), deliveries) == working.IDLE
+        host.one.tick()
+    small.clock.sleep(24 * 3600)
+    host.one.tick()
+    assert host.state() == "paused"  # time does not open this gate
+    assert [one.job for one in jobs(small)] == [one.job for one in before]
+    assert not any(one.held for one in jobs(small))
+    assert not letters(small)
+    assert small.cloud.portal.stats.http_requests == asked
+
+
+@pytest.mark.parametrize("how", ["resume", "start"])
+def test_a_paused_run_goes_on_and_the_box_gets_everything_once(
+    small: World, host: Host, tmp_path: Path, how: str
+) -> None:
+    run = host.ask("start")[1]["run"]
+    for _ in range(6):
+        work_a_little(host, 3)
+        assert host.ask("pause")[0] == 200
+        work_a_little(host, 3)
+        code, told = host.ask(how)
+        assert (code, told["run"]) == (202, run)
+        assert host.state() == "active"
+    assert_moved(host.run())
+    assert_once(small, tmp_path / "other")
+    assert not host.bugs
+    code, told = host.ask("resume")
+    assert (code, told["code"]) == (409, "NO_RUN")
+    assert "at its end" in told["message"]
+
+
+def test_hosts_that_die_and_pauses_in_between_change_nothing(small: World, tmp_path: Path) -> None:
+    from tests.functions.conftest import on_sqlite
+
+    with on_sqlite(small, dying=0.2, doubling=0.2) as host:
+        host.ask("start")
+        while host.state() == "active":
+            for letter in host.mailbox.receive():
+                host._deliver(letter, 0)
+            host.one.life.left = None
+            if host.ask("pause")[0] == 200:
+                small.clock.sleep(400)
+                assert host.ask("resume")[0] == 202
+                host.one.tick()
+        assert_moved(host.ask("status")[1])
+        assert host.deaths
+    assert_once(small, tmp_path / "other")
+
+
+def test_whoever_finishes_the_last_job_while_it_is_paused_moves_nothing_along(
+    small: World, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.ask("start", {"entities": ["users"], "phases": ["get"]})
+    (first,) = jobs(small)
+    done = perform.PERFORMERS[first.job.kind]
+
+    def paused_meanwhile(work: Work, job: Job) -> Follow:
+        follow = done(work, job)
+        plan.pause(work.store, work.clock)
+        return follow
+
+    monkeypatch.setitem(perform.PERFORMERS, first.job.kind, paused_meanwhile)
+    assert working.work(host.one.keeper, first_message(small)) == working.IDLE
+    assert host.one.opened == 1  # that is no trouble for which another application would be needed
+    assert host.state() == "paused"
+    assert jobs(small) == []
+    assert host.ask("resume")[0] == 202
+    assert host.run()["exit_code"] == 0
+
+
+def test_a_long_job_notices_the_pause(small: World, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.ask("start", {"entities": ["users"], "phases": ["get"]})
+    (first,) = jobs(small)
+    done = perform.PERFORMERS[first.job.kind]
+    found: list[bool] = []
+
+    def long(work: Work, job: Job) -> Follow:
+        found.append(work.time_is_up())
+        plan.pause(work.store, work.clock)
+        small.clock.sleep(1.0)
+        found.append(work.time_is_up())
+        return done(work, job)
+
+    monkeypatch.setitem(perform.PERFORMERS, first.job.kind, long)
+    host.one.deliver(first_message(small))
+    assert found == [False, True]
+    monkeypatch.undo()
+    host.ask("resume")
+    assert host.run()["exit_code"] == 0
+
+
+def test_another_plan_takes_the_place_of_one_that_is_paused(host: Host) -> None:
+    first = host.ask("start", {"entities": ["users"]})[1]["run"]
+    host.ask("pause")
+    code, told = host.ask("start", {"entities": ["users"], "phases": ["get"]})
+    assert code == 202
+    assert told["run"] != first
+
+
+# ---------------------------------------------------------------- on real queues
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Iterator[World]:
+    with world(tmp_path, FEW) as made:
+        yield made
+
+
+@pytest.mark.slow
+def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_store: str, tmp_path: Path) -> None:
+    with on_azure(few, azure_store) as host:
+        run = host.ask("start")[1]["run"]
+        for _ in range(4):
+            work_a_little(host, 4)
+            assert host.ask("pause")[0] == 200
+            while letters := host.mailbox.receive():
+                for letter in letters:
+                    assert working.work(host.one.keeper, letter.body, letter.deliveries) == working.IDLE
+                    host.mailbox.delete(letter)
+            host.one.tick()
+            assert not host.mailbox.receive()  # nothing calls a function any more
+            few.clock.sleep(60)
+            assert host.ask("resume") == (202, {"run": run, **_plan(host)})
+            assert host.mailbox.work.peek_messages()  # type: ignore[attr-defined]
+        assert_moved(host.run())
+        assert not host.bugs
+        assert not host.mailbox.poisoned()
+    assert_once(few, tmp_path / "other")
+
+
+def _plan(host: Host) -> dict[str, list[str]]:
+    run = plan.current(host.store)
+    assert run is not None
+    return json.loads(json.dumps({"entities": run.plan.entities, "phases": run.plan.phases}))  # type: ignore[no-any-return]
