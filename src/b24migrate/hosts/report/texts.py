@@ -1,0 +1,54 @@
+"""Texts that come from people and portals, made fit to be shown: no secret, nothing that turns the writing direction or
+hides, and no longer than a reader has patience."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+
+from b24migrate.hosts.cli.plain import harmless
+from b24migrate.hosts.logs import masked
+from b24migrate.hosts.words import Words
+from b24migrate.pipeline.reporting import Excerpt
+from b24migrate.pipeline.reporting.tally import EXCERPT
+
+LONGEST_CELL = 32_000  # characters; a spreadsheet takes 32,767
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+KEPT = "\n\t\u200c\u200d\u00ad"  # line breaks, and joiners, which are part of some scripts
+STRANGE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+class Texts:
+    def __init__(self, words: Words, redact: Callable[[str], str]) -> None:
+        self._words = words
+        self.redact = redact
+
+    def shown(self, text: object) -> str:
+        """For the page, in one line; e-mail addresses are masked there, since a report is handed around."""
+        beginning, length = (text.text, text.length) if isinstance(text, Excerpt) else _cut(self.redact(str(text)))
+        told = harmless(masked(self.redact(beginning)))
+        return self._long(told, length) if length > len(beginning) else told
+
+    def cell(self, text: str) -> str:
+        """For a spreadsheet: line breaks stay, and nothing is taken for a formula."""
+        if len(text) > LONGEST_CELL:
+            text = self._long(text[:LONGEST_CELL], len(text))
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if not text.isprintable():
+            text = "".join(map(_plain, text))
+        return f"'{text}" if text.startswith(FORMULA) else text
+
+    def _long(self, text: str, length: int) -> str:
+        return self._words("report.cut", text=text, length=f"{length:,}")
+
+
+def _cut(text: str) -> tuple[str, int]:
+    return text[:EXCERPT], len(text)
+
+
+def _plain(one: str) -> str:
+    """What cannot be seen is written out, as JSON would: \\u202e."""
+    if one in KEPT or unicodedata.category(one) not in STRANGE:
+        return one
+    units = one.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

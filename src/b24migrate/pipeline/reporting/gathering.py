@@ -1,0 +1,202 @@
+"""From the store to the facts of a report: a look at everything that is counted already, and one walk for the proof."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from b24migrate.errors import Stop
+from b24migrate.phases.values import utc_text
+from b24migrate.phases.work import Work
+from b24migrate.pipeline import certificate, plan, survey
+from b24migrate.pipeline.causes import causes, grouped
+from b24migrate.pipeline.certificate.admission import NEEDED
+from b24migrate.pipeline.losses import losses
+from b24migrate.pipeline.overview import history
+from b24migrate.pipeline.plan import Run
+from b24migrate.pipeline.reporting.model import (
+    EntityFacts,
+    Facts,
+    PhaseFacts,
+    Proof,
+    Standing,
+    StreamFacts,
+    Totals,
+)
+from b24migrate.pipeline.state import ENDED, EntityState, PhaseState
+from b24migrate.pipeline.status import Seen, stream_status
+from b24migrate.ports import COMPARED, RUNS, UNRESOLVED, RegisterRow
+from b24migrate.records import Status
+from b24migrate.streams import LATE, PHASES, Entity, Stream
+
+ORDER = (*PHASES[:-1], LATE, PHASES[-1])  # as they follow one another
+GATE = 3
+REFUSALS = "CERTIFICATE_"
+UNWRITTEN = "CERTIFICATE_NOT_WRITTEN"
+
+
+def gather(work: Work, folder: Path, *, clean: Callable[[str], str] = str) -> Facts:
+    """`folder` is for what does not fit into memory; `clean` takes out of the certificate's reasons what nobody else
+    shall read: with the same one its root hash is that of `b24migrate certificate`."""
+    at = work.clock.now()
+    seen = Seen.now(work)
+    run = plan.current(work.store)
+    proof = prove(work, folder, clean)
+    verified = proof.verified if proof.root else compared_equal(work)
+    look = _Look(work, seen, run, verified, at)
+    entities = tuple(map(look.entity, work.entities))
+    totals = summed([stream for entity in entities for stream in entity.streams if entity.concerned])
+    files_failed = work.store.counts(work.streams["files"].table)[Status.IMPORT_ERR]
+    return Facts(
+        utc_text(at.replace(microsecond=0)),
+        standing(run, entities, totals, files_failed),
+        run,
+        runs(work),
+        entities,
+        totals,
+        files_failed,
+        tuple(grouped(causes(work))),
+        waits(seen.counters),
+        survey.last(work.store),
+        tuple(survey.compared(work.store)),
+        tuple(history.points(work.store)),
+        proof,
+    )
+
+
+# ---------------------------------------------------------------- how it stands
+
+
+def standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, files_failed: int) -> Standing:
+    if run is None:
+        return Standing.NO_RUN
+    if run.state == "paused":
+        return Standing.PAUSED
+    if run.state != plan.ENDED:
+        if run.exit_code is None:
+            return Standing.RUNNING
+        return Standing.BLOCKED if run.exit_code == GATE else Standing.STOPPED
+    if run.plan.test_limit:
+        return Standing.TRY_OUT
+    if not all(map(whole, (one for one in entities if one.concerned))):
+        return Standing.PARTLY
+    wrong = run.exit_code or totals.failed or totals.findings or totals.drift or totals.waiting or files_failed
+    return Standing.FINDINGS if wrong else Standing.DONE
+
+
+def whole(entity: EntityFacts) -> bool:
+    return all(one.state in ENDED for one in entity.phases if one.phase in NEEDED)
+
+
+def prove(work: Work, folder: Path, clean: Callable[[str], str]) -> Proof:
+    """Makes the certificate to know its root; the file itself is left to whoever asks for it."""
+    place = folder / "certificate"
+    try:
+        made = certificate.make(work, place, clean=clean)
+    except Stop as refusal:
+        if not refusal.code.startswith(REFUSALS) or refusal.code == UNWRITTEN:
+            raise
+        return Proof(code=refusal.code, message=refusal.message)
+    place.unlink()
+    verified = {one.stream: one.verified for one in made.head.streams}
+    ids = sum(one.verified + one.migrated + one.failed + one.excluded + one.impossible for one in made.head.streams)
+    return Proof(made.root, ids, verified)
+
+
+def compared_equal(work: Work) -> Mapping[str, int]:
+    """Where there is no certificate: how many verify found equal, by stream."""
+    found: Counter[str] = Counter()
+    for row in work.store.all_rows(COMPARED):
+        found[str(row.values["Stream"])] += len(row.values["Ids"] or ())
+    return found
+
+
+# ---------------------------------------------------------------- entities
+
+
+class _Look(NamedTuple):
+    """What every entity is seen with."""
+
+    work: Work
+    seen: Seen
+    run: Run | None
+    verified: Mapping[str, int]  # by stream
+    at: datetime
+
+    def entity(self, entity: Entity) -> EntityFacts:
+        state = self.seen.states.read(entity.name)
+        streams = tuple(self.stream(entity, stream, state.pass_no) for stream in entity.streams)
+        planned = self.run is not None and entity.name in self.run.plan.entities
+        concerned = planned or bool(state.pass_no) or any(one.known for one in streams)
+        phases = tuple(_phase(state, name, self.at) for name in ORDER)
+        return EntityFacts(entity.name, concerned, state.verified, phases, streams, state.notes)
+
+    def stream(self, entity: Entity, stream: Stream, pass_no: int) -> StreamFacts:
+        status = stream_status(self.work, stream, pass_no, self.seen)
+        return StreamFacts(
+            entity=entity.name,
+            name=stream.name,
+            source=status.reported,
+            read=status.retrieved,
+            waiting=status.new,
+            retrying=status.error_retry,
+            imported=status.import_ok,
+            verified=self.verified.get(stream.name, 0),
+            failed=status.import_err,
+            excluded=status.excluded,
+            impossible=status.impossible,
+            drift=status.drift,
+            findings=status.mismatch,
+            places=self.work.store.count(UNRESOLVED, f"{stream.name}:"),
+            losses=losses(self.seen.counters, stream.name),
+        )
+
+
+def _phase(state: EntityState, name: str, at: datetime) -> PhaseFacts:
+    phase: PhaseState = state.phase(name)
+    spent = None
+    if phase.started:
+        end = datetime.fromisoformat(phase.finished) if phase.finished else at
+        spent = max(0.0, (end - datetime.fromisoformat(phase.started)).total_seconds())
+    return PhaseFacts(state.name, name, phase.state, phase.started, phase.finished, spent, phase.message)
+
+
+def summed(streams: Sequence[StreamFacts]) -> Totals:
+    return Totals(
+        source=sum(one.read if one.source is None else one.source for one in streams),
+        read=sum(one.read for one in streams),
+        imported=sum(one.imported for one in streams),
+        verified=sum(one.verified for one in streams),
+        failed=sum(one.failed for one in streams),
+        waiting=sum(one.waiting + one.retrying for one in streams),
+        excluded=sum(one.excluded for one in streams),
+        impossible=sum(one.impossible for one in streams),
+        drift=sum(abs(one.drift) for one in streams),
+        findings=sum(one.findings for one in streams),
+    )
+
+
+# ---------------------------------------------------------------- time
+
+
+def runs(work: Work) -> tuple[Run, ...]:
+    rows = [row for row in work.store.rows(RUNS) if row.key != plan.CURRENT]
+    return tuple(sorted(map(_run, rows), key=lambda one: (one.started, one.id)))
+
+
+def _run(row: RegisterRow) -> Run:
+    said = row.values
+    started, finished, message = (str(said.get(name) or "") for name in ("StartedAtUtc", "FinishedAtUtc", "Message"))
+    wanted = msgspec.convert(said["Plan"], plan.Plan)
+    return Run(str(said["RunId"]), wanted, str(said["State"]), started, finished, said.get("ExitCode"), message)
+
+
+def waits(counters: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    named = ((name.partition(":"), value) for name, value in counters.items())
+    found = [(method, value) for (kind, _, method), value in named if kind == "limit_wait"]
+    return tuple(sorted(found, key=lambda one: (-one[1], one[0])))
