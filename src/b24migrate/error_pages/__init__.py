@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 
 from b24migrate.error_pages import (
     certificates,
+    dashboard,
     files,
     gates,
     portals,
@@ -34,6 +35,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     gates.CHAPTER,
     stores.CHAPTER,
     certificates.CHAPTER,
+    dashboard.CHAPTER,
     setup.CHAPTER,
 )
 PAGES: dict[str, Page] = {page.code: page for chapter in CHAPTERS for page in chapter.pages}

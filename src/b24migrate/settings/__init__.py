@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from pathlib import Path
 
+from b24migrate.errors import BadConfiguration
 from b24migrate.settings.environment import debugging
 from b24migrate.settings.load import DEFAULT_FILE, load
 from b24migrate.settings.model import EntitySettings, Settings
-from b24migrate.settings.secrets import Secret
+from b24migrate.settings.secrets import Secret, resolve
 
-__all__ = ["DEFAULT_FILE", "EntitySettings", "Secret", "Settings", "debug_wanted", "load", "monitor_connection"]
+__all__ = [
+    "DEFAULT_FILE",
+    "EntitySettings",
+    "Secret",
+    "Settings",
+    "debug_wanted",
+    "load",
+    "monitor_connection",
+    "secret_at",
+]
 
 
 def debug_wanted() -> bool:
@@ -20,3 +32,11 @@ def debug_wanted() -> bool:
 def monitor_connection() -> str:
     """Where metrics go besides, in the words of Azure's own libraries; empty when nowhere."""
     return os.environ.get("APPLICATIONINSIGHTS_CONNECTION_STRING", "").strip()
+
+
+def secret_at(reference: str, *, folder: Path, environ: Mapping[str, str] | None = None) -> str:
+    """What `env:NAME` or `file:PATH` on the command line stands for. Raises BadConfiguration."""
+    try:
+        return resolve(reference, folder=folder, environ=os.environ if environ is None else environ)
+    except ValueError as error:
+        raise BadConfiguration(f"{reference} {error}.", code="USAGE") from None

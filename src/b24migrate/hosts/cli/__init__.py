@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from b24migrate.errors import MigrationError
 from b24migrate.hosts.cli import endings
@@ -14,8 +14,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
 
 
-def run(arguments: list[str]) -> int:
-    """Never raises: what went wrong is a sentence on stderr and an exit code."""
+Hear = Callable[[MigrationError, Callable[[str], str]], None]
+
+
+def run(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
+    """Never raises: what went wrong is a sentence on stderr and an exit code. `hear` gets what stopped it, and what
+    takes secrets out of it."""
     from typer.main import get_command
 
     from b24migrate.hosts.cli import completing
@@ -30,6 +34,7 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return endings.stopped()
     except MigrationError as error:
+        hear(error, session.redact)
         return endings.refused(error, session.redact)
     except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes a sentence
         return endings.broken(bug, session.redact)

@@ -61,6 +61,12 @@ def mini_tasks(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete.replace("_", "-"))]
 
 
+def phases(incomplete: str) -> list[str]:
+    from b24migrate.streams import PHASES
+
+    return [name for name in PHASES if name.startswith(incomplete)]
+
+
 def codes(incomplete: str) -> list[str]:
     from b24migrate.error_pages import PAGES
 

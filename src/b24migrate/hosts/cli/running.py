@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from b24migrate.hosts.cli.completing import entities, mini_tasks
+from b24migrate.hosts.cli.completing import entities, mini_tasks, phases
 from b24migrate.hosts.cli.session import Session
 
 AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout: the status, exit_code and message.")]
@@ -28,6 +28,10 @@ def run(
         list[str] | None,
         typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
     ] = None,
+    phase: Annotated[
+        list[str] | None,
+        typer.Option("--phase", metavar="NAME", help="Only this phase; may be repeated.", autocompletion=phases),
+    ] = None,
     test_limit: Limit = None,
     as_json: AsJson = False,
     metrics_port: Port = None,
@@ -43,7 +47,8 @@ def run(
     Exit code 0: done and clean. 3: a gate is closed, or it was paused. 4: stopped by an error. 5: finished with
     findings.
     """
-    _conduct(context, entity or [], (), as_json=as_json, test_limit=test_limit, metrics_port=metrics_port, full=full)
+    wanted = _phases(phase or [])
+    _conduct(context, entity or [], wanted, as_json=as_json, test_limit=test_limit, metrics_port=metrics_port, full=full)
 
 
 def do(
@@ -90,6 +95,17 @@ def custom_fields(context: typer.Context, entity: One, as_json: AsJson = False) 
     Those that it lacks; the others are linked. Example: b24migrate custom-fields users
     """
     _conduct(context, [entity], ("custom-fields-get", "custom-fields-set"), as_json=as_json)
+
+
+def _phases(names: list[str]) -> tuple[str, ...]:
+    """In their order, whatever order they are named in."""
+    from b24migrate.hosts.cli.names import misspelt
+    from b24migrate.streams import PHASES
+
+    for name in names:
+        if name not in PHASES:
+            raise misspelt(name, "phase", PHASES)
+    return tuple(phase for phase in PHASES if phase in names)
 
 
 def _conduct(

@@ -1,0 +1,107 @@
+"""Codes of the dashboard and its API."""
+
+from __future__ import annotations
+
+from b24migrate.error_pages.page import Again, Chapter, Page
+
+CHAPTER = Chapter(
+    "The dashboard",
+    "Why the dashboard or its API refuses a request, or why what was begun there has ended.",
+    (
+        Page(
+            "DASHBOARD_HOST",
+            "Not known under that name",
+            Again.STOPS,
+            "The browser called the dashboard by a name that is not its own. Somebody else's site may have made its"
+            " name lead here, so only known names are answered.",
+            "Open the address that `b24migrate serve` printed. Behind a proxy, name its host with `--allow-host`.",
+        ),
+        Page(
+            "DASHBOARD_TOKEN",
+            "The token is needed",
+            Again.STOPS,
+            "The dashboard can be reached from other machines, so it needs a token; none was shown, or a wrong one.",
+            "Log in with the token that was printed when the dashboard was started. A script sends it as"
+            " `Authorization: Bearer TOKEN`.",
+        ),
+        Page(
+            "DASHBOARD_GUESSED",
+            "Too many wrong tokens",
+            Again.STOPS,
+            "From one address came several wrong tokens in a row, so it has to wait, each time longer, up to a minute.",
+            "Wait as long as the header `Retry-After` says, then show the right token.",
+        ),
+        Page(
+            "DASHBOARD_FORGED",
+            "The request might be forged",
+            Again.STOPS,
+            "A change was asked for without the header that only our own pages set, or by the page of another site.",
+            "Use the dashboard's own pages. A script sends the header `X-B24migrate: 1`.",
+        ),
+        Page(
+            "DASHBOARD_BODY",
+            "The request cannot be read",
+            Again.STOPS,
+            "The body of the request is no JSON, is too large, is broken, or did not come in time.",
+            "Send a JSON object in UTF-8 with the header `Content-Type: application/json`.",
+        ),
+        Page(
+            "DASHBOARD_ADDRESS",
+            "The address is too long",
+            Again.STOPS,
+            "The address of the request is longer than anything that can be asked for here.",
+            "Ask for less at a time.",
+        ),
+        Page(
+            "DASHBOARD_NOT_FOUND",
+            "There is no such page",
+            Again.STOPS,
+            "Nothing is known under that address: no page, no record, no code.",
+            "Begin at the front page, or search for the record.",
+        ),
+        Page(
+            "DASHBOARD_METHOD",
+            "It cannot be done so",
+            Again.STOPS,
+            "The address is known, but not for this method.",
+            "Looking is GET, changing is POST; the page about the API lists them.",
+        ),
+        Page(
+            "DASHBOARD_SILENT",
+            "The dashboard did not start",
+            Again.STOPS,
+            "The dashboard did not begin to listen in time.",
+            "Try another port with `--port`, or look whether the machine is overloaded.",
+        ),
+        Page(
+            "ACTION_UNDER_WAY",
+            "Something is under way already",
+            Again.STOPS,
+            "What was begun from the dashboard has not ended yet, and only one thing is done at a time.",
+            "Wait for its end, or pause the run.",
+        ),
+        Page(
+            "ACTION_VANISHED",
+            "What was begun here has vanished",
+            Again.STOPS,
+            "The process that was begun from the dashboard could not be started, or ended without a word: killed, or"
+            " the machine was restarted.",
+            "Start it again: it goes on where it was. Its last words are in the file that ends in `.started.log`"
+            " beside the store.",
+        ),
+        Page(
+            "NOTHING_FAILED",
+            "Nothing has failed",
+            Again.STOPS,
+            "There is nothing to try again.",
+            "Nothing to do.",
+        ),
+        Page(
+            "BUG",
+            "A bug",
+            Again.STOPS,
+            "Something went wrong that nobody foresaw. Everything so far is kept.",
+            "Please report it, with the details that the log has under the reference that was shown.",
+        ),
+    ),
+)

@@ -1,0 +1,118 @@
+"""The part of the API that changes something. Every route here looks first whether the request may be forged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.routing import APIRoute
+
+from b24migrate.errors import BadConfiguration
+from b24migrate.hosts.web import asked, deciding
+from b24migrate.hosts.web.answers import Answer, Refused
+from b24migrate.hosts.web.asked import CHANGE, LoginWish, Nothing, RetryWish, RunWish, Speaks
+from b24migrate.hosts.web.context import Context
+from b24migrate.hosts.web.notes import BUSY
+from b24migrate.hosts.web.security import refuse_forged
+from b24migrate.hosts.web.seeing import Eye
+from b24migrate.hosts.web.shapes import Accepted, Welcome
+from b24migrate.hosts.words import Words
+from b24migrate.pipeline import plan
+
+ACCEPTED = 202
+BY = "the dashboard"
+
+
+def acting(context: Context, eye: Eye) -> APIRouter:
+    class Change(APIRoute):
+        """Refuses before anything of the request is read."""
+
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            handle = super().get_route_handler()
+
+            async def unforged(request: Request) -> Response:
+                refuse_forged(request.headers, context.doors)
+                return await handle(request)
+
+            return unforged
+
+    router = APIRouter(route_class=Change, responses=CHANGE, dependencies=[Depends(asked.spoken)])
+
+    def accepted(words: Words, key: str) -> Answer:
+        eye.blink()
+        return Answer(Accepted(words(f"web.{key}")), ACCEPTED)
+
+    @router.post("/run", status_code=ACCEPTED, response_model=Accepted, summary="Start a run")
+    def run(speaks: Speaks, wish: RunWish | None = None) -> Answer:
+        wish = wish or RunWish()
+        _refuse(context, eye, deciding.START)
+        context.actions.run(wish.entities, wish.phases, wish.test_limit)
+        return accepted(speaks, "started")
+
+    @router.post("/pause", status_code=ACCEPTED, response_model=Accepted, summary="Pause the run that is under way")
+    def pause(speaks: Speaks, _: Nothing | None = None) -> Answer:
+        with context.app() as app:
+            paused = plan.pause(app.work.store, app.work.clock, by=BY)
+        if paused is None:
+            raise Refused(409, plan.NO_RUN, "no_pause")
+        return accepted(speaks, "paused")
+
+    @router.post("/resume", status_code=ACCEPTED, response_model=Accepted, summary="Go on with the current run")
+    def resume(speaks: Speaks, _: Nothing | None = None) -> Answer:
+        _refuse(context, eye, deciding.RESUME)
+        context.actions.resume()
+        return accepted(speaks, "resumed")
+
+    @router.post("/retry", status_code=ACCEPTED, response_model=Accepted, summary="Try again what failed")
+    def retry(speaks: Speaks, wish: RetryWish | None = None) -> Answer:
+        wish = wish or RetryWish()
+        _refuse(context, eye, deciding.RETRY)
+        context.actions.retry(wish.entities, wish.code)
+        return accepted(speaks, "retried")
+
+    @router.post("/analysis", status_code=ACCEPTED, response_model=Accepted, summary="Make an analysis")
+    def analyze(speaks: Speaks, _: Nothing | None = None) -> Answer:
+        _refuse(context, eye, deciding.ANALYZE)
+        context.actions.analyze()
+        return accepted(speaks, "analyzed")
+
+    @router.post("/login", response_model=Welcome, summary="Show the token, and get the cookie that stands for it")
+    def login(request: Request, speaks: Speaks, wish: LoginWish) -> Answer:
+        answer = Answer(Welcome(speaks("web.welcome")))
+        latch = context.latch
+        if latch is None:
+            return answer
+        if not latch.opened_by(wish.token, request.client.host if request.client else ""):
+            raise Refused(401, "DASHBOARD_TOKEN", "wrong_token")
+        secure = request.url.scheme == "https"
+        answer.set_cookie(latch.cookie_name, latch.cookie, httponly=True, samesite="strict", secure=secure)
+        return answer
+
+    @router.post("/logout", response_model=Welcome, summary="Give the cookie back")
+    def logout(speaks: Speaks, _: Nothing | None = None) -> Answer:
+        answer = Answer(Welcome(speaks("web.farewell")))
+        if context.latch is not None:
+            answer.delete_cookie(context.latch.cookie_name, httponly=True, samesite="strict")
+        return answer
+
+    return router
+
+
+def _refuse(context: Context, eye: Eye, what: str) -> None:
+    """By a fresh look: what was seen a second ago may be over."""
+    eye.blink()
+    seen, last = eye.look(), context.actions.last()
+    if what in deciding.possible(seen, last, context):
+        return
+    cannot = context.portals.cannot_start
+    if cannot is not None:
+        raise BadConfiguration(cannot.message, code=cannot.code, hint=cannot.hint)
+    if last is not None and last.exit_code is None:
+        raise Refused(409, BUSY, "busy")
+    at_rest = seen.now.verdict in deciding.AT_REST
+    if what == deciding.RETRY and at_rest:
+        raise Refused(409, "NOTHING_FAILED", "nothing_failed")
+    if what == deciding.RESUME and at_rest:
+        raise Refused(409, plan.NO_RUN, "no_resume")
+    raise Refused(409, plan.UNDER_WAY, "under_way" if seen.now.verdict in deciding.AT_WORK else "to_resume")

@@ -1,0 +1,122 @@
+"""What can be done from a page: begin, go on, try again, analyze. Each is a command of this very program, in a process
+of its own that outlives the page; what it says before it has a run (a closed gate, a wrong setting) is kept and shown.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from b24migrate.errors import Halted
+from b24migrate.hosts.web.notes import LastAction, Places, held, is_held, note, private, read
+
+LAST_WORDS = 2000  # characters of what a process said that ended without an explanation
+WELL_TOLD = (0, 3, 4, 5)  # how a run ended, the front page says
+VANISHED = "ACTION_VANISHED"
+RUN, RESUME, RETRY, ANALYZE = "run", "resume", "retry", "analyze"
+
+
+class Starter(Protocol):
+    """Each raises a MigrationError when it cannot be begun; Halted with ACTION_UNDER_WAY while another is under way."""
+
+    def run(self, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def retry(self, entities: Sequence[str], code: str) -> None: ...
+
+    def analyze(self) -> None: ...
+
+    def last(self) -> LastAction | None: ...
+
+
+class ProcessStarter:
+    """`places` is asked each time, since the configuration may name another store by now."""
+
+    def __init__(
+        self,
+        config: Path | None,
+        places: Callable[[], Places],
+        *,
+        environ: Mapping[str, str] | None = None,
+        redact: Callable[[str], str] = str,
+    ) -> None:
+        self._config = config
+        self._places = places
+        self._environ = environ
+        self._redact = redact
+        self._one = threading.Lock()
+
+    def run(self, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> None:
+        named = [text for name in entities for text in ("--entity", name)]
+        named += [text for name in phases for text in ("--phase", name)]
+        limit = [] if test_limit is None else ["--test-limit", str(test_limit)]
+        self._begin(RUN, [*named, *limit])
+
+    def resume(self) -> None:
+        self._begin(RESUME, [])
+
+    def retry(self, entities: Sequence[str], code: str) -> None:
+        named = [text for name in entities for text in ("--entity", name)]
+        self._begin(RETRY, [*named, *([f"--code={code}"] if code else [])])
+
+    def analyze(self) -> None:
+        self._begin(ANALYZE, [])
+
+    def last(self) -> LastAction | None:
+        places = self._places()
+        found = _as_it_is(places)
+        if found is None or found.message or (found.exit_code in WELL_TOLD and found.code != VANISHED):
+            return found
+        return found if found.exit_code is None else replace(found, message=self._last_words(places))
+
+    def _begin(self, what: str, arguments: Sequence[str]) -> None:
+        places = self._places()
+        with self._one, held(places.lock) as lock:
+            note(places.note, LastAction(what, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"))
+            child = self._process(places, [what, *arguments], lock)
+        threading.Thread(target=child.wait, name="b24migrate-started", daemon=True).start()  # leaves no zombie
+
+    def _process(self, places: Places, arguments: Sequence[str], lock: int | None) -> subprocess.Popen[bytes]:
+        config = ["--config", str(self._config.absolute())] if self._config else []
+        command = [sys.executable, "-m", "b24migrate.hosts.web.started", str(places.note), *config, *arguments]
+        kept = (lock,) if lock is not None else ()
+        with private(places.log) as out:
+            try:
+                return subprocess.Popen(  # noqa: S603 - our own interpreter and our own module, no shell
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=out,
+                    env=None if self._environ is None else dict(self._environ),
+                    start_new_session=True,
+                    pass_fds=kept,
+                )
+            except OSError as error:
+                message = f"The process cannot be started: {error.strerror}."
+                raise Halted(message, code=VANISHED, hint="Start it on the command line.") from None
+
+    def _last_words(self, places: Places) -> str:
+        try:
+            said = places.log.read_bytes()[-LAST_WORDS:].decode("utf-8", "replace").strip()
+        except OSError:
+            said = ""
+        return self._redact(said)
+
+
+def _as_it_is(places: Places) -> LastAction | None:
+    """One that has not noted its end and holds the lock no longer was killed."""
+    found = read(places.note)
+    if found is None or found.exit_code is not None or is_held(places.lock):
+        return found
+    found = read(places.note)  # it may have ended between the two looks
+    if found is None or found.exit_code is not None:
+        return found
+    hint = "Its last words are all that is known; start it again."
+    return replace(found, exit_code=4, code=VANISHED, hint=hint)

@@ -1,0 +1,81 @@
+"""All of the dashboard, behind its guard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from b24migrate import __version__
+from b24migrate.errors import MigrationError
+from b24migrate.hosts.web.acting import acting
+from b24migrate.hosts.web.answers import Answer, Refused
+from b24migrate.hosts.web.context import Context
+from b24migrate.hosts.web.guard import Guard
+from b24migrate.hosts.web.pages import Pages
+from b24migrate.hosts.web.reading import reading
+from b24migrate.hosts.web.seeing import Eye
+from b24migrate.hosts.web.static import Static
+
+ROOT = "/api/v1"
+ABOUT = """How a migration from a Bitrix24 Cloud portal to a box stands, and what can be done about it.
+
+Every refusal is `{"code", "message", "hint"}`; `GET /api/v1/errors/{code}` explains a code. Times are UTC, durations
+seconds. A change is a POST with `Content-Type: application/json` and the header `X-B24migrate: 1`. Where a token is in
+use: `Authorization: Bearer TOKEN`, or the cookie that `POST /api/v1/login` sets."""
+
+
+def application(context: Context) -> FastAPI:
+    app = FastAPI(
+        title="b24migrate dashboard",
+        version=__version__,
+        description=ABOUT,
+        openapi_url=f"{ROOT}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        default_response_class=Answer,
+        separate_input_output_schemas=False,
+    )
+    eye = Eye(context)
+    pages = Pages(context, Static())
+    app.include_router(reading(context, eye), prefix=ROOT)
+    app.include_router(acting(context, eye), prefix=ROOT)
+    app.include_router(pages.router())
+    app.add_middleware(Guard, doors=context.doors, latch=context.latch, redact=context.redact, page=pages.refused)
+    app.add_exception_handler(MigrationError, _passed_on)
+    app.add_exception_handler(HTTPException, _unserved)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    return app
+
+
+# ---------------------------------------------------------------- what the framework refuses, in our words
+
+
+async def _passed_on(_: Request, error: Exception) -> Response:
+    raise error  # the guard answers
+
+
+async def _unserved(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for these
+    if error.status_code == 404:
+        raise Refused(404, "DASHBOARD_NOT_FOUND", "page") from None
+    if error.status_code == 405:
+        raise Refused(405, "DASHBOARD_METHOD", "method", headers=error.headers) from None
+    raise Refused(error.status_code, "DASHBOARD_BODY", "unreadable") from None
+
+
+async def _invalid(_: Request, error: Exception) -> Response:
+    """Names the value, and never repeats it: it may be anything."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these
+    first: Any = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"][1:] if not isinstance(part, int)) or "the body"
+    said = str(first["msg"]).removeprefix("Value error, ")
+    raise Refused(422, "USAGE", "value", where=_plain(where), said=said) from None
+
+
+def _plain(text: str) -> str:
+    return text if text.isascii() and text.isprintable() and len(text) <= 80 else "a name that is not known"

@@ -1,0 +1,138 @@
+"""What may stand in a request, with its limits, and which refusals may come: so that OpenAPI says all of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Path, Query, Request
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from b24migrate.entities import FILES, catalog
+from b24migrate.hosts.web.answers import Problem
+from b24migrate.hosts.words import LANGUAGES, Words, preferred, words
+from b24migrate.records import Fate
+from b24migrate.streams import PHASES
+
+LANGUAGE_COOKIE = "b24migrate_language"
+ENTITIES = tuple(one.name for one in catalog().entities)
+STREAMS = (*catalog().streams, FILES.name)
+FATES = tuple(one.value for one in Fate if one is not Fate.MATCH)
+LONGEST_ID = 500
+LONGEST_TEXT = 200
+LONGEST_CURSOR = 4000
+Language = Literal["en", "ru"]
+
+
+def one_of(*known: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if text and text not in known:
+            raise ValueError(f"is none of: {', '.join(known)}")
+        return text
+
+    return AfterValidator(check)
+
+
+def _enum(*known: str, empty: bool = True) -> dict[str, Any]:
+    return {"enum": [*([""] if empty else []), *known]}
+
+
+def chosen_language(request: Request, said: str | None = None) -> str:
+    """What the address says, else what was chosen before, else what the browser prefers."""
+    cookie = request.cookies.get(LANGUAGE_COOKIE, "")
+    for one in (said, cookie):
+        if one in LANGUAGES:
+            return one
+    return preferred(request.headers.get("accept-language", ""))
+
+
+def spoken(
+    request: Request,
+    lang: Annotated[
+        Language | None, Query(description="The language of our own texts; otherwise that of Accept-Language.")
+    ] = None,
+) -> Words:
+    return words(chosen_language(request, lang))
+
+
+Speaks = Annotated[Words, Depends(spoken)]
+StreamQuery = Annotated[
+    str,
+    one_of(*STREAMS),
+    Query(description="Only this kind of record.", json_schema_extra=_enum(*STREAMS)),
+]
+StreamPath = Annotated[
+    str,
+    one_of(*STREAMS),
+    Path(description="The kind of record.", min_length=1, json_schema_extra=_enum(*STREAMS, empty=False)),
+]
+FateQuery = Annotated[
+    str, one_of(*FATES), Query(description="Only what was found so.", json_schema_extra=_enum(*FATES))
+]
+IdPath = Annotated[str, Path(description="Its id on the source.", min_length=1, max_length=LONGEST_ID)]
+CodePath = Annotated[str, Path(description="An error code.", min_length=1, max_length=LONGEST_TEXT)]
+After = Annotated[
+    str, Query(description="The `next` of the answer before; nothing to begin.", max_length=LONGEST_CURSOR)
+]
+Limit = Annotated[int, Query(description="How many at most.", ge=1, le=500)]
+Sought = Annotated[
+    str, Query(description="An id, an e-mail address or a part of a title.", min_length=1, max_length=LONGEST_TEXT)
+]
+Since = Annotated[datetime | None, Query(description="Only what came after; nothing: all of it.")]
+
+EntityName = Annotated[str, one_of(*ENTITIES), Field(json_schema_extra=_enum(*ENTITIES, empty=False), min_length=1)]
+PhaseName = Annotated[str, one_of(*PHASES), Field(json_schema_extra=_enum(*PHASES, empty=False), min_length=1)]
+Code = Annotated[str, StringConstraints(max_length=LONGEST_TEXT, pattern=r"^[A-Za-z0-9_.-]*$")]
+
+
+class Wish(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class RunWish(Wish):
+    """Nothing means what the configuration wants: all entities, all phases, its own test limit."""
+
+    entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
+    phases: list[PhaseName] = Field(default=[], max_length=len(PHASES))
+    test_limit: int | None = Field(default=None, ge=0, le=1_000_000_000, description="0: everything.")
+
+
+class RetryWish(Wish):
+    """Nothing means everything that failed."""
+
+    entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
+    code: Code = Field(default="", description="Only what failed with this code.")
+
+
+class Nothing(Wish):
+    """There is nothing to say."""
+
+
+class LoginWish(Wish):
+    token: str = Field(max_length=1000)
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: {"model": Problem, "description": MEANINGS[status]} for status in sorted(statuses)}
+
+
+MEANINGS = {
+    400: "The request cannot be read.",
+    401: "The dashboard's token is needed: `Authorization: Bearer TOKEN`, or the cookie of a login.",
+    403: "The request might be forged: the header `X-B24migrate: 1` is missing, or a page of another site sent it.",
+    404: "There is no such thing.",
+    408: "The body did not come in time.",
+    409: "It makes no sense now: something else is under way, or there is nothing to do it with.",
+    412: "A gate is closed.",
+    413: "The body is larger than 64 KB.",
+    414: "The address is longer than 8 KB.",
+    415: "The body is no JSON.",
+    421: "The Host is none of ours.",
+    422: "A value is wrong, or so is the configuration.",
+    429: "Too many wrong tokens.",
+    500: "A bug; the log has the details under the reference.",
+    503: "The store or a portal does not answer.",
+}
+ANY = (400, 401, 408, 413, 414, 421, 422, 429, 500, 503)
+LOOK = refusals(*ANY)
+CHANGE = refusals(*ANY, 403, 409, 412, 415)

@@ -1,0 +1,125 @@
+"""What the dashboard knows: the application, which it opens by the configuration and opens anew when that has changed,
+the secrets that no answer shows, and who begins what is asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from b24migrate import __version__
+from b24migrate.errors import BadConfiguration
+from b24migrate.hosts.functions.keeper import Keeper
+from b24migrate.hosts.web.actions import ProcessStarter, Starter
+from b24migrate.hosts.web.answers import Problem
+from b24migrate.hosts.web.notes import Places
+from b24migrate.hosts.web.security import Doors, Latch
+from b24migrate.hosts.words import LANGUAGES
+from b24migrate.settings import DEFAULT_FILE, Settings, load
+from b24migrate.wiring import App, open_app
+
+SECRETS_REMEMBERED = 20  # configurations
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where we are. `cannot_start` says why nothing can be begun from here, if so."""
+
+    version: str
+    store: str
+    source: str
+    target: str
+    config: str
+    language: str
+    languages: tuple[str, ...]
+    token: bool
+    cannot_start: Problem | None
+
+
+@dataclass(slots=True)
+class Portals:
+    """What the last opening told."""
+
+    source: str = ""
+    target: str = ""
+    cannot_start: Problem | None = None
+
+
+@dataclass(eq=False)
+class Context:
+    config: Path | None = None
+    environ: Mapping[str, str] | None = None  # None: the process's own
+    doors: Doors = field(default_factory=Doors)
+    latch: Latch | None = None
+    starter: Starter | None = None  # None: processes of this program
+
+    def __post_init__(self) -> None:
+        self._redactors: list[Callable[[str], str]] = []
+        self._stamp: object = None
+        self._stamping = threading.Lock()
+        self.portals = Portals()
+        self.keeper = Keeper(self._opened)
+        self.actions: Starter = self.starter or ProcessStarter(
+            self.config, self._places, environ=self.environ, redact=self.redact
+        )
+
+    @contextmanager
+    def app(self) -> Iterator[App]:
+        """Raises BadConfiguration or Halted."""
+        with self.keeper.app(fresh=self._has_changed()) as app:
+            yield app
+
+    def redact(self, text: str) -> str:
+        """Without any secret that was ever known here: one that was replaced may still be in somebody's hands."""
+        for redact in self._redactors:
+            text = redact(text)
+        return text
+
+    def session(self, language: str) -> Session:
+        with self.app() as app:
+            place = str(app.work.store.describe()["place"])
+        portals = self.portals
+        config = str((self.config or Path(DEFAULT_FILE)).absolute())
+        ends = portals.source, portals.target
+        needs_token = self.latch is not None
+        return Session(__version__, place, *ends, config, language, LANGUAGES, needs_token, portals.cannot_start)
+
+    def close(self) -> None:
+        self.keeper.close()
+
+    @contextmanager
+    def _opened(self) -> Iterator[App]:
+        settings = self._loaded()
+        with open_app(settings) as app:
+            yield app
+
+    def _loaded(self) -> Settings:
+        """Where a portal's secret cannot be had, what is stored can still be shown."""
+        cannot = None
+        try:
+            settings = load(self.config, environ=self.environ)
+        except BadConfiguration as error:
+            settings = load(self.config, environ=self.environ, portals=False)
+            cannot = Problem(error.code, error.message, error.hint)
+        source = "" if "source" in settings.absent else settings.source.webhooks[0].origin
+        target = "" if "target" in settings.absent else settings.target.parsed.origin
+        self.portals = Portals(source, target, cannot)
+        self._redactors = [settings.redactor.redact, *self._redactors][:SECRETS_REMEMBERED]
+        return settings
+
+    def _places(self) -> Places:
+        with self.app() as app:
+            return Places.beside(app.settings.store.log_file)
+
+    def _has_changed(self) -> bool:
+        """Whether the configuration is another than when it was last looked at."""
+        try:
+            about = (self.config or Path(DEFAULT_FILE)).stat()
+            stamp: object = (about.st_mtime_ns, about.st_size, about.st_ino)
+        except OSError:
+            stamp = None
+        with self._stamping:
+            before, self._stamp = self._stamp, stamp
+        return before is not None and stamp is not None and before != stamp

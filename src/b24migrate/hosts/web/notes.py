@@ -1,0 +1,112 @@
+"""What was begun from a page, kept in files beside the store: how it stands, what it says, and who holds it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from b24migrate.errors import Halted
+
+if sys.platform != "win32":
+    import fcntl
+
+BUSY = "ACTION_UNDER_WAY"
+TRIES, BETWEEN_S = 5, 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class LastAction:
+    """What was last begun from a page. `exit_code` is null while it is under way; `message`, `hint` and `code` say why
+    it ended, if it was stopped."""
+
+    what: str
+    at: str
+    exit_code: int | None = None
+    message: str = ""
+    hint: str = ""
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Beside the store: what the process says, how it stands, and the file that one process at a time holds."""
+
+    log: Path
+    note: Path
+    lock: Path
+
+    @classmethod
+    def beside(cls, log_file: Path) -> Places:
+        return cls(*(log_file.with_suffix(ending) for ending in (".started.log", ".started.json", ".started.lock")))
+
+
+@contextmanager
+def held(path: Path) -> Iterator[int | None]:
+    """The process inherits it and holds it as long as it lives, however it ends. Raises Halted while another does."""
+    with private(path) as file:
+        if sys.platform == "win32":
+            yield None
+            return
+        for _ in range(TRIES):
+            with suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(BETWEEN_S)  # somebody may only look whether it is held
+        else:
+            hint = "Wait for its end; the front page says how far it is."
+            raise Halted("Something that was begun here is still under way.", code=BUSY, hint=hint)
+        yield file
+
+
+def is_held(path: Path) -> bool:
+    if sys.platform == "win32":
+        return False
+    try:
+        file = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(file)
+    return False
+
+
+@contextmanager
+def private(path: Path) -> Iterator[int]:
+    """Empty, and for nobody else to read."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError as error:
+        hint = "Check its folder: what is started from the page writes there what it says."
+        raise Halted(f"{path} cannot be written: {error.strerror}.", code="STORE_REFUSED", hint=hint) from None
+    try:
+        with suppress(OSError):
+            path.chmod(0o600)  # one that was there before
+        yield file
+    finally:
+        os.close(file)
+
+
+def note(path: Path, action: LastAction) -> None:
+    """It appears whole."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    with private(fresh) as file:
+        os.write(file, msgspec.json.encode(action))
+    fresh.replace(path)
+
+
+def read(path: Path) -> LastAction | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=LastAction)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,66 @@
+"""The front page's look at the store: one for everybody, at most once a second, less often where the store is far."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from b24migrate.errors import MigrationError
+from b24migrate.hosts.web.context import Context
+from b24migrate.phases.work import Work
+from b24migrate.pipeline.overview import Looking
+from b24migrate.pipeline.overview.model import Overview
+
+EVERY_S = 1.0
+LOOKING_SHARE = 0.1  # of the time that goes by
+OLDEST_S = 30.0  # a look that failed may be replaced by the last one for so long
+
+
+class Eye:
+    def __init__(self, context: Context, now: Callable[[], float] = time.monotonic) -> None:
+        self._context = context
+        self._now = now
+        self._looking_at: tuple[Work, Looking] | None = None
+        self._looking = threading.Lock()
+        self._seen: Overview | None = None
+        self._seen_s = 0.0
+        self._due_s = 0.0
+
+    def look(self) -> Overview:
+        """While somebody looks, others get what was seen before. Raises a MigrationError when nothing can be seen."""
+        if self._seen is not None and self._now() < self._due_s:
+            return self._seen
+        if not self._looking.acquire(blocking=self._seen is None):
+            seen = self._seen
+            assert seen is not None  # noqa: S101 - it is never forgotten
+            return seen
+        try:
+            return self._seen if self._seen is not None and self._now() < self._due_s else self._look()
+        finally:
+            self._looking.release()
+
+    def blink(self) -> None:
+        """What was seen is old: something was changed from here."""
+        self._due_s = 0.0
+
+    def _look(self) -> Overview:
+        began_s = self._now()
+        try:
+            with self._context.app() as app:
+                found = self._viewer(app.work).look()
+        except MigrationError:
+            if self._seen is None or began_s - self._seen_s > OLDEST_S:
+                raise
+            self._due_s = began_s + EVERY_S  # a far store may miss a beat
+            return self._seen
+        now_s = self._now()
+        self._seen, self._seen_s = found, now_s
+        self._due_s = now_s + max(EVERY_S, (now_s - began_s) / LOOKING_SHARE)
+        return found
+
+    def _viewer(self, work: Work) -> Looking:
+        """Who remembers the looks before this one, as long as it is the same store that he looks at."""
+        if self._looking_at is None or self._looking_at[0] is not work:
+            self._looking_at = work, Looking(work)
+        return self._looking_at[1]
