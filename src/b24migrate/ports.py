@@ -159,6 +159,10 @@ class Store(Protocol):
         """(status, error code) -> how many, for records that carry an error and are not IMPORT_OK."""
         ...
 
+    def one_failed(self, table: Table, status: Status, code: str) -> Record | None:
+        """An example: any record with this status and error code. Cheap, however many there are."""
+        ...
+
     def cuts(self, table: Table, span: Span, every: int, *, whole_parents: bool, pending: bool) -> list[Span]:
         """Divides the span into consecutive spans of about `every` records (with `pending`: of records that are NEW or
         ERROR_RETRY) that cover all of them; with `whole_parents` no parent's children are divided."""
@@ -331,6 +335,10 @@ class Queue(Protocol):
         """All that are not finished, of every scope, the oldest first."""
         ...
 
+    def held(self, *, now: datetime) -> int:
+        """How many jobs somebody works on at this moment. Cheap."""
+        ...
+
     def next_visible(self) -> datetime | None:
         """When the next job can be taken, a leased one when its lease ends; None if there is none."""
         ...
@@ -340,6 +348,13 @@ class Queue(Protocol):
         ...
 
     def dead(self, scope: str = "") -> list[DeadLetter]: ...
+
+    def dead_count(self) -> int: ...
+
+    def dead_parts(self, scope: str = "") -> list[DeadLetter]:
+        """Of the dead letters those that tell of a part of the work. Every failed record may leave one, so these are
+        found without a look at the others."""
+        ...
 
     def revive(self, scope: str = "") -> int:
         """Puts dead letters back to work with attempts 0. Returns how many."""

@@ -544,6 +544,8 @@ def test_an_error_may_be_as_long_as_it_likes_or_nothing_but_spaces(store: AzureS
     assert [(found.last_error_code, found.last_error) for found in (one, two)] == [(" ", ""), ("  ", "")]
     assert (three.last_error_code, three.last_error) == ("", "only a text")
     assert store.error_counts(GROUPS) == {("IMPORT_ERR", code): 1 + (code == "") for code in ("", " ", "  ")}
+    examples = [store.one_failed(GROUPS, Status.IMPORT_ERR, code) for code in ("", " ", "  ")]
+    assert [one and one.row_key for one in examples] == ["0", "1", "2"]
 
 
 def test_more_error_codes_than_are_counted_are_looked_up(store: AzureStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,6 +128,10 @@ class Records(Machine):
         assert self.store.counters("seen:") == +self.seen
         errors = Counter((str(kept.status), kept.code) for kept in self.model.values() if kept.code)
         assert self.store.error_counts(GROUPS) == errors
+        for status, code in errors:
+            example = self.store.one_failed(GROUPS, Status(status), code)
+            assert example is not None
+            assert (example.status, example.last_error_code) == (status, code)
 
     @invariant()
     def records_agree(self) -> None:
@@ -239,6 +243,7 @@ class Jobs(Machine):
     def nothing_is_lost_or_doubled(self) -> None:
         assert self.queue.open("s") == len(self.order)
         assert {letter.job.id for letter in self.queue.dead()} == set(self.dead)
+        assert self.queue.dead_count() == len(self.dead)
         assert (self.queue.next_visible() is None) == (not self.order)
 
     def take(self, data: st.DataObject) -> Lease:

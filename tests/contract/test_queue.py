@@ -153,6 +153,31 @@ def test_a_letter_needs_no_lease(queue: Queue) -> None:
     assert queue.open("groups-get") == 0
 
 
+def test_letters_of_parts_are_told_from_those_of_records(queue: Queue) -> None:
+    of_records = [Job("groups-set", "send", {"stream": "groups", "record": str(number)}) for number in range(5)]
+    lookalike = Job("groups-get", "read", {"deep": {"record": 1}, "text": '"record":1', "recorded": None})
+    for job in (B, *of_records, lookalike, OTHER, A):
+        queue.letter(job, code="X", reason="", now=NOON)
+    assert [one.job for one in queue.dead_parts()] == [B, lookalike, OTHER, A]
+    assert [one.job for one in queue.dead_parts("groups-get")] == [B, lookalike, A]
+    assert queue.dead_parts("groups-set") == queue.dead_parts("groups") == []
+    assert queue.dead_count() == 9
+    queue.drop("groups-get")
+    assert ([one.job for one in queue.dead_parts()], queue.dead_count()) == ([OTHER], 6)
+
+
+def test_jobs_are_held_by_whoever_works_on_them(queue: Queue) -> None:
+    queue.put([A, B, C, OTHER])
+    assert queue.held(now=NOON) == 0
+    queue.park(claim(queue), until=at(99))
+    lease = claim(queue)
+    claim(queue, lease_s=30)
+    assert queue.held(now=at(1)) == 2
+    assert queue.held(now=at(31)) == 1
+    queue.finish(lease, [])
+    assert queue.held(now=at(1)) == 1
+
+
 def test_revived_letters_work_again_from_the_first_attempt(queue: Queue) -> None:
     queue.put([A.tried(3, 3), OTHER])
     queue.bury(claim(queue), code="X", reason="", now=NOON)

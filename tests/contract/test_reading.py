@@ -127,6 +127,22 @@ def test_failed_are_errors_and_retries_in_order(store: Store) -> None:
     assert store.failed(GROUPS, 1)[0].last_error == "later"
 
 
+def test_an_example_has_the_status_and_the_code_that_were_asked_for(store: Store) -> None:
+    stage(store, *map(row, range(1, 8)))
+    settle(store, imported(1), failed(2, "A"), failed(3, "B"), retried(4, at(5), code="A"), failed(5, "A"))
+    found = store.one_failed(GROUPS, Status.IMPORT_ERR, "A")
+    assert found is not None
+    assert found.row_key in ("2", "5")
+    assert (found.status, found.last_error_code) == (Status.IMPORT_ERR, "A")
+    waits = store.one_failed(GROUPS, Status.ERROR_RETRY, "A")
+    assert waits is not None
+    assert waits.row_key == "4"
+    assert store.one_failed(GROUPS, Status.ERROR_RETRY, "B") is None
+    assert store.one_failed(GROUPS, Status.IMPORT_ERR, "C") is None
+    settle(store, imported(3))
+    assert store.one_failed(GROUPS, Status.IMPORT_ERR, "B") is None
+
+
 def test_errors_are_counted_by_status_and_code(store: Store) -> None:
     stage(store, *map(row, range(1, 9)))
     settle(store, failed(1, "A"), failed(2, "A"), failed(3, "B"), retried(4, at(5), code="A"))

@@ -86,8 +86,8 @@ def _records(work: Work, stream: str) -> list[Cause]:
     table = work.streams[stream].table
     found = []
     for (status, code), count in work.store.error_counts(table).items():
-        samples = work.store.failed(table, 1, code=code)
-        example, message = (samples[0].row_key, samples[0].last_error or "") if samples else ("", "")
+        one = work.store.one_failed(table, Status(status), code)
+        example, message = (one.row_key, one.last_error or "") if one else ("", "")
         page = page_of(code)
         found.append(Cause(stream, code, count, status, example, message, _fix(page, status), page.cause, link(page)))
     return found
@@ -104,9 +104,9 @@ def _letters(work: Work, stream: str) -> list[Cause]:
     found: dict[tuple[str, str], Cause] = {}
     entity = work.owner.get(stream)
     tasks = {entity.task(phase) for phase in (*PHASES, LATE)} if entity else set()
-    for letter in work.queue.dead():
-        if "record" in letter.job.args or (stream and letter.job.scope not in tasks):
-            continue  # records are counted as such
+    for letter in work.queue.dead_parts():  # records are counted as such
+        if stream and letter.job.scope not in tasks:
+            continue
         key = letter.job.scope, letter.code
         count = found[key].count + 1 if key in found else 1
         page = page_of(letter.code)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 
 from b24migrate.phases.work import Work
 from b24migrate.ports import FINDINGS, INVENTORY
-from b24migrate.records import Status
+from b24migrate.records import Record, Status
 from b24migrate.streams import Entity, Stream
 
 MOST_FILES_LOOKED_AT = 10_000
+
+
+class _Whose(msgspec.Struct):
+    entity: str
 
 
 def is_verified(work: Work, entity: Entity) -> bool:
@@ -18,9 +24,20 @@ def is_verified(work: Work, entity: Entity) -> bool:
 
 def failed_files(work: Work, entity: Entity) -> int:
     """Files of the entity's records that could not be fetched or were refused."""
-    failed = work.store.failed(work.streams["files"].table, MOST_FILES_LOOKED_AT)
-    final = (one for one in failed if one.status is Status.IMPORT_ERR)
-    return sum(msgspec.json.decode(one.payload)["entity"] == entity.name for one in final)
+    return failed_files_by_entity(work)[entity.name]
+
+
+def failed_files_by_entity(work: Work) -> Counter[str]:
+    """Of the first ten thousand. Whose a file is stands in what is staged of it: for all entities that is read once."""
+    table = work.streams["files"].table
+    if not work.store.counts(table)[Status.IMPORT_ERR]:
+        return Counter()
+    failed = work.store.failed(table, MOST_FILES_LOOKED_AT)
+    return Counter(_whose(one) for one in failed if one.status is Status.IMPORT_ERR)
+
+
+def _whose(file: Record) -> str:
+    return msgspec.json.decode(file.payload, type=_Whose).entity
 
 
 def stream_is_clean(work: Work, stream: Stream) -> bool:

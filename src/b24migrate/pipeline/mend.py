@@ -36,9 +36,9 @@ def renew(work: Work, names: Collection[str], code: str = "") -> Renewed:
     for entity in (one for one in work.entities if one.name in names):
         records = sum(work.store.renew(stream.table, code=code) for stream in entity.streams)
         parts = sum(
-            "record" not in letter.job.args and code in ("", letter.code)
+            code in ("", letter.code)
             for phase in (*PHASES, LATE)
-            for letter in work.queue.dead(entity.task(phase))
+            for letter in work.queue.dead_parts(entity.task(phase))
         )
         renewed.records += records
         renewed.parts += parts

@@ -72,6 +72,14 @@ def failed(code: str = "") -> Where:
     )
 
 
+def failed_as(status: Status, code: str) -> Where:
+    said = f"Status eq '{status}'"
+    return Where(
+        f"{said} and LastErrorCode eq {_quoted(code)}" if code.strip() else said,  # blanks are kept in another form
+        lambda one: one["Status"] == status and value_of(one, "LastErrorCode") == code,
+    )
+
+
 def with_status(status: Status) -> Where:
     return Where(f"Status eq '{status}'", lambda one: one["Status"] == status)
 

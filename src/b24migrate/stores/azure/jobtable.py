@@ -53,6 +53,12 @@ class JobTable:
         beginning, asked = (f"{DEAD}{scope}:", "Scope eq @scope") if scope else (DEAD, "")
         return sorted(self._rows(beginning, asked, {"scope": scope}), key=lambda row: str(row.values["Age"]))
 
+    def count_letters(self) -> int:
+        return sum(1 for _ in self._rows(DEAD, select=("RowKey",)))
+
+    def held(self, now: str) -> int:
+        return sum(1 for _ in self._rows(JOB, "Token gt '' and VisibleAt gt @now", {"now": now}, select=("RowKey",)))
+
     def count(self, scope: str) -> int:
         """How many jobs a scope has: never 0 while there is one, or what followed it.
 

@@ -238,6 +238,12 @@ class AzureQueue:
     def dead(self, scope: str = "") -> list[DeadLetter]:
         return self._letters.all(scope)
 
+    def dead_count(self) -> int:
+        return self._table.count_letters()
+
+    def dead_parts(self, scope: str = "") -> list[DeadLetter]:
+        return [letter for letter in self._letters.all(scope) if "record" not in letter.job.args]
+
     def revive(self, scope: str = "") -> int:
         found = self._table.letters(scope)
         for rows in packed(found, lambda row: sent_bytes(row.values), OPERATIONS // 3, TRANSACTION_BYTES // 2):
@@ -260,6 +266,9 @@ class AzureQueue:
 
     def jobs(self) -> list[Waiting]:
         return [Waiting(row.job(self._blobs), _moment(row.visible_at), bool(row.token)) for row in self._table.jobs()]
+
+    def held(self, *, now: datetime) -> int:
+        return self._table.held(text(now))
 
     def next_visible(self) -> datetime | None:
         """Nearly always there is one, or there is none at all: only otherwise all have to be looked at."""

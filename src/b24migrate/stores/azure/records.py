@@ -18,6 +18,7 @@ from b24migrate.stores.azure.finding import (
     Where,
     due,
     failed,
+    failed_as,
     not_due,
     with_status,
     without_status,
@@ -94,6 +95,15 @@ class RecordRoom(ChangingRoom):
             return []
         keys = self.order.keys(table, _EVERYTHING, look)
         return self._records(islice(self.finder.matching(table, keys, failed(code), None), limit))
+
+    def one_failed(self, table: Table, status: Status, code: str) -> Record | None:
+        look = self.order.look(table)
+        if not look.numbers.counts()[status]:
+            return None
+        keys = self.order.keys(table, _EVERYTHING, look)
+        where = failed_as(status, code)
+        found = filter(where.holds, self.finder.matching(table, keys, where, None))
+        return next(iter(self._records(islice(found, 1))), None)
 
     def _first(self, table: Table, span: Span, limit: int, where: Where) -> Iterable[Any]:
         found = self.finder.matching(table, self.order.keys(table, span), where, None, first=max(1, limit))

@@ -47,6 +47,12 @@ ON CONFLICT (Id) DO UPDATE SET Attempts = excluded.Attempts, Failures = excluded
 _DEAD = """
 SELECT Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt FROM DeadLetters WHERE ? IN ('', Scope) ORDER BY Seq
 """
+# The plus keeps the planner from walking all of them because they lie in order.
+_DEAD_PARTS = """
+SELECT Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt FROM DeadLetters
+WHERE json_type(Args, '$.record') IS NULL AND Scope {which} ? ORDER BY +Seq
+"""
+_HELD = "SELECT count(*) FROM Jobs INDEXED BY JobsOwned WHERE Owner IS NOT NULL AND VisibleAt > ?"
 _JOBS = "SELECT Scope, Kind, Args, Attempts, Failures, VisibleAt, Token IS NOT NULL FROM Jobs ORDER BY Seq"
 _RELEASE = """
 UPDATE Jobs SET Owner = NULL, Token = NULL, LeaseUntil = NULL, VisibleAt = NULL WHERE Seq = ? AND Token = ?
@@ -123,6 +129,11 @@ class SqliteQueue:
             rows = connection.execute(_JOBS).fetchall()
         return [Waiting(_job(*row), moment(at) if at else None, bool(held)) for *row, at, held in rows]
 
+    def held(self, *, now: datetime) -> int:
+        with self._database.reading() as connection:
+            (count,) = connection.execute(_HELD, (text(now),)).fetchone()
+        return int(count)
+
     def next_visible(self) -> datetime | None:
         with self._database.reading() as connection:
             row = connection.execute("SELECT VisibleAt FROM Jobs ORDER BY VisibleAt LIMIT 1").fetchone()
@@ -139,6 +150,17 @@ class SqliteQueue:
     def dead(self, scope: str = "") -> list[DeadLetter]:
         with self._database.reading() as connection:
             rows = connection.execute(_DEAD, (scope,)).fetchall()
+        return [DeadLetter(_job(*row[:5]), *row[5:]) for row in rows]
+
+    def dead_count(self) -> int:
+        with self._database.reading() as connection:
+            (count,) = connection.execute("SELECT count(*) FROM DeadLetters").fetchone()
+        return int(count)
+
+    def dead_parts(self, scope: str = "") -> list[DeadLetter]:
+        query = _DEAD_PARTS.format(which="=" if scope else ">=")
+        with self._database.reading() as connection:
+            rows = connection.execute(query, (scope,)).fetchall()
         return [DeadLetter(_job(*row[:5]), *row[5:]) for row in rows]
 
     def revive(self, scope: str = "") -> int:

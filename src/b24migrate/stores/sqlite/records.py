@@ -42,6 +42,10 @@ _KNOWN = 'SELECT Ord FROM "{table}" WHERE Ord IN ({marks})'
 _FAILED = """
 SELECT {record} FROM "{table}" INDEXED BY "{table}Failed" WHERE {failed} {also} ORDER BY Ord LIMIT ?
 """
+_EXAMPLE = """
+SELECT {record} FROM "{table}" INDEXED BY "{table}Errors"
+WHERE LastErrorCode IS NOT NULL AND Status <> 'IMPORT_OK' AND Status = ? AND LastErrorCode = ? LIMIT 1
+"""
 _ERRORS = """
 SELECT Status, LastErrorCode, count(*) FROM "{table}" INDEXED BY "{table}Errors"
 WHERE LastErrorCode IS NOT NULL AND Status <> 'IMPORT_OK' GROUP BY Status, LastErrorCode
@@ -122,6 +126,11 @@ class RecordRoom:
         with self.database.reading() as connection:
             rows = connection.execute(sql(_ERRORS, table))
             return {(status, code): count for status, code, count in rows}
+
+    def one_failed(self, table: Table, status: Status, code: str) -> Record | None:
+        with self.database.reading() as connection:
+            row = connection.execute(sql(_EXAMPLE, table), (status, code)).fetchone()
+        return record(row) if row else None
 
     def holder(self, table: Table, natural: str) -> str | None:
         self.database.once(sql(_NATURAL, table))

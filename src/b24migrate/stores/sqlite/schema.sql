@@ -53,6 +53,8 @@ CREATE TABLE DeadLetters (
     Reason TEXT NOT NULL,
     DiedAt TEXT NOT NULL
 );
+-- Those of records may be as many as records; who looks for the others must not walk past them.
+CREATE INDEX DeadParts ON DeadLetters (Scope, Seq) WHERE json_type(Args, '$.record') IS NULL;
 
 -- [records]
 CREATE TABLE "{table}" (
