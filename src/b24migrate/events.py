@@ -87,9 +87,20 @@ class Waited(Event):
 
 @dataclass(frozen=True, slots=True)
 class PortalDown(Event):
+    """It does not answer, and is asked again in `next_s`; in `stops_s` whoever waits for it gives up."""
+
     portal: str
     since_s: float
     error: str
+    next_s: float = 0.0
+    stops_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PortalBack(Event):
+    """It answers again."""
+
+    portal: str
 
 
 @dataclass(frozen=True, slots=True)

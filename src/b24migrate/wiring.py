@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from b24migrate.bitrix.breaker import Breaker
@@ -15,12 +16,13 @@ from b24migrate.bitrix.source import BitrixSource
 from b24migrate.clocks import SystemClock
 from b24migrate.entities import FILES, Catalog, catalog
 from b24migrate.errors import BadConfiguration
-from b24migrate.events import Event, Observer, Waited
+from b24migrate.events import Event, Observer, PortalBack, PortalDown, Waited
+from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Options, Work
 from b24migrate.pipeline import analysis
 from b24migrate.pipeline.moving import Moved, Side, move, refuse_half, refuse_unready
 from b24migrate.pipeline.runner import Runner
-from b24migrate.ports import Bill, Clock, Store
+from b24migrate.ports import OUTAGES, Bill, Clock, RegisterRow, Store
 from b24migrate.settings import Settings
 from b24migrate.stores import open_store
 from b24migrate.stores.places import exists, located
@@ -58,7 +60,7 @@ def open_app(
     opened = open_store(settings.store.url, known.tables, clock, base=base)
     try:
         refuse_half(opened.store, settings.store.url)
-        observers = (*observers, count_waits(opened.store))
+        observers = (*observers, count_waits(opened.store), note_outages(opened.store, clock))
         source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter))
         work = Work(
             entities=known.entities,
@@ -187,5 +189,22 @@ def count_waits(store: Store) -> Observer:
     def observe(event: Event) -> None:
         if isinstance(event, Waited) and event.seconds > 0:
             store.add({f"limit_wait:{event.method}": event.seconds})
+
+    return observe
+
+
+def note_outages(store: Store, clock: Clock) -> Observer:
+    """Keeps in the store which portal does not answer, so that whoever looks can say so, and until when it is waited
+    for. Who was killed meanwhile leaves it there: it counts only until the next time that the portal is asked."""
+
+    def observe(event: Event) -> None:
+        if isinstance(event, PortalDown):
+            now = clock.now()
+            times = (now + timedelta(seconds=seconds) for seconds in (-event.since_s, event.next_s, event.stops_s))
+            since, next_at, stops = map(utc_text, times)
+            values = {"SinceUtc": since, "NextUtc": next_at, "StopsUtc": stops, "Reason": event.error}
+            store.write(OUTAGES, [RegisterRow(event.portal, values)])
+        elif isinstance(event, PortalBack):
+            store.erase(OUTAGES, event.portal)
 
     return observe

@@ -13,8 +13,6 @@ import struct
 import subprocess
 import termios
 from collections.abc import Iterator
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -23,69 +21,11 @@ from tests.hosts.scene import Scene
 from b24migrate.clocks import SystemClock
 from b24migrate.hosts.cli import watching
 from b24migrate.hosts.cli.session import Session
-from b24migrate.hosts.cli.watching import Look, Verdicts
+from b24migrate.hosts.cli.watching import Look, Said
 from b24migrate.pipeline import plan
+from b24migrate.pipeline.overview import Looking
+from b24migrate.pipeline.status import snapshot
 from b24migrate.wiring import App, open_app
-
-NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-RUN = plan.Run("r", plan.Plan(("users",)), started="2026-03-01T11:00:00Z")
-
-
-def look(
-    run: plan.Run | None = RUN,
-    *,
-    waited: float = 0.0,
-    state: str = "running",
-    done: int = 0,
-    files: tuple[int, int] = (0, 0),
-) -> Look:
-    counts = {"retrieved": done, "reported": 9, "import_ok": 0, "import_err": 0, "excluded": 0}
-    entity = {"verified": False, "phases": {"get": state}, "streams": {"users": counts}, "notes": []}
-    return Look(run, {"run": "r", "entities": {"users": entity}}, {"limit_wait:user.get": waited}, files, NOW)
-
-
-def test_the_verdict_says_what_it_does_and_what_it_waits_for() -> None:
-    verdicts = Verdicts()
-    assert verdicts.of(look(waited=5.0), 0.0) == "Running for 1:00:00: users get."
-    assert "limit of the portal: user.get" in verdicts.of(look(waited=6.5), 1.0)
-    assert "limit" not in verdicts.of(look(waited=6.5), 2.0)
-
-
-def test_the_verdict_says_when_nothing_moves_any_more() -> None:
-    verdicts = Verdicts()
-    verdicts.of(look(done=1), 0.0)
-    assert "Nothing has moved" not in verdicts.of(look(done=2), 100.0)
-    assert "Nothing has moved for 2:30" in verdicts.of(look(done=2), 250.0)
-    assert "Nothing has moved" not in verdicts.of(look(done=2, waited=1.0), 251.0)
-
-
-def test_while_files_move_the_verdict_counts_them() -> None:
-    verdicts = Verdicts()
-    assert "Files: 3 of 1 036 on the target." in verdicts.of(look(files=(3, 1036)), 0.0)
-    verdicts.of(look(files=(3, 1036)), 119.0)
-    assert "Nothing has moved" not in verdicts.of(look(files=(4, 1036)), 240.0)
-    assert "Files" not in verdicts.of(look(files=(1036, 1036)), 241.0)
-
-
-@pytest.mark.parametrize(
-    ("run", "wanted"),
-    [
-        (None, "No run yet"),
-        (replace(RUN, state="ended", exit_code=0), "Done and clean."),
-        (
-            replace(RUN, state="ended", exit_code=5, message="users: 1 failed"),
-            "Finished with findings. users: 1 failed",
-        ),
-        (replace(RUN, exit_code=4, message="disk full."), "Not complete. disk full. The same command goes on"),
-        (replace(RUN, state="paused"), "Paused. `b24migrate resume`"),
-    ],
-)
-def test_the_verdict_says_how_it_stands(run: plan.Run | None, wanted: str) -> None:
-    assert wanted in Verdicts().of(look(run), 0.0)
-
-
-def test_what_is_stuck_is_named() -> None:
-    assert "Stuck: users get blocked." in Verdicts().of(look(state="blocked"), 0.0)
 
 
 @pytest.fixture
@@ -187,5 +127,32 @@ def test_on_a_dumb_terminal_nothing_is_drawn_over(scene: Scene, app: App) -> Non
         assert max(map(len, text.splitlines())) <= 80
 
 
-def test_a_look_is_as_old_as_its_clock(app: App) -> None:
-    assert abs(Look.at(app).now - SystemClock().now()) < timedelta(days=1)
+def test_a_look_says_the_same_as_status(app: App) -> None:
+    assert Look.by(Looking(app.work)).status == snapshot(app.work).to_json()
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "message", "wanted"),
+    [
+        (5, "users: 1 failed", "Finished, with something to look at. users: 1 failed `b24migrate errors`"),
+        (4, "disk full.", "stopped by an error. disk full. The same command goes on"),
+        (3, "auth.cloud: no scope.", "stopped by a gate. auth.cloud: no scope. Do what it says"),
+    ],
+)
+def test_how_it_ended_comes_with_what_to_do(app: App, exit_code: int, message: str, wanted: str) -> None:
+    run = plan.current(app.work.store)
+    assert run is not None
+    plan.end(app.work.store, SystemClock(), run, complete=exit_code == 5, exit_code=exit_code, message=message)
+    look = Look.by(Looking(app.work))
+    assert look.over
+    assert wanted in Said.of(look.seen, str).verdict
+
+
+def test_no_secret_and_no_narrow_space_reaches_the_terminal(app: App) -> None:
+    run = plan.current(app.work.store)
+    assert run is not None
+    plan.end(app.work.store, SystemClock(), run, complete=False, exit_code=4, message="s3cret")
+    said = Said.of(Look.by(Looking(app.work)).seen, lambda text: text.replace("s3cret", "***"))
+    assert "***" in said.verdict
+    assert "s3cret" not in said.verdict
+    assert "\N{NARROW NO-BREAK SPACE}" not in said.verdict + said.progress

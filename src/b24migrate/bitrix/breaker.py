@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from b24migrate.errors import Halted, Limited
-from b24migrate.events import Observer, PortalDown, tell
+from b24migrate.events import Observer, PortalBack, PortalDown, tell
 from b24migrate.ports import Clock
 
 _FAILURES_TO_OPEN = 3
@@ -71,7 +71,8 @@ class Breaker:
         with self._lock:
             self._finished.append(_Finished(attempt.subject, True, self._clock.monotonic()))
             self._stubborn.pop(attempt.subject, None)
-            self._close()
+            was_open = self._close()
+        self._tell_back(was_open)
 
     def failed(self, attempt: Attempt, why: str) -> None:
         """The third failure in a row, confirmed by a failed probe, opens the breaker."""
@@ -126,16 +127,25 @@ class Breaker:
     def _conclude(self, alive: bool, why: str) -> bool:
         with self._lock:
             self._probing = False
+            was_open = self._open
             if alive:
                 self._close()
-                return True
-            now = self._clock.monotonic()
-            self._interval_s = min(_SLOWEST_PROBE_S, self._interval_s * 2) if self._open else _FIRST_PROBE_S
-            self._open = True
-            self._next_probe = now + self._interval_s
-            since_s = now - (self._down_since or now)
-        tell(self._observers, PortalDown(self._portal, since_s, why))
-        return False
+            else:
+                now = self._clock.monotonic()
+                self._interval_s = min(_SLOWEST_PROBE_S, self._interval_s * 2) if was_open else _FIRST_PROBE_S
+                self._open = True
+                self._next_probe = now + self._interval_s
+                since_s = now - (self._down_since or now)
+                down = PortalDown(self._portal, since_s, why, self._interval_s, max(0.0, self._outage_s - since_s))
+        if alive:
+            self._tell_back(was_open)
+        else:
+            tell(self._observers, down)
+        return alive
+
+    def _tell_back(self, was_open: bool) -> None:
+        if was_open:
+            tell(self._observers, PortalBack(self._portal))
 
     def _down(self, wait_s: float) -> Limited:
         since_s = self._clock.monotonic() - (self._down_since or 0.0)
@@ -147,10 +157,12 @@ class Breaker:
             )
         return Limited(f"The {self._portal} does not answer.", wait_s=wait_s, code="PORTAL_DOWN")
 
-    def _close(self) -> None:
+    def _close(self) -> bool:
+        """Whether it was open."""
+        was_open, self._open = self._open, False
         self._row = 0
         self._down_since = None
-        self._open = False
+        return was_open
 
     def _note_stubborn(self, subject: str) -> None:
         self._stubborn[subject] = self._stubborn.get(subject, 0) + 1

@@ -26,6 +26,7 @@ T = TypeVar("T")
 AT_ONCE = 20
 AT_STAKE = 64 << 20  # bytes that were moved and would be moved again, were the process killed now
 LANE = 100
+FETCHED = 1  # the pass in which a file is staged once more, when it is here
 FETCH_DELAYS_S = (1.0, 2.0, 4.0)  # between the tries of a download
 
 
@@ -168,7 +169,8 @@ def _fetch_one(work: Work, one: Held, url: str, fetched: Together[Staged]) -> No
 
 
 def _keep_fetched(work: Work, staged: Sequence[Staged]) -> None:
-    work.store.stage(work.streams["files"].table, staged, run=work.run, pass_no=0)
+    """As a pass of its own: so the store counts each once, however often it is fetched."""
+    work.store.stage(work.streams["files"].table, staged, run=work.run, pass_no=FETCHED)
 
 
 def _keep_uploaded(work: Work, settled: Sequence[Settled]) -> None:

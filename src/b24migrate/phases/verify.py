@@ -11,7 +11,7 @@ from b24migrate.phases.compose import Composer
 from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
 from b24migrate.phases.work import Follow, Work
-from b24migrate.ports import COMPARED, FINDINGS, INVENTORY, RegisterRow
+from b24migrate.ports import COMPARED, FINDINGS, INVENTORY, VERIFIED, RegisterRow
 from b24migrate.records import Fate, Finding, Job, Record, Row, Status
 from b24migrate.streams import Stream
 
@@ -23,8 +23,8 @@ def forget(work: Work, job: Job) -> Follow:
     nobody may still be forgetting while another already finds."""
     entity = next(one for one in work.entities if one.name == job.args["entity"])
     for stream in entity.streams:
-        work.store.erase(COMPARED, f"{stream.name}:")
-        work.store.erase(FINDINGS, f"{stream.name}:")
+        for register in (VERIFIED, COMPARED, FINDINGS):
+            work.store.erase(register, f"{stream.name}:")
     return []
 
 
@@ -134,9 +134,11 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
 
 def remember(work: Work, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
     """Which records were found equal, with the digest of what had been sent: one that is sent again differently is not
-    among them any more. Under the first that was looked at, so that a repeated job writes the same row."""
-    ids = [list(one) for one in equal]
-    work.store.write(COMPARED, [RegisterRow(f"{stream.name}:{first}", {"Stream": stream.name, "Ids": ids})])
+    among them any more. Under the first that was looked at, so that a repeated job writes the same row. How many they
+    are is kept beside: whoever looks how far it is does not read them all."""
+    ids, key = [list(one) for one in equal], f"{stream.name}:{first}"
+    work.store.write(COMPARED, [RegisterRow(key, {"Stream": stream.name, "Ids": ids})])
+    work.store.write(VERIFIED, [RegisterRow(key, {"Equal": len(ids)})])
 
 
 def _as_the_source_says(work: Work, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:

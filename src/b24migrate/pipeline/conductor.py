@@ -99,7 +99,7 @@ class Conductor:
         return self.idle(entity.task(phase)) and self._next_stage(entity, state, phase)
 
     def _start(self, entity: Entity, state: EntityState, phase: str) -> bool:
-        if self._must_wait(entity, phase):
+        if gates.waits_for(self._work, self._plan, self._states, entity, phase):
             return False
         analysis = analyses.load(self._work.store)
         skipped = self._skips(entity, phase)
@@ -120,20 +120,6 @@ class Conductor:
             self._tell(state.name, phase, after)
         return True
 
-    def _must_wait(self, entity: Entity, phase: str) -> bool:
-        """For the entities it refers to. A second pass for all of them: texts and late references name anything; and a
-        limited run verifies last, since later gets pull earlier streams on."""
-        others = gates.needed(self._work, entity, self._plan.entities)
-        if phase == LATE or (phase == "verify" and self._plan.test_limit):
-            others = [other for other in self._entities if other is not entity]
-        return any(self._still_imports(other) for other in others if other.name in self._plan.entities)
-
-    def _still_imports(self, other: Entity) -> bool:
-        state = self._states.read(other.name)
-        until = [phase for phase in self._plan.phases if phase != "verify"]
-        phases = [state.phase(phase).state for phase in until]
-        return not any(one in STUCK for one in phases) and not all(one in ENDED for one in phases)
-
     def _skips(self, entity: Entity, phase: str) -> str | None:
         """Why a phase is left out ("" = it has nothing to do); None when it is not."""
         if not phase.startswith("custom-fields"):
@@ -152,7 +138,7 @@ class Conductor:
         now = state.phase(phase)
         scope = entity.task(phase)
         planned = stages(self._work, entity, phase, state.pass_no)
-        dead = [letter for letter in self._work.queue.dead(scope) if "record" not in letter.job.args]
+        dead = self._work.queue.dead_parts(scope)
         if dead:
             message = f"{len(dead)} part(s) could not be done: {dead[0].reason}"
             return self._end(state, phase, FAILED, message)

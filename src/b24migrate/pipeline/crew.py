@@ -13,6 +13,7 @@ from b24migrate.errors import Transient
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import owners
 from b24migrate.pipeline.conductor import Conductor
+from b24migrate.pipeline.overview import Remembering
 from b24migrate.pipeline.perform import perform
 from b24migrate.pipeline.plan import dismissal
 from b24migrate.ports import Lease
@@ -41,6 +42,7 @@ class Crew:
         self._lock = Lock()
         self._leases: dict[str, Lease] = {}
         self._failure: BaseException | None = None
+        self._remembering = Remembering(work)
 
     def work_until_done(self, *, tick: Callable[[], None] = lambda: None, tick_s: float = 0.1) -> None:
         """Returns when the plan is at its end. Raises what stopped it: Stop, or a bug. On any way out the threads
@@ -60,6 +62,7 @@ class Crew:
                 self._dismiss(hands, heartbeat)
                 self._work.leaving = leaving
                 tick()
+                self._remembering.now()
         if self._failure is not None:
             raise self._failure
 
@@ -79,6 +82,7 @@ class Crew:
         stepped = glanced = clock.monotonic()
         while not self._over.wait(tick_s):
             tick()
+            self._remembering.tick()
             now = clock.monotonic()
             if now - stepped >= STEP_GLANCES * queue.glance_s:
                 if self._conductor.step():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from b24migrate.phases.work import Work
-from b24migrate.ports import UNRESOLVED
 from b24migrate.streams import Entity
 
 WORDS = {
@@ -25,12 +23,12 @@ def losses(counters: Mapping[str, float], stream: str) -> dict[str, int]:
     return {name: count for name, count in counted.items() if count}
 
 
-def sentences(work: Work, entity: Entity, counters: Mapping[str, float]) -> Iterator[str]:
-    """One for each stream that lost anything."""
+def sentences(entity: Entity, counters: Mapping[str, float], places: Mapping[str, int]) -> Iterator[str]:
+    """One for each stream that lost anything; `places` of each keep ids of the source."""
     for stream in entity.streams:
         said = [WORDS[name].format(f"{count:,}") for name, count in losses(counters, stream.name).items()]
-        if places := work.store.count(UNRESOLVED, f"{stream.name}:"):
-            said.append(PLACES.format(f"{places:,}"))
+        if kept := places.get(stream.name):
+            said.append(PLACES.format(f"{kept:,}"))
         if said:
             whose = "" if stream.name == entity.name else f"{stream.name}: "
             yield f"{whose}{'; '.join(said)}"

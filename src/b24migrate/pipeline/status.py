@@ -13,7 +13,7 @@ from b24migrate.pipeline import plan
 from b24migrate.pipeline.findings import mismatches
 from b24migrate.pipeline.losses import sentences
 from b24migrate.pipeline.state import AllStates, PhaseState
-from b24migrate.ports import CHECKPOINTS, INVENTORY, RegisterRow
+from b24migrate.ports import CHECKPOINTS, INVENTORY, UNRESOLVED, RegisterRow
 from b24migrate.records import Json, Status
 from b24migrate.streams import PHASES, Entity, Stream
 
@@ -62,22 +62,45 @@ class Snapshot:
         return {"run": self.run, "entities": {name: one.to_json() for name, one in self.entities.items()}}
 
 
+class Beside(NamedTuple):
+    """What registers hold of a stream, counted."""
+
+    excluded: int
+    impossible: int
+    mismatch: int
+    places: int  # that keep ids of the source
+
+    @classmethod
+    def of(cls, work: Work, stream: Stream) -> Beside:
+        name = stream.name
+        excluded, impossible = (aside_count(work, name, why) for why in ("excluded", "impossible"))
+        return cls(excluded, impossible, mismatches(work, stream), work.store.count(UNRESOLVED, f"{name}:"))
+
+
 class Seen(NamedTuple):
     """What is asked once for all streams: where the store is far away, questions are what a look costs."""
 
     states: AllStates
     counters: Mapping[str, float]
     inventories: Mapping[str, Inventory]  # the latest of each stream
+    beside: Mapping[str, Beside]
+    counts: Mapping[str, Mapping[Status, int]]
 
     @classmethod
     def now(cls, work: Work) -> Seen:
         states = AllStates(work.store)
         states.look()
-        latest = {str(row.values["Stream"]): taken(row) for row in work.store.rows(INVENTORY) if row.values["IsLatest"]}
-        return cls(states, work.store.counters(), latest)
+        streams = [stream for entity in work.entities for stream in entity.streams]
+        beside = {stream.name: Beside.of(work, stream) for stream in streams}
+        counts = {stream.name: work.store.counts(stream.table) for stream in streams}
+        return cls(states, work.store.counters(), inventories(work), beside, counts)
 
     def met(self, stream: Stream, pass_no: int) -> int:
         return int(self.counters.get(seen_counter(stream, pass_no), 0))
+
+
+def inventories(work: Work) -> dict[str, Inventory]:
+    return {str(row.values["Stream"]): taken(row) for row in work.store.rows(INVENTORY) if row.values["IsLatest"]}
 
 
 def taken(row: RegisterRow) -> Inventory:
@@ -100,14 +123,13 @@ def entity_status(work: Work, entity: Entity, seen: Seen) -> EntityStatus:
         {phase: state.phase(phase) for phase in PHASES},
         {stream.name: stream_status(work, stream, state.pass_no, seen) for stream in entity.streams},
         # What was lost comes first: a summary shows the first few.
-        (*sentences(work, entity, seen.counters), *state.notes),
+        (*sentences(entity, seen.counters, {name: one.places for name, one in seen.beside.items()}), *state.notes),
     )
 
 
 def stream_status(work: Work, stream: Stream, pass_no: int, seen: Seen) -> StreamStatus:
-    counts = work.store.counts(stream.table)
-    excluded = aside_count(work, stream.name, "excluded")
-    met = seen.met(stream, pass_no) + excluded
+    counts, beside = seen.counts[stream.name], seen.beside[stream.name]
+    met = seen.met(stream, pass_no) + beside.excluded
     known = seen.inventories.get(stream.name) or in_progress(work, stream, pass_no, met)
     return StreamStatus(
         known.reported,
@@ -116,16 +138,16 @@ def stream_status(work: Work, stream: Stream, pass_no: int, seen: Seen) -> Strea
         counts.get(Status.IMPORT_OK, 0),
         counts.get(Status.IMPORT_ERR, 0),
         counts.get(Status.ERROR_RETRY, 0),
-        excluded,
-        aside_count(work, stream.name, "impossible"),
-        mismatches(work, stream),
+        beside.excluded,
+        beside.impossible,
+        beside.mismatch,
         known.drift,
     )
 
 
 def in_progress(work: Work, stream: Stream, pass_no: int, met: int) -> Inventory:
     """Before the first inventory: what the portal said so far."""
-    row = work.store.read(CHECKPOINTS, stream.name)
+    row = work.store.read(CHECKPOINTS, stream.name) if pass_no else None
     reported = int(row.values["Reported"]) if row is not None and row.values["Pass"] == pass_no else None
     return Inventory(reported, met, limited=True)
 
@@ -156,7 +178,7 @@ def figures(work: Work) -> list[tuple[str, dict[str, str], float]]:
         name.removeprefix("limit_wait:"): value for name, value in counters.items() if name.startswith("limit_wait:")
     }
     found += [("limit_wait_seconds_total", {"method": method}, value) for method, value in waits.items()]
-    found.append(("dlq_messages", {}, len(work.queue.dead())))
+    found.append(("dlq_messages", {}, work.queue.dead_count()))
     return found
 
 

@@ -16,6 +16,7 @@ from b24migrate.hosts.functions.lines import say, say_bug
 from b24migrate.hosts.functions.measuring import measure
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.crew import LEASE_S
+from b24migrate.pipeline.overview import remember
 from b24migrate.pipeline.perform import perform
 from b24migrate.pipeline.plan import Paused, Run
 from b24migrate.pipeline.runner import ERROR
@@ -92,7 +93,7 @@ def bury(keeper: Keeper, body: bytes) -> str:
 
 def tend(keeper: Keeper) -> str:
     """Every minute: messages that got lost are sent again, a run that stopped for a while goes on, the plan moves along
-    should whoever was to move it have died, and the metrics are told."""
+    should whoever was to move it have died, how far it is is remembered, and the metrics are told."""
     try:
         done = _tended(keeper)
         measure(keeper)
@@ -112,6 +113,7 @@ def _tended(keeper: Keeper) -> str:
             return IDLE
         try:
             at_work.app.work.queue.tend(now=at_work.app.work.clock.now())
+            remember(at_work.app.work)
             return _conducted(at_work)
         except Stop as stop:
             _stopped(at_work, stop)

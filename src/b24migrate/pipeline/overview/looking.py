@@ -10,7 +10,7 @@ from zlib import crc32
 from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.overview import verdicts, waiting
-from b24migrate.pipeline.overview.facts import WAITS, Facts, gather
+from b24migrate.pipeline.overview.facts import WAITS, Facts, Gathering
 from b24migrate.pipeline.overview.history import WINDOW_S, Moment
 from b24migrate.pipeline.overview.model import (
     EntityView,
@@ -19,13 +19,13 @@ from b24migrate.pipeline.overview.model import (
     PhaseView,
     Point,
     RunFacts,
-    Speed,
     StreamView,
     Verdict,
 )
-from b24migrate.pipeline.overview.progress import Standing, progress, speed, standing
+from b24migrate.pipeline.overview.pace import NONE, speed
+from b24migrate.pipeline.overview.progress import Standing, progress, standing
 from b24migrate.pipeline.state import DONE, PENDING, SKIPPED, PhaseState
-from b24migrate.pipeline.status import StreamStatus
+from b24migrate.pipeline.status import Snapshot, StreamStatus
 from b24migrate.records import Status
 from b24migrate.streams import LATE, PHASES, Entity
 
@@ -40,7 +40,9 @@ class Looking:
     """For one viewer. What moved between two of his looks he knows by himself; what was before is in the history."""
 
     def __init__(self, work: Work) -> None:
+        self.status = Snapshot("")  # as of the last look: what `status --json` says
         self._work = work
+        self._gathering = Gathering(work)
         self._seen: list[Moment] = []
 
     def look(self) -> Overview:
@@ -49,8 +51,9 @@ class Looking:
     def see(self) -> tuple[Overview, Moment]:
         """With what is to be remembered of it."""
         work = self._work
-        facts = gather(work)
-        stands = standing(work, facts)
+        facts = self._gathering.now()
+        self.status = Snapshot(facts.run.id if facts.run else "", dict(facts.statuses))
+        stands = standing(facts)
         now = moment(facts, stands)
         recent = sorted([*facts.history, *self._seen], key=lambda one: one.at)
         recent = [one for one in recent if one.at < now.at]
@@ -66,7 +69,7 @@ class Looking:
             now=verdict,
             run=_run(facts),
             progress=told,
-            speed=speed(recent, now) if verdict.verdict in AT_WORK else Speed(0.0, 0.0, 0.0, 0.0),
+            speed=speed(recent, now) if verdict.verdict in AT_WORK else NONE,
             entities=entities,
             files=files,
             waits=waits,
@@ -76,7 +79,7 @@ class Looking:
             findings=sum(one.findings for one in streams),
             dead_letters=facts.dead,
             workers=facts.held,
-            forecast_s=facts.survey.forecast.total_s if facts.survey else None,
+            forecast_s=facts.foretold.total_s if facts.foretold else None,
         )
         return seen, replace(now, share=told.share)
 
@@ -86,11 +89,10 @@ class Looking:
 
 
 def moment(facts: Facts, stands: Standing) -> Moment:
-    read = sum(int(value) for name, value in facts.seen.counters.items() if _counts_records(name, facts))
     statuses = [one for entity in facts.statuses.values() for one in entity.streams.values()]
     point = Point(
         at=utc_text(facts.at),
-        read=read,
+        read=facts.read,
         imported=sum(one.import_ok for one in statuses),
         verified=sum(facts.verified.values()),
         failed=sum(one.import_err for one in statuses) + facts.files.get(Status.IMPORT_ERR, 0),
@@ -105,11 +107,6 @@ def moment(facts: Facts, stands: Standing) -> Moment:
         moved=_mark(facts),
         waits=facts.waited_s,
     )
-
-
-def _counts_records(counter: str, facts: Facts) -> bool:
-    kind, _, rest = counter.partition(":")
-    return kind == "seen" and rest.rpartition(":")[0] in facts.tables
 
 
 def _mark(facts: Facts) -> str:
