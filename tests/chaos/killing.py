@@ -1,7 +1,8 @@
-"""Runs the migration again and again, and kills it at random moments of every phase."""
+"""Runs the migration again and again, and kills or pauses it at random moments of every phase."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -28,6 +29,9 @@ CELLS: tuple[Cell, ...] = (
     *[(ANY, "verify")] * 3,
 )
 FINISHED = (0, 5)
+PAUSED = 3
+PAUSE_EVERY = 4  # blows: the others kill
+LEAVES_S = 5.0  # whoever is paused and has not left by then goes on being struck
 PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
 
 
@@ -82,6 +86,7 @@ class Tally:
         rounds, rest = divmod(wanted, len(CELLS))
         self.wanted = wanted
         self.kills = 0
+        self.pauses = 0
         self.aims = Counter([*CELLS * rounds, *chance.sample(CELLS, rest)])
         self.struck: Counter[Cell] = Counter()
         self.met: Counter[str] = Counter()
@@ -102,6 +107,10 @@ class Tally:
         self.met.update("-".join(cell) for cell in running)
         self.met.update(["between phases"] * (not running))
 
+    @property
+    def pause_is_due(self) -> bool:
+        return self.kills >= (self.pauses + 1) * (PAUSE_EVERY - 1)
+
     def __str__(self) -> str:
         return ", ".join(f"{name} {count}" for name, count in sorted(self.met.items()))
 
@@ -120,8 +129,20 @@ class Company:
         if victim:
             self._processes[victim] = self._migration.start(*self._tasks[victim])
 
-    def run_again(self) -> None:
-        self._processes[0] = self._migration.start(*self._tasks[0])
+    def pause(self, tally: Tally, chance: random.Random) -> None:
+        """A person pauses them all. Whoever runs the plan leaves by himself, unless he is killed while he does, or was
+        only just being started: then it is he who came last."""
+        if self._migration.finish("pause") != 0:
+            return  # it has come to its end, or has not begun yet
+        tally.pauses += 1
+        if chance.random() < 0.3:
+            end(self._processes[0])
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._processes[0].wait(LEAVES_S)
+
+    def run_again(self, code: int) -> None:
+        """As whoever ended with this code would be begun again."""
+        self._processes[0] = self._migration.start(*(("resume",) if code == PAUSED else self._tasks[0]))
 
     @property
     def ended(self) -> int | None:
@@ -152,20 +173,24 @@ def run_and_kill(
         while True:
             while (code := company.ended) is None:
                 aim = _watch(company, migration, tally, chance, deadline)
-                if company.ended is None:
+                if company.ended is not None:
+                    continue
+                if tally.pause_is_due:
+                    company.pause(tally, chance)
+                else:
                     company.kill_one(chance)
                     tally.count(aim, migration.running())
-                    meanwhile()
+                meanwhile()
             if code != -signal.SIGKILL and _was_the_last(code, migration, tally):
                 return
-            company.run_again()
+            company.run_again(code)
     finally:
         company.dismiss()
 
 
 def _was_the_last(code: int, migration: Migration, tally: Tally) -> bool:
     tally.exits[code] += 1
-    if code not in (*FINISHED, 4):
+    if code not in (*FINISHED, 4) and (code != PAUSED or not tally.pauses):
         raise RuntimeError(f"the migration ended with exit code {code}:\n{migration.last_words()}")
     return code in FINISHED and tally.kills >= tally.wanted and (tally.everywhere or tally.exits[code] > PASSES)
 

@@ -349,6 +349,19 @@ def test_a_pause_counts_for_whoever_is_about_to_go_on(tmp_path: Path) -> None:
         assert plan.current(app.work.store) == first
 
 
+def test_a_pause_counts_for_whoever_still_looks_at_both_ends(tmp_path: Path) -> None:
+    """That takes some seconds, in which a person may think better of it."""
+    with world(tmp_path) as made, made.app() as app:
+        begun(app, "users", "groups", "chats")  # and killed
+        with pytest.raises(Paused):
+            app.runner.run(app.chosen(()), on_diagnosis=lambda _: (pause(app), None)[1])
+        assert app.work.queue.jobs() == []
+        made.clock.sleep(1)
+        with pytest.raises(Paused):
+            app.runner.resume(on_diagnosis=lambda _: (pause(app), None)[1])
+        assert resume(made).exit_code == 0
+
+
 def test_a_pause_that_comes_as_a_run_becomes_active_is_not_lost(tmp_path: Path) -> None:
     with world(tmp_path) as made, made.app() as app:
         store = app.work.store

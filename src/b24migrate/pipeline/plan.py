@@ -68,13 +68,27 @@ def current(store: Store) -> Run | None:
     return _run(row) if row else None
 
 
+def moment(store: Store) -> int:
+    """How often the current run has changed by now: a pause that comes after is meant for whoever is about to begin."""
+    row = store.read(RUNS, CURRENT)
+    return row.version if row else 0
+
+
 def begin(
-    store: Store, clock: Clock, plan: Plan, prepare: Callable[[Run, bool], None] = lambda *_: None
+    store: Store,
+    clock: Clock,
+    plan: Plan,
+    prepare: Callable[[Run, bool], None] = lambda *_: None,
+    *,
+    wished: int | None = None,
 ) -> tuple[Run, bool]:
     """The interrupted run of the same plan, to be continued, or a new one. The flag says which: True = continued.
-    `prepare` gets both before anybody else takes the run for one that is under way."""
+    `prepare` gets both before anybody else takes the run for one that is under way. `wished`: the moment at which
+    somebody wanted it, if that is a while ago. Raises Paused when it was paused since."""
     row = store.read(RUNS, CURRENT)
     before = _run(row) if row else None
+    if row and before and before.state == PAUSED and wished not in (None, row.version):
+        raise paused(before)
     continued = before is not None and before.plan == plan and _is_prepared(store, before)
     if before is None or not continued:
         now = clock.now().replace(microsecond=0)

@@ -14,7 +14,7 @@ from b24migrate.pipeline.conductor import Conductor, with_late
 from b24migrate.pipeline.crew import Crew
 from b24migrate.pipeline.diagnosis import Check, Diagnosis
 from b24migrate.pipeline.doctor import examine
-from b24migrate.pipeline.findings import drift, failed_files, mismatches
+from b24migrate.pipeline.findings import drift, failed_files_by_entity, mismatches
 from b24migrate.pipeline.plan import Paused, Plan, Run
 from b24migrate.pipeline.state import BLOCKED, FAILED, States
 from b24migrate.records import Status
@@ -83,6 +83,7 @@ class Runner:
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
     ) -> Run:
         """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
+        wished = plan.moment(self.work.store)
         chosen = [entity for entity in self.work.entities if entity.name in entities]
         diagnosis = self.examine(chosen)
         on_diagnosis(diagnosis)
@@ -93,7 +94,7 @@ class Runner:
             self.attend(run)
             self.conductor(wanted).reset(continued=continued)
 
-        run, _ = plan.begin(self.work.store, self.work.clock, wanted, prepare)
+        run, _ = plan.begin(self.work.store, self.work.clock, wanted, prepare, wished=wished)
         return run
 
     def attend(self, run: Run) -> None:
@@ -160,8 +161,6 @@ def problems_of(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -
         said += [f"drift of {drifted}"] * bool(drifted)
         if said:
             problems.append(f"{stream.name}: {', '.join(said)}")
-    for entity in entities:
-        files = failed_files(work, entity)
-        if files:
-            problems.append(f"files of {entity.name}: {files} failed")
+    files = failed_files_by_entity(work)
+    problems += [f"files of {one.name}: {files[one.name]} failed" for one in entities if files[one.name]]
     return problems
