@@ -362,7 +362,8 @@ class Stream:
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
     custom_prefix: tuple[str, ...] = ()  # custom fields in the payload begin with one of them; `fields` are none
     late_custom: frozenset[str] = frozenset()  # types of custom fields that may refer to records which come later
-    title: tuple[str, ...] = ("TITLE", "NAME", "title", "name")  # by which people know it: those that are there, joined
+    # the payload's fields by which people know a record, in every spelling: those that are there, joined
+    title: tuple[str, ...] = ("TITLE", "NAME", "title", "name")
     emails: Callable[[Seen], Iterable[str]] = lambda _: ()  # under which somebody may look for it
 
     def key_of(self, row_key: str) -> str:

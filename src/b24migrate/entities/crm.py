@@ -190,7 +190,7 @@ def family(
     fallback: Listing,
     page: str,
     fields: tuple[Field, ...],
-    title: tuple[str, ...] = ("title",),
+    title: tuple[str, ...] = ("title", "TITLE"),
 ) -> Stream:
     """A kind of record that every portal has."""
     return Stream(
@@ -242,7 +242,7 @@ crm_contacts = family(
     "CrmContacts",
     number=CONTACT,
     fallback=legacy_contacts(),
-    title=("name", "secondName", "lastName"),
+    title=("name", "NAME", "secondName", "SECOND_NAME", "lastName", "LAST_NAME"),
     page="contact",
     fields=(
         *texts("name", "lastName", "secondName"),

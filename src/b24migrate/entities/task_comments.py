@@ -127,7 +127,7 @@ task_comments = Stream(
     view=from_anywhere,
     files=files_of_comment,
     attached=behind_attachments,
-    title=("text",),
+    title=("text", "POST_MESSAGE"),
 )
 
 

@@ -20,7 +20,10 @@ from b24migrate.hosts.cli import (
     mending,
     moving,
     pausing,
+    reporting,
     running,
+    serving,
+    showing,
     trying,
 )
 from b24migrate.hosts.cli.session import Session
@@ -85,11 +88,15 @@ app.command("resume")(pausing.resume)
 app.command("status")(looking.status)
 app.command("errors")(explaining.errors)
 app.command("places")(looking.places)
+app.command("show")(showing.show)
+app.command("find")(showing.find)
 app.command("retry")(mending.retry)
 app.add_typer(mending.users, name="users")
 app.command("metrics")(looking.metrics)
+app.command("report")(reporting.report)
 app.add_typer(certifying.certificate, name="certificate")
 app.add_typer(moving.store, name="store")
 app.command("worker")(labouring.worker)
+app.command("serve")(serving.serve)
 app.command("demo")(trying.demo)
 app.command("completion")(completing.completion)

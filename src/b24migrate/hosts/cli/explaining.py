@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -41,6 +41,7 @@ def errors(
     if code:
         explain(code, as_json=as_json)
         return
+    from b24migrate.hosts.cli.names import stream_name
     from b24migrate.hosts.cli.opening import looking
     from b24migrate.hosts.cli.plain import harmless, harmless_json
     from b24migrate.hosts.cli.tables import console
@@ -49,7 +50,7 @@ def errors(
 
     session: Session = context.obj
     with looking(session) as app:
-        found = causes(app.work, _known(stream, app.work.streams) if stream else "")
+        found = causes(app.work, stream_name(stream, app.work.streams) if stream else "")
     if as_json:
         text = json.dumps({"errors": [cause.to_json() for cause in found]}, ensure_ascii=False)
         typer.echo(harmless_json(masked(session.redact(text))))
@@ -136,13 +137,3 @@ def where(group: Group) -> str:
     named = [f"{cause.place} {number(cause.count)}" for cause in group.causes[:PLACES]]
     left = len(group.causes) - len(named)
     return "in " + ", ".join([*named, f"and {left} more places"] if left else named)
-
-
-def _known(text: str, streams: Iterable[str]) -> str:
-    from b24migrate.hosts.cli.names import misspelt
-
-    known = list(streams)
-    name = text.strip().replace("-", "_")
-    if name not in known:
-        raise misspelt(text, "stream", known)
-    return name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from b24migrate.errors import BadConfiguration
@@ -17,6 +17,14 @@ def entity_name(text: str, catalog: Catalog) -> str:
     name = text.strip().replace("-", "_")
     if name not in known:
         raise misspelt(text, "entity", known)
+    return name
+
+
+def stream_name(text: str, known: Iterable[str]) -> str:
+    names = list(known)
+    name = text.strip().replace("-", "_")
+    if name not in names:
+        raise misspelt(text, "stream", names)
     return name
 
 

@@ -5,8 +5,16 @@ It only looks: nothing is written, neither here nor there. Whoever shows it find
 
 from __future__ import annotations
 
-from b24migrate.pipeline.looking_up.model import FieldVerdict, Hit, Hits, RecordVerdict, RecordView, SideState
+from b24migrate.pipeline.looking_up.model import (
+    FieldNote,
+    FieldVerdict,
+    Hit,
+    Hits,
+    RecordVerdict,
+    RecordView,
+    SideState,
+)
 from b24migrate.pipeline.looking_up.searching import search
 from b24migrate.pipeline.looking_up.viewing import record
 
-__all__ = ["FieldVerdict", "Hit", "Hits", "RecordVerdict", "RecordView", "SideState", "record", "search"]
+__all__ = ["FieldNote", "FieldVerdict", "Hit", "Hits", "RecordVerdict", "RecordView", "SideState", "record", "search"]

@@ -10,10 +10,11 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline.looking_up.asking import STRANGE
 from b24migrate.pipeline.looking_up.model import Aside, Children, FileView, FoundBefore, Place, Trouble, cut
 from b24migrate.ports import CHECKPOINTS, FINDINGS, SET_ASIDE, UNRESOLVED, Register, RegisterRow
-from b24migrate.records import Record, Status
+from b24migrate.records import Record, Status, children_span
 from b24migrate.streams import FileRef, PerParent, Seen, Stream
 
 MOST = 100  # of each
+COUNTED = 50  # children, one by one
 WHYS = ("excluded", "impossible")
 STATES = {
     Status.IMPORT_OK: "imported",
@@ -55,15 +56,23 @@ def aside(work: Work, stream: str, source_id: str) -> Aside | None:
 
 
 def children(work: Work, stream: Stream, source_id: str) -> tuple[Children, ...]:
-    """As their last reading counted them: one look for each kind, no walk."""
-    found = []
-    for other in work.streams.values():
-        if any(isinstance(one, PerParent) and one.of == stream.name for one in (*other.read, *other.more)):
-            row = work.store.read(CHECKPOINTS, f"{other.name}:{source_id}")
-            if row is not None:
-                numbers = (int(row.values.get(name) or 0) for name in ("Retrieved", "Reported"))
-                found.append(Children(other.name, *numbers))
-    return tuple(found)
+    """As their last reading counted them where it did, else as many as can be had at once: no walk."""
+    others = (one for entity in work.entities for one in entity.streams)
+    found = (_children(work, stream, other, source_id) for other in others)
+    return tuple(one for one in found if one and (one.read or one.reported))
+
+
+def _children(work: Work, stream: Stream, other: Stream, source_id: str) -> Children | None:
+    readings = [one for one in (*other.read, *other.more) if isinstance(one, PerParent) and one.of == stream.name]
+    if not readings:
+        return None
+    row = work.store.read(CHECKPOINTS, f"{other.name}:{source_id}")
+    if row is not None:
+        return Children(other.name, int(row.values["Retrieved"] or 0), reported=int(row.values["Reported"] or 0))
+    if any(one.row_key for one in readings):  # their ids begin with something else
+        return None
+    count = len(work.store.records(other.table, children_span(source_id), COUNTED + 1))
+    return Children(other.name, min(count, COUNTED), more=count > COUNTED)
 
 
 def files(work: Work, stream: Stream, one: Seen) -> tuple[tuple[FileView, ...], int]:

@@ -12,7 +12,7 @@ from b24migrate.phases.pull import named
 from b24migrate.phases.references import Resolver
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.looking_up.asking import STRANGE
-from b24migrate.pipeline.looking_up.model import Named
+from b24migrate.pipeline.looking_up.model import FieldNote, Named
 from b24migrate.records import Json
 from b24migrate.streams import ABSENT, Field, Kind, Seen, Stream, Unresolved
 
@@ -39,7 +39,7 @@ class Draft:
     mapped: bool = False
     is_text: bool = False  # with links to the portal inside
     may_be_sent: bool = True
-    note: str = ""
+    note: FieldNote | None = None
 
 
 class Noticing(dict[str, Any]):
@@ -65,6 +65,7 @@ class Drafting:
     composer: Composer
     said: Seen
     staged: Seen
+    asked: bool  # whether what is said is of now
     used: set[str] = field(default_factory=set)  # fields of the payload that others are made of
 
     def all(self, sent: Mapping[str, Json], there: Mapping[str, Json]) -> list[Draft]:
@@ -97,7 +98,14 @@ class Drafting:
             field=spec.name,
             mapped=spec.kind in MAPPED_KINDS and (spec.when is None or spec.when(self.said)),
             is_text=spec.kind in (Kind.RICH, Kind.TREE),
+            note=FieldNote.AS_READ if self.asked and self._is_from_extras(spec, value) else None,
         )
+
+    def _is_from_extras(self, spec: Field, value: Json) -> bool:
+        """And they are those of the time when it was read."""
+        if spec.take is None or self.said.extras != self.staged.extras:
+            return False
+        return bool(self._value(spec, self.said._replace(extras={})) != value)
 
     def _value(self, spec: Field, one: Seen) -> Json:
         try:
@@ -155,7 +163,7 @@ class Drafting:
             mapped=mapped.type in MAPPED_TYPES,
             is_text=mapped.type in TEXT_TYPES,
             may_be_sent=not mapped.lost,
-            note=mapped.lost,
+            note=FieldNote(mapped.lost) if mapped.lost else None,
         )
 
     def _rest(self, sent: Mapping[str, Json]) -> Iterator[Draft]:

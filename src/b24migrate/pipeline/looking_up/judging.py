@@ -9,12 +9,11 @@ from b24migrate.phases import comparing
 from b24migrate.phases.comparing import EMPTY, Outcome
 from b24migrate.phases.values import NOTHING
 from b24migrate.pipeline.looking_up.drafts import Draft
-from b24migrate.pipeline.looking_up.model import FieldRow, FieldVerdict, Shown, SideState, shown
+from b24migrate.pipeline.looking_up.model import FieldNote, FieldRow, FieldVerdict, Shown, SideState, shown
 from b24migrate.records import Json
 from b24migrate.streams import ABSENT, Kind, Stream
 
 LOSABLE = frozenset({Kind.REF, Kind.REFS, Kind.CODED, Kind.FILE, Kind.FILES, Kind.TIME, Kind.DAY})
-NO_PORTAL = "links to the portals cannot be compared without their addresses"
 
 
 class Evidence(NamedTuple):
@@ -34,7 +33,8 @@ def judged(drafts: list[Draft], evidence: Evidence) -> tuple[FieldRow, ...]:
     if evidence.asked is SideState.NOW:
         compared = comparing.compared(evidence.stream, evidence.sent, evidence.there)
         outcomes = {one.name: one.outcome for one in compared}
-    return tuple(_row(one, evidence, outcomes.get(one.name)) for one in drafts)
+    rows = (_row(one, evidence, outcomes.get(one.name)) for one in drafts)
+    return tuple(row for row in rows if row.source or row.staged or row.sent or row.target)
 
 
 def _row(one: Draft, evidence: Evidence, outcome: Outcome | None) -> FieldRow:
@@ -52,7 +52,7 @@ def _row(one: Draft, evidence: Evidence, outcome: Outcome | None) -> FieldRow:
         source_names=one.source_names,
         names=one.names,
         unresolved=evidence.unresolved.get(one.field, ()) if one.field else (),
-        note=NO_PORTAL if blind else one.note,
+        note=FieldNote.NO_ADDRESSES if blind else one.note,
     )
 
 
@@ -68,7 +68,7 @@ def _verdict(one: Draft, evidence: Evidence, outcome: Outcome | None) -> FieldVe
         return FieldVerdict.BEYOND
     if outcome is None:
         return FieldVerdict.MISSING if evidence.asked is SideState.GONE else FieldVerdict.UNKNOWN
-    rewritten = one.mapped and one.source is not ABSENT and plain(one.source) != plain(sent)
+    rewritten = one.mapped and sent not in EMPTY and one.source is not ABSENT and plain(one.source) != plain(sent)
     return FieldVerdict.REWRITTEN if rewritten else FieldVerdict.EQUAL
 
 

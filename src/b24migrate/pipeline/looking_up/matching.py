@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
-from functools import lru_cache
-from operator import attrgetter
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from b24migrate.phases.work import seen
-from b24migrate.pipeline.looking_up.titles import emails_of, title_of
+from b24migrate.pipeline.looking_up.titles import emails_of, glance
 from b24migrate.records import Record
 from b24migrate.streams import Stream
 
@@ -50,33 +45,13 @@ class Wanted(NamedTuple):
         return self._in_text(stream, record)
 
     def _in_text(self, stream: Stream, record: Record) -> str:
-        title = folded(glance(stream, record))
+        title = folded(glance(stream, record.payload))
         if all(word in title for word in self.words):
             return "title"
-        if "@" not in self.text or not has_emails(stream):
-            return ""
-        return "email" if self.text.lower() in map(str.lower, emails_of(stream, seen(record, stream))) else ""
+        return "email" if "@" in self.text and self._is_written_to(stream, record) else ""
 
-
-def has_emails(stream: Stream) -> bool:
-    return stream.emails is not Stream.__dataclass_fields__["emails"].default
-
-
-def glance(stream: Stream, record: Record) -> str:
-    """The title, without decoding the rest where the payload has it under its own name."""
-    if stream.view is not None:
-        return title_of(stream, seen(record, stream))
-    parts = _few(stream.title)(record.payload)
-    return " ".join(str(part) for part in parts if isinstance(part, str | int) and part not in (None, "", False))
-
-
-@lru_cache(maxsize=128)
-def _few(names: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
-    slots = [f"f{place}" for place in range(len(names))]
-    renamed = dict(zip(slots, names, strict=True))
-    shape = msgspec.defstruct("Few", [(slot, Any, None) for slot in slots], rename=renamed.get, gc=False)
-    decode = msgspec.json.Decoder(shape).decode
-    values = attrgetter(*slots)
-    if len(slots) == 1:
-        return lambda payload: (values(decode(payload)),)
-    return lambda payload: values(decode(payload))
+    def _is_written_to(self, stream: Stream, record: Record) -> bool:
+        address = self.natural
+        if address.isascii() and address.encode() not in record.payload.lower():  # nearly always, and cheap
+            return False
+        return any(address in one.lower() for one in emails_of(stream, seen(record, stream)))

@@ -41,6 +41,13 @@ class FieldVerdict(StrEnum):
     UNKNOWN = "unknown"  # the target was not asked, or did not answer
 
 
+class FieldNote(StrEnum):
+    AS_READ = "as_read"  # another method told it, which is not asked again: the source's value is the staged one
+    LEFT = "custom_values_left"  # the custom field is not on the target
+    EXCLUDED = "custom_values_excluded"  # the custom field is left out by the field map
+    NO_ADDRESSES = "no_addresses"  # links to the portals cannot be compared without their addresses
+
+
 class SideState(StrEnum):
     """Whether a portal was asked, and what it said."""
 
@@ -92,7 +99,7 @@ class FieldRow:
     source_names: tuple[str, ...] = ()  # what the source calls it, where that is something else
     names: tuple[Named, ...] = ()
     unresolved: tuple[str, ...] = ()  # source ids that are not on the target
-    note: str = ""
+    note: FieldNote | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +166,13 @@ class FileView:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """So many came with this parent in the last reading; `reported` is what the parent said."""
+    """So many came with this parent; with `more` they are only those that were counted. `reported`: what the source
+    said how many there are, where it said it."""
 
     stream: str
     read: int
-    reported: int
+    more: bool = False
+    reported: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

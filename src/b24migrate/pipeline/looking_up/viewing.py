@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from b24migrate.phases.comparing import said
@@ -49,8 +50,8 @@ def record(work: Work, stream: str, source_id: str, *, ask: bool = True) -> Reco
 
 
 def may_be_an_id(text: str) -> bool:
-    """Everything else no store is asked for."""
-    return 0 < len(text) <= LONGEST_ID and text.isprintable()
+    """Everything else no store is asked for. Half a pair of surrogates is no text."""
+    return 0 < len(text) <= LONGEST_ID and "\0" not in text and text == text.encode("utf-8", "ignore").decode()
 
 
 def _row(work: Work, stream: Stream, source_id: str) -> Mapping[str, Json] | None:
@@ -89,7 +90,7 @@ class Sides(NamedTuple):
 def _staged(work: Work, stream: Stream, row: Mapping[str, Json], aside: Aside | None, *, ask: bool) -> RecordView:
     one = _record(row)
     link = work.store.links(stream.name, [one.row_key]).get(one.row_key)
-    sides = Sides(*the_source(work, stream, one, ask=ask), *the_target(work, stream, one, link, ask=ask))
+    sides = _asked(work, stream, one, link, ask=ask)
     then = seen(one, stream)
     now = said(stream, one, sides.now)
     fields, problem = _fields(work, stream, one, (then, now), sides)
@@ -123,6 +124,13 @@ def _staged(work: Work, stream: Stream, row: Mapping[str, Json], aside: Aside | 
     )
 
 
+def _asked(work: Work, stream: Stream, one: Record, link: Link | None, *, ask: bool) -> Sides:
+    """Both at once: somebody waits, and one that does not answer takes its time."""
+    with ThreadPoolExecutor(1) as beside_us:
+        target = beside_us.submit(the_target, work, stream, one, link, ask=ask)
+        return Sides(*the_source(work, stream, one, ask=ask), *target.result())
+
+
 def _fields(
     work: Work, stream: Stream, one: Record, versions: tuple[Seen, Seen], sides: Sides
 ) -> tuple[tuple[FieldRow, ...], str]:
@@ -141,7 +149,7 @@ def _fields(
     evidence = Evidence(
         stream, composed.fields, there, sides.target.state, stream.adopted(now), unresolved, not work.options.absent
     )
-    drafts = Drafting(work, stream, composer, now, then).all(composed.fields, there)
+    drafts = Drafting(work, stream, composer, now, then, sides.now is not None).all(composed.fields, there)
     return judged(drafts, evidence), cut(problem)
 
 

@@ -1,0 +1,162 @@
+"""A record and its fields as a person reads them on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from b24migrate.hosts.cli.pace import number
+from b24migrate.hosts.cli.plain import wrapped
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from b24migrate.pipeline.looking_up.model import FieldRow, Hits, RecordView, Shown, Side
+
+Clean = Callable[[str], str]
+INDENT = "    "
+LONGEST = 160
+VERDICTS = {
+    "equal": ("On the target, and equal.", "green"),
+    "differs": ("On the target, and some of it differs.", "red"),
+    "missing": ("It was imported, and the target does not have it any more.", "red"),
+    "failed": ("It could not be imported.", "red"),
+    "waiting": ("It waits to be imported.", "yellow"),
+    "linked": ("The target had it before; it is left alone.", "green"),
+    "excluded": ("It is left out by a rule.", "yellow"),
+    "impossible": ("The source does not show it.", "yellow"),
+    "imported": ("Imported; the target was not asked.", ""),
+    "aid": ("It is only read, to complete other records.", ""),
+}
+SIDES = {
+    "gone": "the {name} does not have it",
+    "cannot": "the {name} cannot be asked for a record of this kind",
+    "not_asked": "the {name} was not asked",
+}
+MARKS = {"equal": "=", "rewritten": "→", "differs": "✗", "missing": "-", "only_source": "!", "beyond": "~", "own": "≈"}
+WORDS = {
+    "only_source": "does not reach the target",
+    "beyond": "the target does not keep it",
+    "own": "the target had it before and keeps its own",
+    "only_target": "only on the target",
+}
+HIDDEN = ("not_sent",)
+AGREED = ("equal", "rewritten", "unknown")
+STYLES = {"differs": "red", "only_source": "yellow", "missing": "red"}
+
+
+def print_record(found: RecordView, out: Console, clean: Clean) -> None:
+    wrapped(out, clean(f"{found.stream} {found.id}  {found.title}".rstrip()), style="bold")
+    words, style = VERDICTS[found.verdict]
+    wrapped(out, words, style=style)
+    for line in _facts(found):
+        wrapped(out, clean(line), indent=INDENT)
+    if found.trouble:
+        wrapped(out, clean(f"{found.trouble.code}: {found.trouble.message}"), indent=INDENT, style="red")
+        wrapped(out, found.trouble.cause, indent=INDENT)
+        wrapped(out, found.trouble.fix, indent=INDENT, first="→ ")
+    _print_fields(found, out, clean)
+    _print_beside(found, out, clean)
+
+
+def _facts(found: RecordView) -> Iterable[str]:
+    if found.aside:
+        yield found.aside.reason
+    if found.status:
+        tries = f", attempt {found.attempts}" if found.attempts else ""
+        yield f"{found.status}{tries}, run {found.run}" + (", pulled through" if found.pulled_through else "")
+    if found.link:
+        yield f"target id {found.link.target_id} ({found.link.origin}), {found.link.imported_at}".rstrip(", ")
+    if found.times:
+        yield f"its time {found.times.original}, in UTC {found.times.utc}"
+    if found.changed:
+        yield "the source has changed it since it was read"
+    if found.problem:
+        yield f"as it is now it could not be sent: {found.problem}"
+    yield from _side("source", found.source)
+    yield from _side("target", found.target)
+
+
+def _side(name: str, side: Side) -> Iterable[str]:
+    if side.message:
+        yield f"{name}: {side.message} {side.hint}".rstrip()
+    elif side.state in SIDES:
+        yield SIDES[side.state].format(name=name)
+
+
+# ---------------------------------------------------------------- fields
+
+
+def _print_fields(found: RecordView, out: Console, clean: Clean) -> None:
+    shown = [one for one in found.fields if one.verdict not in HIDDEN]
+    if shown:
+        out.print()
+    for one in shown:
+        _print_field(one, out, clean)
+    hidden = [one.name for one in found.fields if one.verdict in HIDDEN]
+    if hidden:
+        wrapped(out, clean(f"Not sent: {', '.join(hidden)}"), style="dim")
+
+
+def _print_field(one: FieldRow, out: Console, clean: Clean) -> None:
+    mark, style = f"{MARKS.get(one.verdict, '?')} ", STYLES.get(one.verdict, "")
+    sides = {"source": one.source, "sent": one.sent, "target": one.target}
+    if one.changed:
+        sides = {"staged": one.staged, **sides}
+    values = {name: _value(value) for name, value in sides.items() if value is not None}
+    if len(set(values.values())) == 1:
+        values = {"": next(iter(values.values()))}
+    elif one.verdict in AGREED and not one.changed and "source" in values and "sent" in values:
+        values = {"": f"{values['source']} → {values['sent']}"}
+    note = f" ({WORDS[one.verdict]})" if one.verdict in WORDS else ""
+    if "" in values:
+        wrapped(out, clean(f"{one.name}{note}: {values['']}"), first=mark, style=style)
+        return
+    wrapped(out, clean(f"{one.name}{note}"), first=mark, style=style)
+    for name, value in values.items():
+        wrapped(out, clean(value), indent=INDENT, first=f"{name:<7}")
+
+
+def _value(value: Shown) -> str:
+    text = value.text[:LONGEST]
+    return text if value.length <= len(text) else f"{text}… ({number(value.length)} characters)"
+
+
+# ---------------------------------------------------------------- what else is known
+
+
+def _print_beside(found: RecordView, out: Console, clean: Clean) -> None:
+    lines = [
+        *(f"verify: {one.fate} {one.field} {one.expected} / {one.actual} {one.note}" for one in found.findings),
+        *(f"stays as it was: {one.place}  {one.what}" for one in found.places),
+        *(f"file {one.id} {one.name}: {one.state} {one.error}".rstrip() for one in found.files),
+        *(f"{one.stream}: {'more than ' * one.more}{number(one.read)} came with it" for one in found.children),
+    ]
+    left = found.files_in_all - len(found.files)
+    if left:
+        lines.append(f"and {number(left)} files more")
+    if lines:
+        out.print()
+    for line in lines:
+        wrapped(out, clean(line))
+
+
+# ---------------------------------------------------------------- hits
+
+
+def print_hits(found: Hits, out: Console, clean: Clean) -> None:
+    from rich.text import Text
+
+    rows = [(clean(one.stream), clean(one.id), one.status.lower(), clean(one.title)) for one in found.hits]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
+    for row in rows:
+        line = Text(_line(row, widths))
+        line.truncate(out.width, overflow="ellipsis")
+        out.print(line, soft_wrap=True)
+    more = f" Go on with --after {found.next}" if found.next else ""
+    said = f"{number(len(rows))} found; {number(found.looked_at)} records looked at.{more}"
+    wrapped(out, said if rows or more else f"Nothing found; {number(found.looked_at)} records looked at.", style="bold")
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join([*(text.ljust(size) for text, size in zip(row, widths, strict=False)), row[-1]])
