@@ -349,7 +349,9 @@ class Queue(Protocol):
 
     def dead(self, scope: str = "") -> list[DeadLetter]: ...
 
-    def dead_count(self) -> int: ...
+    def dead_count(self, *, parts: bool = False) -> int:
+        """How many there are; with `parts` only of those that `dead_parts` gives."""
+        ...
 
     def dead_parts(self, scope: str = "") -> list[DeadLetter]:
         """Of the dead letters those that tell of a part of the work. Every failed record may leave one, so these are

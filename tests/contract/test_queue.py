@@ -164,6 +164,7 @@ def test_letters_of_parts_are_told_from_those_of_records(queue: Queue) -> None:
     assert queue.dead_count() == 9
     queue.drop("groups-get")
     assert ([one.job for one in queue.dead_parts()], queue.dead_count()) == ([OTHER], 6)
+    assert queue.dead_count(parts=True) == 1
 
 
 def test_jobs_are_held_by_whoever_works_on_them(queue: Queue) -> None:

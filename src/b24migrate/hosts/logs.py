@@ -17,6 +17,7 @@ from b24migrate.events import (
     Noted,
     Observer,
     PhaseChanged,
+    PortalBack,
     PortalDown,
     RecordFailed,
     Sent,
@@ -184,6 +185,11 @@ def _(event: Waited) -> Line:
 def _(event: PortalDown) -> Line:
     msg = f"the {event.portal} has not answered for {event.since_s:.0f} s: {event.error}"
     return {"level": "warning", "op": "probe", "status": "down", "error_code": "PORTAL_DOWN", "msg": msg}
+
+
+@describe.register
+def _(event: PortalBack) -> Line:
+    return {"op": "probe", "status": "up", "msg": f"the {event.portal} answers again"}
 
 
 @describe.register

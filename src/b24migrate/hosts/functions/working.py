@@ -25,6 +25,7 @@ from b24migrate.records import Job
 from b24migrate.wiring import App
 
 RESUME_AFTER_S = 300.0
+TENDED_EVERY_S = 60.0
 LONGEST_BODY = 2000
 
 DONE, NOTHING, IDLE, STOPPED, BURIED, ENDED = "done", "nothing", "idle", "stopped", "buried", "ended"
@@ -113,7 +114,7 @@ def _tended(keeper: Keeper) -> str:
             return IDLE
         try:
             at_work.app.work.queue.tend(now=at_work.app.work.clock.now())
-            remember(at_work.app.work)
+            remember(at_work.app.work, TENDED_EVERY_S)
             return _conducted(at_work)
         except Stop as stop:
             _stopped(at_work, stop)

@@ -112,7 +112,7 @@ class Gathering:
             quotas=store.rows(QUOTA),
             outages=store.rows(OUTAGES),
             held=work.queue.held(now=now),
-            dead=len(work.queue.dead_parts()),
+            dead=work.queue.dead_count(parts=True),
             history=history.recent(store, now) if run else [],
             verify_all=work.options.verify_all,
             verify_sample=work.options.verify_sample,

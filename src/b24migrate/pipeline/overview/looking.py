@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from zlib import crc32
 
 from b24migrate.phases.values import utc_text
@@ -22,7 +22,7 @@ from b24migrate.pipeline.overview.model import (
     StreamView,
     Verdict,
 )
-from b24migrate.pipeline.overview.pace import NONE, speed
+from b24migrate.pipeline.overview.pace import NONE, gap_s, speed
 from b24migrate.pipeline.overview.progress import Standing, progress, standing
 from b24migrate.pipeline.state import DONE, PENDING, SKIPPED, PhaseState
 from b24migrate.pipeline.status import Snapshot, StreamStatus
@@ -59,7 +59,8 @@ class Looking:
         recent = [one for one in recent if one.at < now.at]
         entities = tuple(_entity(facts, entity) for entity in work.entities)
         waits = waiting.waits(facts, recent)
-        verdict = verdicts.now(facts, entities, waits, waiting.outages(facts), moved_at(recent, now))
+        still = verdicts.Still(moved_at(facts, recent, now), work.queue.next_visible)
+        verdict = verdicts.now(facts, entities, waits, waiting.outages(facts), still)
         told = progress(facts, stands, recent)
         self._remember(now)
         streams = [one for entity in entities for one in entity.streams]
@@ -111,27 +112,25 @@ def moment(facts: Facts, stands: Standing) -> Moment:
 
 def _mark(facts: Facts) -> str:
     """Is another one as soon as anything has moved. That somebody waits is no movement."""
-    counters = {name: value for name, value in facts.seen.counters.items() if not name.startswith(WAITS)}
-    phases = [facts.state(entity).phases for entity in facts.entities]
-    told = (
-        sorted(counters.items()),
-        facts.statuses,
-        sorted(facts.files.items()),
-        sorted(facts.verified.items()),
-        phases,
-    )
+    counters = [pair for pair in sorted(facts.seen.counters.items()) if not pair[0].startswith(WAITS)]
+    counts = [list(facts.seen.counts[name].values()) for name in sorted(facts.seen.counts)]
+    versions = [facts.state(entity).version for entity in facts.entities]
+    told = (counters, counts, versions, list(facts.files.values()), sorted(facts.verified.items()))
     return f"{crc32(repr(told).encode()):08x}"
 
 
-def moved_at(recent: Sequence[Moment], now: Moment) -> datetime:
-    """When something was last seen to move. Where nobody has remembered anything for long, and nobody looks, that is
-    when somebody last did."""
+def moved_at(facts: Facts, recent: Sequence[Moment], now: Moment) -> datetime:
+    """When something was last seen to move. After a gap, in which nobody remembered anything, that is when it began."""
     after = now
     for before in reversed(recent):
         if before.moved != after.moved:
-            return after.at if after is not now else now.at
+            return min(after.at, before.at + timedelta(seconds=gap_s(before.step_s)))
         after = before
-    return after.at
+    if recent or facts.run is None:
+        return after.at
+    phases = [one for entity in facts.planned for one in facts.state(entity).phases.values()]
+    times = [facts.run.started, *(time for one in phases for time in (one.started, one.finished))]
+    return max((datetime.fromisoformat(time) for time in times if time), default=now.at)
 
 
 # ---------------------------------------------------------------- what it looks like

@@ -14,10 +14,15 @@ from b24migrate.pipeline.overview.model import Speed
 PACE, FORECAST, UNKNOWN = "pace", "forecast", "unknown"
 ENOUGH_S, ENOUGH_PART = 60.0, 0.01  # for a pace: so long, and so much of the whole; or
 LITTLE_S, MUCH_PART = 5.0, 0.05  # not long, but much
-GAP_STEPS, GAP_S = 3.0, 30.0  # a longer gap in the history: nobody was at work
+GAP_STEPS, GAP_S = 3.0, 30.0
 LONGEST_S = 366 * 86400.0  # what would take longer is no answer
 SPEED_S, TOO_SHORT_S = 60.0, 2.0
 NONE = Speed(0.0, 0.0, 0.0, 0.0)
+
+
+def gap_s(step_s: float) -> float:
+    """A longer one in the history says that nobody was at work."""
+    return GAP_STEPS * step_s + GAP_S
 
 
 class Left(NamedTuple):
@@ -48,7 +53,7 @@ def at_work(recent: Sequence[Moment], now: datetime, units: float) -> tuple[floa
     for (began, before, step_s), (ended, after, _) in pairwise(ends):
         took_s = (ended - began).total_seconds()
         within = (now - began).total_seconds() <= WINDOW_S + step_s
-        if within and 0 < took_s <= GAP_STEPS * step_s + GAP_S:
+        if within and 0 < took_s <= gap_s(step_s):
             spent_s += took_s
             grown += max(0.0, after - before)
     return spent_s, grown
@@ -58,7 +63,7 @@ def speed(recent: Sequence[Moment], now: Moment) -> Speed:
     """Of the last minute, or somewhat more where moments are further apart."""
     aged = [((now.at - one.at).total_seconds(), one) for one in recent]
     first = next((place for place in reversed(range(len(aged))) if aged[place][0] >= SPEED_S), 0)
-    if not aged or not TOO_SHORT_S <= aged[first][0] <= SPEED_S + GAP_STEPS * aged[first][1].step_s:
+    if not aged or not TOO_SHORT_S <= aged[first][0] <= SPEED_S + gap_s(aged[first][1].step_s):
         return NONE
     window_s = aged[first][0]
     way = [one.point for one in (*recent[first:], now)]

@@ -13,16 +13,17 @@ from b24migrate.pipeline.overview.looking import Looking
 LOOKING_SHARE = 0.02  # of the time, at most: a look at a far store takes a while
 
 
-def remember(work: Work) -> None:
-    """This moment."""
-    Remembering(work).now()
+def remember(work: Work, every_s: float = history.STEP_S) -> None:
+    """This moment; `every_s` it is done."""
+    Remembering(work, every_s).now()
 
 
 class Remembering:
     """Called again and again, it looks about every ten seconds; less often where a look is dear."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, every_s: float = history.STEP_S) -> None:
         self._work = work
+        self._every_s = every_s
         self._looking = Looking(work)
         self._due = self._due_really = 0.0  # by the clock, which may be fast, and by the time that a look costs
         self._cost_s = 0.0
@@ -36,12 +37,12 @@ class Remembering:
         began = time.monotonic()
         try:
             _, moment = self._looking.see()
-            step_s = max(history.STEP_S, self._cost_s / LOOKING_SHARE)
+            step_s = max(self._every_s, self._cost_s / LOOKING_SHARE)
             history.keep(self._work.store, replace(moment, step_s=step_s))
             history.thin(self._work.store)
         except MigrationError:
             pass
         ended = time.monotonic()
         self._cost_s = ended - began
-        self._due = self._work.clock.monotonic() + history.STEP_S
+        self._due = self._work.clock.monotonic() + self._every_s
         self._due_really = ended + self._cost_s / LOOKING_SHARE

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.overview.facts import Facts
@@ -18,8 +19,22 @@ STILL_S = 120.0
 STANDS_S = 10.0  # so long nothing has moved, and a limit is waited for: then that is what to say
 
 
+class Still(NamedTuple):
+    """Since when nothing has moved, and when the next job can be taken: asked only when it matters."""
+
+    since: datetime
+    next_due: Callable[[], datetime | None]
+
+    def is_odd(self, facts: Facts) -> bool:
+        """Nobody works although somebody could: a job that waits for its time is no standstill."""
+        if facts.held or (facts.at - self.since).total_seconds() < STILL_S:
+            return False
+        due = self.next_due()
+        return due is None or due <= facts.at
+
+
 def now(
-    facts: Facts, entities: Sequence[EntityView], waits: Sequence[Wait], outages: Sequence[Outage], moved_at: datetime
+    facts: Facts, entities: Sequence[EntityView], waits: Sequence[Wait], outages: Sequence[Outage], still: Still
 ) -> Now:
     run = facts.run
     if run is None:
@@ -28,7 +43,7 @@ def now(
     spent_s = _spent_s(run, facts.at)
     told = _ended(run)
     if told is not None:
-        return Now(told, run.finished or run.started, (), stuck, message=run.message, spent_s=spent_s)
+        return Now(told, run.finished or _text(still.since), (), stuck, message=run.message, spent_s=spent_s)
     if run.state == plan.BEGINNING:
         return Now(Verdict.BEGINNING, run.started, spent_s=spent_s)
     if outages:
@@ -38,13 +53,16 @@ def now(
             Verdict.OUTAGE, one.since, busy, stuck, portals, one.reason, one.next_at, one.stops_at, spent_s=spent_s
         )
     waits_for = tuple(one.method for one in waits if one.now)
-    still_s = (facts.at - moved_at).total_seconds()
-    since = f"{moved_at:%Y-%m-%dT%H:%M:%SZ}"
-    if waits_for and still_s >= STANDS_S:
+    since = _text(still.since)
+    if waits_for and (facts.at - still.since).total_seconds() >= STANDS_S:
         return Now(Verdict.LIMITED, since, busy, stuck, waits_for, spent_s=spent_s)
-    if still_s >= STILL_S and not facts.held:
+    if still.is_odd(facts):
         return Now(Verdict.STILL, since, busy, stuck, waits_for, spent_s=spent_s)
     return Now(Verdict.RUNNING, run.started, busy, stuck, waits_for, spent_s=spent_s)
+
+
+def _text(when: datetime) -> str:
+    return f"{when:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _ended(run: Run) -> Verdict | None:

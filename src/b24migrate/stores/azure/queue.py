@@ -238,8 +238,8 @@ class AzureQueue:
     def dead(self, scope: str = "") -> list[DeadLetter]:
         return self._letters.all(scope)
 
-    def dead_count(self) -> int:
-        return self._table.count_letters()
+    def dead_count(self, *, parts: bool = False) -> int:
+        return len(self.dead_parts()) if parts else self._table.count_letters()
 
     def dead_parts(self, scope: str = "") -> list[DeadLetter]:
         return [letter for letter in self._letters.all(scope) if "record" not in letter.job.args]

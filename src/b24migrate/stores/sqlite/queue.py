@@ -152,9 +152,10 @@ class SqliteQueue:
             rows = connection.execute(_DEAD, (scope,)).fetchall()
         return [DeadLetter(_job(*row[:5]), *row[5:]) for row in rows]
 
-    def dead_count(self) -> int:
+    def dead_count(self, *, parts: bool = False) -> int:
+        query = "SELECT count(*) FROM DeadLetters" + (" WHERE json_type(Args, '$.record') IS NULL" if parts else "")
         with self._database.reading() as connection:
-            (count,) = connection.execute("SELECT count(*) FROM DeadLetters").fetchone()
+            (count,) = connection.execute(query).fetchone()
         return int(count)
 
     def dead_parts(self, scope: str = "") -> list[DeadLetter]:
