@@ -35,6 +35,8 @@ def test_another_shell_is_refused(scene: Scene) -> None:
         ("do feed-", {f"feed-{phase}" for phase in ("custom-fields-get", "custom-fields-set", "get", "set", "verify")}),
         ("errors DUPLICATE", {"DUPLICATE_EMAIL"}),
         ("errors --stream chat_m", {"chat_messages"}),
+        ("show chat_m", {"chat_messages"}),
+        ("find --stream gr", {"groups", "group_members"}),
         ("retry --code POI", {"POISON"}),
         ("completion f", {"fish"}),
     ],
