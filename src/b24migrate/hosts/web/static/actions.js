@@ -44,7 +44,7 @@ export async function act(name, place, { code = "", entities = [] } = {}) {
 }
 
 function question(name, about) {
-  const lines = [say(about ? "action.retry.what_code" : `action.${name}.what`, { code: about.code })];
+  const lines = [say(about.code ? "action.retry.what_code" : `action.${name}.what`, about)];
   const fields = name === "run" ? wishes(about.entities) : [];
   return { title: say(`action.${name}.question`), lines, go: say(`action.${name}.go`), fields };
 }

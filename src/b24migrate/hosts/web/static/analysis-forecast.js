@@ -34,7 +34,7 @@ function row(one, longest) {
     cell("bar", bar(one, longest), "bar-cell"),
     cell("time", duration(spent(one)), "number"),
     cell("range", timeRange(one.low_s, one.high_s), "number"),
-    cell("limit", [why, method ? [" ", h("code", {}, method)] : null]));
+    cell("limit", [why, method ? [" ", h("code", {}, method)] : null], "long"));
 }
 
 const cell = (name, content, kind = null) => h("td", { role: "cell", class: kind, "data-label": say(`analysis.column.${name}`) }, content);

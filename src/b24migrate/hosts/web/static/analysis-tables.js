@@ -6,6 +6,7 @@ import { brief } from "./texts.js";
 import { named, say } from "./words.js";
 
 const SHOWN = 15;
+const WIDE = ["method", "fill", "label"]; // wants a line of its own on a phone
 
 export const streamsPart = (streams) => part("streams", ["stream", "records", "range", "sampled", "method"],
   streams.map((one) => [named("stream", one.stream), counted(one.records), ranged(one.records), number(one.sampled), h("code", {}, brief(one.method, 60))]), [1, 2, 3]);
@@ -41,5 +42,5 @@ function table(name, columns, rows, numbers) {
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((column, at) => h("th", { scope: "col", role: "columnheader", class: kind(at) }, say(`analysis.column.${column}`))))),
     h("tbody", { role: "rowgroup" }, rows.map((cells) => h("tr", { role: "row" }, cells.map((content, at) => (at === 0
       ? h("th", { scope: "row", role: "rowheader" }, content)
-      : h("td", { role: "cell", class: kind(at), "data-label": say(`analysis.column.${columns[at]}`) }, content)))))));
+      : h("td", { role: "cell", class: kind(at) ?? (WIDE.includes(columns[at]) ? "long" : null), "data-label": say(`analysis.column.${columns[at]}`) }, content || null)))))));
 }

@@ -3,7 +3,7 @@ import { duration, number } from "./format.js";
 import { known, say } from "./words.js";
 
 export const counted = (one) => (one.exact ? number(one.value) : say("about", { number: number(one.value) }));
-export const ranged = (one, shown = number) => (one.exact ? "" : say("range", { low: shown(one.low), high: shown(one.high) }));
+export const ranged = (one, shown = number) => (one.exact ? null : say("range", { low: shown(one.low), high: shown(one.high) }));
 export const timeRange = (low, high) => say("range", { low: duration(low), high: duration(high) });
 
 /** What a part of the work waits for most, and the method to name. */

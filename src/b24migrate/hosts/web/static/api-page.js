@@ -12,6 +12,7 @@ async function look() {
   try {
     const document_ = await ask("/openapi.json");
     const ways = Object.entries(document_.paths).flatMap(([path, item]) => VERBS.filter((verb) => item[verb]).map((verb) => [verb, path, item[verb]]));
+    place.lang = "en"; // the description is for programmers, and speaks as they do
     show(place, document_.info?.description ? h("p", {}, sentence(document_.info.description)) : null, ways.map((way) => operation(document_, ...way)));
   } catch (trouble) {
     show(place, h("p", { class: "said bad" }, sentence(trouble.message)));

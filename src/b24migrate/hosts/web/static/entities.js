@@ -74,7 +74,7 @@ function phases(entity) {
 }
 
 function inside(entity) {
-  const columns = [...COLUMNS, ...MORE];
+  const columns = [...COLUMNS, ...MORE.filter((column) => entity.streams.some((stream) => stream[column]))];
   const said = entity.phases.filter((phase) => phase.message);
   return h("div", { class: "inside" },
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("entities.streams", { name: named("entity", entity.name) }) },

@@ -5,13 +5,13 @@ import { language, say } from "./words.js";
 const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat(language, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 const moment = new Intl.DateTimeFormat(language, {
-  day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
+  day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short", hourCycle: "h23",
 });
 const hours = new Intl.DateTimeFormat(language, {
-  hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
+  hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short", hourCycle: "h23",
 });
-const short = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
-const shortest = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const short = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const shortest = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
 export const NONE = "–";
 
@@ -28,8 +28,7 @@ export const decimal = (value, digits) =>
 
 /** Never "100 %" before the end, never "0 %" after the beginning. */
 export function percent(share) {
-  const rounded = Math.round(share * 100);
-  const honest = share < 1 ? Math.min(99, share > 0 ? Math.max(1, rounded) : 0) : 100;
+  const honest = share > 0 && share < 0.01 ? 1 : Math.floor(share * 100);
   return say("percent", { number: whole.format(honest) });
 }
 

@@ -10,7 +10,7 @@ import { poll } from "./polling.js";
 import { showProgress } from "./progress.js";
 import { showTroubles } from "./troubles.js";
 import { showAway, showVerdict } from "./verdict.js";
-import { showWaits } from "./waits.js";
+import { showFiles, showWaits } from "./waits.js";
 
 const ERRORS_EVERY = 5; // looks
 const HISTORY_EVERY = 2;
@@ -41,6 +41,7 @@ async function once() {
   entities.show(overview);
   if (overview.last_action && overview.last_action.at > refused) showLastAction(place("result"), overview.last_action);
   showWaits(place("waits"), overview);
+  showFiles(place("files"), overview);
   if (looks % HISTORY_EVERY === 0) chart.add((await ask("/history", { since: chart.last })).points);
   const count = [overview.failed, overview.retrying, overview.dead_letters].join(" ");
   if (groups === null || count !== counted || (looks % ERRORS_EVERY === 0 && (overview.failed || overview.retrying))) {

@@ -6,8 +6,8 @@ import { say } from "./words.js";
 
 export function showProgress(place, overview) {
   const { progress, speed } = overview;
-  const of = progress.total === null ? say("progress.of_unknown", { done: number(progress.done) })
-    : say("progress.of", { done: number(progress.done), total: number(progress.total) });
+  const places = { read: number(progress.read), imported: number(progress.imported), records: number(progress.records) };
+  const of = say(progress.records === null ? "progress.of_unknown" : "progress.of", places);
   show(place,
     h("div", { class: "figures" },
       figure("share", percent(progress.share), of, "huge"),
@@ -22,9 +22,12 @@ export function showProgress(place, overview) {
       overview.workers === null ? null : figure("workers", number(overview.workers), say("figures.workers"))));
 }
 
+const MOVING = ["beginning", "running", "limited", "outage"];
+
 function left(overview) {
-  const over = ["done", "findings"].includes(overview.now.verdict);
-  if (over) return say("progress.over");
+  const { verdict } = overview.now;
+  if (["done", "findings"].includes(verdict)) return say("progress.over");
+  if (!MOVING.includes(verdict) && verdict !== "no_run") return say("progress.resting");
   return overview.progress.left_s === null ? say("progress.left_unknown") : duration(overview.progress.left_s);
 }
 

@@ -12,25 +12,32 @@ const VERDICTS = {
 };
 const ORDER = Object.keys(VERDICTS);
 const DIFFERENCES = ["differs", "missing", "only_source", "only_target"];
+const ASIDE = ["beyond", "own", "not_sent"]; // no part of the comparison
 const NAMED = 5;
 
 export function fieldTable(record) {
   const rows = [...record.fields].sort((one, other) => ORDER.indexOf(one.verdict) - ORDER.indexOf(other.verdict));
   const different = rows.filter(isDifferent).length;
+  const compared = rows.filter((one) => !ASIDE.includes(one.verdict));
+  const aside = rows.filter((one) => ASIDE.includes(one.verdict));
   const part = h("section", { class: "card fields-part" },
     h("div", { class: "head-line" }, h("h2", {}, say("record.fields")),
       h("label", { class: "tick" }, h("input", { type: "checkbox", id: "only-differences" }), say("record.only_differences", { count: different }))),
     sides(record),
-    h("table", { class: "cards fields", role: "table" },
-      h("caption", { class: "unseen" }, say("record.fields")),
-      h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
-        ["field", "verdict", "source", "staged", "target"].map((name) => h("th", { scope: "col", role: "columnheader" }, say(`record.column.${name}`))))),
-      h("tbody", { role: "rowgroup" }, rows.map(row))),
-    rows.length ? null : h("p", { class: "note" }, say("record.no_fields")));
+    compared.length ? table(compared) : h("p", { class: "note" }, say("record.no_fields")),
+    aside.length ? h("details", { class: "aside" }, h("summary", {}, say("record.aside", { count: aside.length })), table(aside)) : null);
   part.addEventListener("change", (event) => {
     if (event.target.id === "only-differences") part.classList.toggle("only-differences", event.target.checked);
   });
   return part;
+}
+
+function table(rows) {
+  return h("table", { class: "cards fields", role: "table" },
+    h("caption", { class: "unseen" }, say("record.fields")),
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
+      ["field", "verdict", "source", "staged", "target"].map((name) => h("th", { scope: "col", role: "columnheader" }, say(`record.column.${name}`))))),
+    h("tbody", { role: "rowgroup" }, rows.map(row)));
 }
 
 const isDifferent = (field) => DIFFERENCES.includes(field.verdict);

@@ -8,7 +8,7 @@ import { badge } from "./signs.js";
 import { brief, sentence } from "./texts.js";
 import { named, say } from "./words.js";
 
-const MOST = 500;
+const MOST = 100;
 const STATUSES = { NEW: ["quiet", "ring"], IMPORT_OK: ["good", "check"], IMPORT_ERR: ["bad", "cross"], ERROR_RETRY: ["wait", "glass"] };
 const place = (id) => document.getElementById(id);
 let stop = null;

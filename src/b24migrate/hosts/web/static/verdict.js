@@ -6,12 +6,13 @@ import { sentence } from "./texts.js";
 import { say } from "./words.js";
 
 const place = (id) => document.getElementById(id);
+const RESTING = ["stopped", "blocked", "done", "findings"]; // the others' sentences say it
 const WAYS = { start: "run", pause: "pause", resume: "resume", retry: "retry" };
 
 export function showVerdict(overview) {
   const { verdict, since } = overview.now;
   headline(verdict);
-  const moment = since ? [" ", h("span", { class: "since" }, say("since"), " ", time(since, { brief: true }))] : [];
+  const moment = since && RESTING.includes(verdict) ? [" ", h("span", { class: "since" }, say("since"), " ", time(since, { brief: true }))] : [];
   show(place("sentence"), sentence(overview.sentence), moment);
   showActions(overview.can);
   document.title = `${say(`verdict.${verdict}`)} · b24migrate`;

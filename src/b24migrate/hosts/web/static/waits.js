@@ -8,13 +8,12 @@ import { say, task } from "./words.js";
 const SHOWN = 5;
 
 export function showWaits(place, overview) {
-  const { waits, gates, files } = overview;
+  const { waits, gates } = overview;
   const nothing = waits.length === 0 && gates.length === 0;
   show(place,
     nothing ? h("p", { class: "quiet-line" }, sign("check", "good"), h("span", {}, say("waits.none"))) : null,
     waits.length ? h("div", { "data-key": "limits" }, h("h3", {}, say("waits.limits")), h("ul", { class: "lines" }, limits(waits))) : null,
-    gates.length ? h("div", { "data-key": "gates" }, h("h3", {}, say("waits.gates")), h("ul", { class: "lines" }, gates.map(gateLine))) : null,
-    h("div", { "data-key": "files" }, h("h3", {}, say("files.head")), fileLines(files)));
+    gates.length ? h("div", { "data-key": "gates" }, h("h3", {}, say("waits.gates")), h("ul", { class: "lines" }, alike(gates).map(gateLine))) : null);
 }
 
 function limits(waits) {
@@ -27,15 +26,26 @@ function limits(waits) {
   return rest > 0 ? [...lines, h("li", { class: "hint" }, say("waits.more", { count: number(rest) }))] : lines;
 }
 
-function gateLine(gate) {
-  const names = gate.waits_for.map((name) => task(name)).join(", ");
-  return h("li", { "data-key": gate.task, class: "gate" }, h("strong", {}, task(gate.task)),
-    h("span", {}, gate.message ? sentence(gate.message) : say("waits.after", { names })));
+/** Mini-tasks that wait for the same thing, together: the thing is what one wants to know. */
+function alike(gates) {
+  const found = new Map();
+  for (const gate of gates) {
+    const why = gate.message || say("waits.after", { names: gate.waits_for.map(task).join(", ") });
+    found.set(why, [...(found.get(why) ?? []), task(gate.task)]);
+  }
+  return [...found];
 }
 
-function fileLines(files) {
+function gateLine([why, tasks]) {
+  const rest = tasks.length - SHOWN;
+  const names = tasks.slice(0, SHOWN).join(", ");
+  return h("li", { "data-key": why, class: "gate" }, h("span", {}, sentence(why)),
+    h("span", { class: "hint" }, names, rest > 0 ? [" ", say("waits.more", { count: number(rest) })] : null));
+}
+
+export function showFiles(place, { files }) {
   const rows = [["known", files.known], ["fetched", files.fetched], ["imported", files.imported], ["failed", files.failed]];
-  return h("dl", { class: "pairs" }, rows.map(([key, value]) => h("div", {
+  show(place, h("dl", { class: "pairs" }, rows.map(([key, value]) => h("div", {
     class: key === "failed" && value ? "bad" : null, "data-key": key,
-  }, h("dt", {}, say(`files.${key}`)), h("dd", { class: "number" }, number(value)))));
+  }, h("dt", {}, say(`files.${key}`)), h("dd", { class: "number" }, number(value))))));
 }

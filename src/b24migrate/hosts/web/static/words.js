@@ -21,6 +21,6 @@ export const named = (kind, name) => names[`${kind}.${name}`] ?? name;
 /** A mini-task by its two names: "crm-deals-get". */
 export function task(text) {
   const found = /^(.*?)-(custom-fields-get|custom-fields-set|get|set|late|verify)$/.exec(text);
-  if (!found) return text;
+  if (!found) return named("entity", text);
   return say("task", { entity: named("entity", found[1].replaceAll("-", "_")), phase: named("phase", found[2]) });
 }
