@@ -1,0 +1,508 @@
+"""Every attack is a request that is refused, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.routing import APIRoute
+from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, Reply, configured, dashboard
+
+from b24migrate.errors import BadConfiguration
+from b24migrate.hosts.web.acting import acting
+from b24migrate.hosts.web.answers import Refused
+from b24migrate.hosts.web.security import CSP, Doors, Latch, Patience, host_name, origin_of, usable
+from b24migrate.hosts.web.seeing import Eye
+
+CHANGES = ("run", "pause", "resume", "retry", "analysis", "login", "logout")
+EVERYWHERE = (
+    "/",
+    "/errors",
+    "/api/v1/overview",
+    "/api/v1/openapi.json",
+    "/metrics",
+    "/nowhere",
+    "/api/v1/records/users/1",
+)
+
+
+@pytest.fixture(scope="module")
+def reachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    config = configured(tmp_path_factory.mktemp("outside"), *NOBODY)
+    with dashboard(config, doors=Doors("0.0.0.0"), token=TOKEN) as one:  # noqa: S104
+        yield one
+
+
+@pytest.fixture
+def outside(reachable: Desk) -> Desk:
+    """A dashboard that other machines can reach, before anybody has guessed."""
+    assert reachable.context.latch is not None
+    reachable.context.latch.patience = Patience()
+    return reachable
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+# ---------------------------------------------------------------- other sites
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8724",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "10.0.0.7",
+        "",
+        "a@127.0.0.1",
+        "127.0.0.1/",
+        "[::1",
+        "0",
+        "2130706433",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/api/v1/overview", "/static/icon.svg"])
+def test_a_name_that_was_made_to_lead_here_is_refused(quiet: Desk, host: str, path: str) -> None:
+    reply = quiet.send("GET", path, {"Host": host})
+    assert reply.status in (400, 421)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "LOCALHOST:8724", "[::1]:80", "localhost."])
+def test_loopback_by_any_of_its_names_is_served(quiet: Desk, host: str) -> None:
+    assert quiet.send("GET", "/api/v1/session", {"Host": host}).status == 200
+
+
+def test_a_host_that_was_let_in_by_name_is_served_and_needs_the_token(tmp_path: Path) -> None:
+    doors = Doors(more=frozenset({"migration.example"}))
+    assert not doors.inside
+    with dashboard(configured(tmp_path, *NOBODY), doors=doors, token=TOKEN) as quiet:
+        name = {"Host": "migration.example"}
+        assert quiet.send("GET", "/api/v1/session", name).status == 401
+        assert quiet.send("GET", "/api/v1/session", {**name, **bearer(TOKEN)}).status == 200
+        through_proxy = {**MARKED, **bearer(TOKEN), "Origin": "https://migration.example"}
+        assert quiet.send("POST", "/api/v1/logout", through_proxy, b"{}").status == 200
+
+
+FORGERIES = [
+    ({"X-B24migrate": ""}, 403),
+    ({"X-B24migrate": "0"}, 403),
+    ({"Content-Type": "text/plain"}, 415),
+    ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+    ({"Content-Type": "multipart/form-data; boundary=x"}, 415),
+    ({"Content-Type": ""}, 415),
+    ({"Content-Type": "application/jsonp"}, 415),
+    ({"Origin": "https://evil.example"}, 403),
+    ({"Origin": "null"}, 403),
+    ({"Origin": "http://127.0.0.1:1"}, 403),
+    ({"Origin": "http://127.0.0.1"}, 403),
+    ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ({"Sec-Fetch-Site": "same-site"}, 403),
+]
+
+
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize(("headers", "status"), FORGERIES, ids=str)
+def test_a_change_that_another_site_could_have_sent_is_refused(
+    quiet: Desk, what: str, headers: dict[str, str], status: int
+) -> None:
+    reply = quiet.send("POST", f"/api/v1/{what}", {**MARKED, **headers}, b"{}")
+    assert reply.status == status
+    assert reply.code in ("DASHBOARD_FORGED", "DASHBOARD_BODY")
+    assert quiet.look("overview")["last_action"] is None
+
+
+@pytest.mark.parametrize("missing", ["X-B24migrate", "Content-Type"])
+def test_a_change_without_a_header_is_refused(quiet: Desk, missing: str) -> None:
+    headers = {name: value for name, value in MARKED.items() if name != missing}
+    assert quiet.send("POST", "/api/v1/run", headers, b"{}").status in (403, 415)
+
+
+def test_every_route_that_changes_something_looks_for_forgeries(quiet: Desk) -> None:
+    routes = [one for one in acting(quiet.context, Eye(quiet.context)).routes if isinstance(one, APIRoute)]
+    assert sorted(one.path for one in routes) == sorted(f"/{name}" for name in CHANGES)
+    for path, methods in quiet.look("openapi.json")["paths"].items():
+        changing = set(methods) - {"get"}
+        assert changing <= {"post"}
+        assert not changing or path.removeprefix("/api/v1/") in CHANGES
+
+
+def test_our_own_page_may_ask(quiet: Desk) -> None:
+    ours = {"Origin": quiet.url, "Sec-Fetch-Site": "same-origin"}
+    assert quiet.post("pause", headers=ours).status == 409  # understood: there is only nothing to pause
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY", "NONSENSE"])
+@pytest.mark.parametrize("path", ["/", "/api/v1/run", "/api/v1/overview", "/static/icon.svg"])
+def test_no_other_method_does_anything(quiet: Desk, method: str, path: str) -> None:
+    reply = quiet.send(method, path, MARKED, b"{}")
+    assert reply.status in (400, 405)
+    if reply.status == 405:
+        assert set(reply.headers["allow"].split(", ")) <= {"GET", "HEAD", "POST"}
+    assert not [name for name in reply.headers if name.startswith("access-control")]
+
+
+def test_a_change_by_get_is_none(quiet: Desk) -> None:
+    for what in CHANGES:
+        if what != "analysis":
+            assert quiet.get(f"/api/v1/{what}").status == 405
+    assert quiet.look("overview")["last_action"] is None
+
+
+# ---------------------------------------------------------------- the token
+
+
+@pytest.mark.parametrize("path", ["/api/v1/overview", "/api/v1/openapi.json", "/metrics", "/api/v1/nowhere"])
+def test_without_the_token_nothing_is_told(outside: Desk, path: str) -> None:
+    reply = outside.get(path)
+    assert reply.status == 401
+    assert reply.headers["www-authenticate"] == "Bearer"
+    assert reply.code == "DASHBOARD_TOKEN"
+
+
+@pytest.mark.parametrize("what", [one for one in CHANGES if one != "login"])
+def test_without_the_token_nothing_is_done(outside: Desk, what: str) -> None:
+    assert outside.post(what).status == 401
+
+
+def test_who_wants_a_page_is_sent_to_the_door(outside: Desk) -> None:
+    reply = outside.send("GET", "/errors?lang=ru", {"Accept": "text/html"})
+    assert reply.status == 303
+    assert reply.headers["location"] == "/login?next=%2Ferrors%3Flang%3Dru"
+    assert outside.get("/login").status == 200
+    assert outside.get("/static/icon.svg").status == 200
+
+
+def test_the_token_opens_by_header_and_by_cookie(outside: Desk) -> None:
+    assert outside.get("/api/v1/session", bearer(TOKEN)).status == 200
+    reply = outside.post("login", {"token": TOKEN})
+    assert reply.status == 200
+    cookie = reply.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert "Path=/" in cookie
+    assert TOKEN not in cookie
+    assert outside.get("/api/v1/session", {"Cookie": cookie.partition(";")[0]}).status == 200
+    farewell = outside.send("POST", "/api/v1/logout", {**MARKED, "Cookie": cookie.partition(";")[0]}, b"{}")
+    assert "Max-Age=0" in farewell.headers["set-cookie"] or "expires" in farewell.headers["set-cookie"].lower()
+
+
+def test_behind_https_the_cookie_is_only_for_https(outside: Desk) -> None:
+    reply = outside.post("login", {"token": TOKEN}, {"X-Forwarded-Proto": "https"})
+    assert "Secure" in reply.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        bearer("wrong"),
+        bearer(TOKEN[:-1]),
+        bearer(TOKEN + "x"),
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Authorization": "Bearer"},
+        {"Cookie": "b24migrate_00000000=1"},
+        {"Cookie": '=;;;,="\\'},
+    ],
+    ids=str,
+)
+def test_anything_else_does_not_open(outside: Desk, headers: dict[str, str]) -> None:
+    assert outside.get("/api/v1/session", headers).status == 401
+
+
+def test_a_cookie_of_another_dashboard_does_not_open(outside: Desk) -> None:
+    latch = Latch(TOKEN)
+    assert outside.get("/api/v1/session", {"Cookie": f"{latch.cookie_name}={latch.cookie}"}).status == 401
+
+
+def test_who_guesses_has_to_wait_by_every_way(outside: Desk) -> None:
+    assert outside.context.latch is not None
+    outside.context.latch.patience = Patience(lambda: 0.0)  # time stands still
+    for _ in range(5):
+        assert outside.get("/api/v1/session", bearer("guess")).status == 401
+    for reply in (outside.get("/api/v1/session", bearer(TOKEN)), outside.post("login", {"token": TOKEN})):
+        assert reply.status == 429
+        assert int(reply.headers["retry-after"]) >= 1
+
+
+def test_patience_grows_ends_and_is_bounded() -> None:
+    now = 0.0
+    patience = Patience(lambda: now)
+    waits = []
+    for _ in range(14):
+        patience.wrong("a")
+        try:
+            patience.refuse("a")
+            waits.append(0)
+        except Refused as refused:
+            waits.append(int(refused.headers["Retry-After"]))
+    assert waits[:4] == [0, 0, 0, 0]
+    assert waits[4:] == sorted(waits[4:])
+    assert waits[-1] <= 61
+    now = 100.0
+    patience.refuse("a")
+    for n in range(5000):
+        patience.wrong(str(n))
+    assert len(patience._wrong) == 1000
+
+
+def test_neighbours_of_one_network_share_their_patience() -> None:
+    assert origin_of("2001:db8::1") == origin_of("2001:db8::ffff")
+    assert origin_of("2001:db8::1") != origin_of("2001:db8:1::1")
+    assert origin_of("10.0.0.1") != origin_of("10.0.0.2")
+    assert len(origin_of("x" * 1000)) <= 64
+
+
+def test_a_short_token_is_not_taken() -> None:
+    with pytest.raises(BadConfiguration, match="shorter"):
+        usable("hunter2")
+
+
+def test_a_latch_does_not_show_its_token() -> None:
+    assert TOKEN not in repr(Latch(TOKEN))
+
+
+@pytest.mark.parametrize(
+    ("host", "name"), [("a.example:80", "a.example"), ("[::1]:9", "::1"), ("A.", "a"), ("a b", ""), ("a/b", "")]
+)
+def test_the_name_in_a_host(host: str, name: str) -> None:
+    assert host_name(host) == name
+
+
+# ---------------------------------------------------------------- what every answer carries
+
+
+@pytest.mark.parametrize("path", EVERYWHERE)
+def test_every_answer_carries_the_policy(quiet: Desk, path: str) -> None:
+    for headers in ({}, {"Accept": "text/html"}, {"Host": "evil.example"}):
+        reply = quiet.get(path, headers)
+        assert reply.headers["content-security-policy"] == CSP
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["referrer-policy"] == "no-referrer"
+        assert reply.headers["cross-origin-opener-policy"] == "same-origin"
+        assert reply.headers["cache-control"] == "no-store"
+        assert "server" not in reply.headers
+
+
+def test_a_head_has_the_headers_and_no_body(quiet: Desk) -> None:
+    for path in ("/", "/api/v1/overview", "/static/icon.svg", "/nowhere"):
+        head, whole = quiet.send("HEAD", path), quiet.send("GET", path)
+        assert head.status == whole.status
+        assert head.body == b""
+        assert head.headers["content-type"] == whole.headers["content-type"]
+
+
+def test_no_page_has_a_script_or_a_style_inside(quiet: Desk) -> None:
+    for path in ("/", "/errors", "/findings", "/search", "/analysis", "/api", "/login", "/records/users/1", "/nowhere"):
+        page = quiet.get(path, {"Accept": "text/html"}).text
+        assert "style=" not in page
+        assert "<style" not in page
+        assert "onclick" not in page
+        for part in page.split("<script")[1:]:
+            assert " src=" in part.partition(">")[0]
+        assert "http://" not in page.replace("http://www.w3.org", "")
+        assert "https://" not in page
+
+
+# ---------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../pages.py",
+        "/static/..%2fpages.py",
+        "/static/%2e%2e/pages.py",
+        "/static/%2e%2e%2f%2e%2e%2fcli/session.py",
+        "/static//etc/passwd",
+        "/static/....//pages.py",
+        "/static/..\\pages.py",
+        "/static/icon.svg%00.js",
+        "/static/",
+        "/static",
+        "/static/.",
+        "/static/../../../../../../../../etc/passwd",
+        "/templates/front.html",
+        "/static/../templates/front.html",
+    ],
+)
+def test_no_address_leads_out_of_the_folder(quiet: Desk, path: str) -> None:
+    assert quiet.send("GET", path).status == 404
+
+
+def test_files_are_kept_by_the_browser_as_long_as_they_are_the_same(quiet: Desk) -> None:
+    first = quiet.get("/static/icon.svg")
+    assert first.headers["content-type"].startswith("image/svg+xml")
+    again = quiet.send("GET", "/static/icon.svg", {"If-None-Match": first.headers["etag"]})
+    assert (again.status, again.body) == (304, b"")
+    assert first.headers["cache-control"] == "no-cache"
+
+
+# ---------------------------------------------------------------- too much, too slow, too strange
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(quiet: Desk) -> None:
+    assert quiet.send("POST", "/api/v1/run", {**MARKED, "Content-Length": "70000"}, b"{").status == 413
+    assert quiet.send("POST", "/api/v1/run", MARKED, b" " * 70_000).status == 413
+    assert quiet.send("GET", "/api/v1/overview", MARKED, b" " * 70_000).status == 413
+
+
+def test_a_body_in_endless_chunks_is_refused(quiet: Desk) -> None:
+    with socket.create_connection((quiet.host, quiet.port), timeout=10) as line:
+        line.sendall(
+            b"POST /api/v1/run HTTP/1.1\r\nHost: localhost\r\nX-B24migrate: 1\r\n"
+            b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        chunk = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
+        answer = b""
+        for _ in range(100):
+            try:
+                line.sendall(chunk)
+            except OSError:
+                break
+        while part := _received(line):
+            answer += part
+    assert b"413" in answer.partition(b"\r\n")[0]
+
+
+def _received(line: socket.socket) -> bytes:
+    try:
+        return line.recv(65536)
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[]",
+        b"null1",
+        b"\xff\xfe",
+        b'{"a":1}',
+        b'"x"',
+        b"[" * 30_000,
+        b'{"entities":"users"}',
+        b'{"entities":["nobody"]}',
+        b'{"test_limit":-1}',
+        b'{"test_limit":1e999}',
+        b'{"entities":["\\ud800"]}',
+        b"1" * 10_000,
+    ],
+)
+def test_a_body_that_cannot_be_used_is_told_so(quiet: Desk, body: bytes) -> None:
+    reply = quiet.send("POST", "/api/v1/run", MARKED, body)
+    assert reply.status in (400, 422)
+    assert set(reply.json) == {"code", "message", "hint"}
+    assert quiet.look("overview")["last_action"] is None
+
+
+STRANGE = [
+    "\x00",
+    "a\x00b",
+    "\ufeff",
+    "\u202e",
+    "😀",
+    "ё" * 150,
+    "%",
+    "%%",
+    "'",
+    "' OR 1=1 --",
+    "<script>alert(1)</script>",
+    "../..",
+    "\\",
+    "*",
+    "(?",
+    "\n",
+    " ",
+]
+
+
+@pytest.mark.parametrize("text", STRANGE, ids=ascii)
+def test_strange_texts_are_only_texts(moved: Desk, text: str) -> None:
+    assert moved.get("/api/v1/search", None, q=text).status in (200, 422)
+    assert moved.get("/api/v1/findings", None, after=text).status == 200
+    assert moved.get("/api/v1/search", None, q="a", after=text).status in (200, 400)
+    from urllib.parse import quote
+
+    for path in (f"/api/v1/records/users/{quote(text, safe='')}", f"/api/v1/errors/{quote(text, safe='')}"):
+        assert moved.send("GET", path).status in (404, 422)
+
+
+@pytest.mark.parametrize(
+    "query", ["q=%ff%fe", "q=%ed%a0%80", "q=%00", "q=%", "q=a&q=b", "q=", "", "stream=nobody&q=a", "q=a&lang=xx"]
+)
+def test_strange_queries_are_answered_in_order(moved: Desk, query: str) -> None:
+    reply = moved.send("GET", f"/api/v1/search?{query}")
+    assert reply.status in (200, 400, 422)
+    json.loads(reply.body)
+
+
+def test_an_address_without_end_is_refused(quiet: Desk) -> None:
+    reply = quiet.send("GET", "/api/v1/search?q=" + "a" * 20_000)
+    assert reply.status == 414
+    assert quiet.send("GET", "/" + "a" * 20_000).status == 414
+    assert quiet.send("GET", "/api/v1/search?q=" + "a" * 300).status == 422
+
+
+def test_who_sends_nothing_does_not_keep_others_waiting(quiet: Desk) -> None:
+    silent = [socket.create_connection((quiet.host, quiet.port)) for _ in range(30)]
+    try:
+        for one in silent:
+            one.sendall(b"POST /api/v1/run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n")
+        began = time.monotonic()
+        assert quiet.look("session")
+        assert time.monotonic() - began < 5
+    finally:
+        for one in silent:
+            one.close()
+
+
+# ---------------------------------------------------------------- bugs and secrets
+
+
+def test_a_bug_is_a_reference_without_a_traceback(
+    quiet: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError(f"secret inside: {NOBODY[0]}")
+
+    from b24migrate.hosts.web import troubles
+
+    monkeypatch.setattr(troubles, "errors", broken)
+    quiet.look("session")  # the secrets are known once the application is open
+    reply = quiet.get("/api/v1/errors")
+    assert reply.status == 500
+    assert reply.code == "BUG"
+    assert "Traceback" not in reply.text
+    assert "secret inside" not in reply.text
+    reference = reply.json["message"].split()[-1].rstrip(".")
+    logged = "\n".join(record.getMessage() for record in caplog.records)
+    assert reference in logged
+    assert "Traceback" in logged
+    assert "s3cretofthesource" not in logged
+
+
+def test_no_answer_shows_a_secret_even_if_the_store_does(desk: Desk) -> None:
+    from b24migrate.ports import FINDINGS, RegisterRow
+
+    with desk.context.app() as app:
+        values = {
+            "Stream": "users",
+            "Fate": "differs",
+            "SourceId": "1",
+            "Expected": f"see {NOBODY[0]}",
+            "Actual": NOBODY[1],
+        }
+        app.work.store.write(FINDINGS, [RegisterRow("users:1:differs:X:0", values)])
+    said: list[Reply] = [desk.get(path, {"Accept": "text/html"}) for path in EVERYWHERE]
+    said += [desk.get(f"/api/v1/{name}") for name in ("findings", "session", "errors", "analysis", "certificate")]
+    found = desk.look("findings")["findings"][0]
+    assert found["expected"].startswith("see https://cloud.example/rest/1/")
+    for reply in said:
+        assert b"s3cretofthe" not in reply.body
