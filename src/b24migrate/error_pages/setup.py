@@ -23,6 +23,14 @@ CHAPTER = Chapter(
             "The message lists what there is. `b24migrate --help` shows the commands.",
         ),
         Page(
+            "REPORT_NOT_WRITTEN",
+            "The report cannot be written",
+            Again.STOPS,
+            "The folder cannot be written to, or has a file with the name of one of the report's that is no part of an"
+            " earlier report.",
+            "Choose another folder with --out. With --force such files are replaced; others are never touched.",
+        ),
+        Page(
             "RUN_UNDER_WAY",
             "Another run is under way",
             Again.STOPS,

@@ -10,6 +10,7 @@ from b24migrate.hosts.words import Words
 BETWEEN = {"en": ",", "ru": "\u00a0"}  # the thousands
 POINT = {"en": ".", "ru": ","}
 DATES = {"en": "%Y-%m-%d", "ru": "%d.%m.%Y"}
+DAYS = {"en": "%m-%d", "ru": "%d.%m"}
 NONE = "–"
 SIZES = ("b", "kb", "mb", "gb", "tb")
 STEP = 1000.0
@@ -32,18 +33,6 @@ class Amounts:
         whole, _, part = f"{value:,.{digits}f}".partition(".")
         whole = whole.replace(",", BETWEEN[self._language])
         return f"{whole}{POINT[self._language]}{part}" if part else whole
-
-    def share(self, part: float, whole: float) -> str:
-        """Never 100 % while something is missing, and never 0 % when something is there."""
-        if not whole:
-            return NONE
-        percent = 100 * part / whole
-        if part != whole:
-            percent = min(percent, 99.9)
-        if part:
-            percent = max(percent, 0.1)
-        digits = 0 if percent == round(percent) else 1
-        return self._words("report.amount.percent", value=self.decimal(percent, digits))
 
     def error(self, value: float) -> str:
         """Of a forecast: `+12 %` was foretold too long."""
@@ -79,10 +68,9 @@ class Amounts:
         """In the zone of the source, by its name."""
         return self._written(self._at(moment).astimezone(self.zone), self.zone.key) if moment else NONE
 
-    def tick(self, moment: datetime, *, with_day: bool) -> str:
+    def tick(self, moment: datetime, form: str) -> str:
         """On the axis of a chart, in the zone of the source."""
-        day = "%d.%m " if self._language == "ru" else "%m-%d "
-        return moment.astimezone(self.zone).strftime(f"{day if with_day else ''}%H:%M")
+        return moment.astimezone(self.zone).strftime(form.format(day=DAYS[self._language]))
 
     def _at(self, moment: str) -> datetime:
         return datetime.fromisoformat(moment).astimezone(UTC)

@@ -13,13 +13,16 @@ from b24migrate.pipeline.reporting.model import EntityFacts, PhaseFacts
 WIDTH = 720.0
 LABELS = 140.0  # to the left
 NUMBERS = 70.0  # to the right
+MARGIN = 24.0  # there, where no number stands
 ROW = 26.0
 BAR = 15.0
 AXIS = 24.0
 LEAST = 2.0  # what is there can be seen
 PARTS = ("imported", "failed", "excluded", "impossible", "waiting")
 STEPS_S = (1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800, 2592000)
-MOST_TICKS = 7
+MOST_TICKS = 6
+# of a tick, by how far they are apart
+FORMS = ((86400, "{day}"), (14400, "{day} %H:%M"), (60, "%H:%M"), (0, "%H:%M:%S"))
 SPEED_HEIGHT = 150.0
 BINS = 120
 
@@ -64,7 +67,7 @@ class Timeline(NamedTuple):
     height: float
     rows: Sequence[SpanRow]
     ticks: Sequence[Tick]
-    with_days: bool
+    form: str  # of a tick's time
 
 
 class Line(NamedTuple):
@@ -77,7 +80,7 @@ class Speeds(NamedTuple):
     lines: Sequence[Line]
     ticks: Sequence[Tick]
     levels: Sequence[tuple[float, float]]  # y, records a minute
-    with_days: bool
+    form: str
 
 
 # ---------------------------------------------------------------- bars
@@ -123,7 +126,7 @@ def timeline(entities: Sequence[EntityFacts], now: str) -> Timeline | None:
         spans = [_span(one, scale, now) for one in entity.phases if one.started]
         if spans:
             rows.append(SpanRow(entity.name, len(rows) * ROW, spans))
-    return Timeline(len(rows) * ROW + AXIS, rows, scale.ticks(), scale.with_days)
+    return Timeline(len(rows) * ROW + AXIS, rows, scale.ticks(), scale.form)
 
 
 def _span(one: PhaseFacts, scale: _Scale, now: str) -> Span:
@@ -137,14 +140,15 @@ class _Scale:
     def __init__(self, first: datetime, last: datetime) -> None:
         self.first = first
         self.seconds = max(1.0, (last - first).total_seconds())
-        self.with_days = self.seconds > 20 * 3600
+        self.step_s = next((one for one in STEPS_S if self.seconds / one <= MOST_TICKS), STEPS_S[-1])
+        self.form = next(form for shortest_s, form in FORMS if self.step_s >= shortest_s)
 
     def x(self, at: datetime) -> float:
         share = (at - self.first).total_seconds() / self.seconds
-        return round(LABELS + share * (WIDTH - LABELS - NUMBERS), 1)
+        return round(LABELS + share * (WIDTH - LABELS - MARGIN), 1)
 
     def ticks(self) -> list[Tick]:
-        step = next((one for one in STEPS_S if self.seconds / one <= MOST_TICKS), STEPS_S[-1])
+        step = self.step_s
         start = self.first.timestamp()
         offset = -start % step
         count = int((self.seconds - offset) // step) + 1
@@ -177,7 +181,7 @@ def speeds(points: Sequence[Point]) -> Speeds | None:
         if any(values):
             lines.append(Line(kind, " ".join(places)))
     levels = [(round(SPEED_HEIGHT * (1 - share), 1), top * share) for share in (0.0, 0.5, 1.0)]
-    return Speeds(SPEED_HEIGHT + AXIS, lines, scale.ticks(), levels, scale.with_days) if lines else None
+    return Speeds(SPEED_HEIGHT + AXIS, lines, scale.ticks(), levels, scale.form) if lines else None
 
 
 def _pace(kind: str, one: Point, two: Point) -> float:

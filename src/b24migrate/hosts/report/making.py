@@ -49,7 +49,7 @@ def make(app: App, request: Request) -> Written:
         facts = gather(app.work, folder, clean=lambda text: masked(request.redact(text)))
         making = Making(app.work, folder, facts, FileFacts(), speech.language)
         tallies = {table.name: write(table, making, texts) for table in TABLES}
-        page = Page(facts, making.files, tallies, told(app), app.work.people)
+        page = Page(facts, making.files, tallies, told(app), app.work.people, app.work.options.verify_sample)
         amounts = Amounts(speech, app.settings.source.zone)
         (folder / PAGE).write_text(request.redact(page.html(speech, amounts, texts)), "utf-8", newline="\n")
         counted = {table.file: tallies[table.name].count for table in TABLES}

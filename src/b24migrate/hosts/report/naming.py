@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from b24migrate.hosts.words import DEFAULT, Words
-from b24migrate.hosts.words import words as words_of
+from b24migrate.hosts.report.sayings import Sayings
+from b24migrate.hosts.words import Words
 from b24migrate.hosts.words.errors_of import fixes_words, message_words, page_words
+from b24migrate.pipeline.losses import WORDS as LOSSES
 from b24migrate.pipeline.plan import Run
-from b24migrate.pipeline.reporting import Excerpt
+from b24migrate.pipeline.reporting import Excerpt, Facts
 from b24migrate.pipeline.reporting.gathering import ORDER
 from b24migrate.pipeline.reporting.model import StreamFacts
 from b24migrate.streams import PHASES
-
-REASONS = "reason."
 
 
 def helpers(words: Words) -> Mapping[str, object]:
     named = words.named
     language = words.language
-
-    def phase_names(phases: Sequence[str]) -> str:
-        return words("report.runs.everything") if tuple(phases) == PHASES else _listed(words, "phase", phases)
+    sayings = Sayings(words)
 
     def fate_name(fate: str) -> str:
         key = f"report.fate.{fate}"
@@ -35,13 +32,13 @@ def helpers(words: Words) -> Mapping[str, object]:
         "speed_name": lambda kind: words(f"report.timing.{kind}"),
         "fate_name": fate_name,
         "stream_names": lambda streams: _stream_names(words, streams),
-        "entity_names": lambda names: _listed(words, "entity", names),
-        "phase_names": phase_names,
+        "wanted": lambda run, facts: wanted(words, run, facts),
+        "lost": lambda streams: lost(words, streams),
         "ending": lambda run: ending(words, run),
         "page_words": lambda code: page_words(code, language),
         "fixes_words": lambda group: fixes_words(group, language),
-        "message_words": lambda text: text if isinstance(text, Excerpt) else message_words(text, language),
-        "reason": reasons(words),
+        "message_words": lambda text: text if isinstance(text, Excerpt) else sayings(message_words(text, language)),
+        "reason": sayings,
     }
 
 
@@ -51,13 +48,23 @@ def ending(words: Words, run: Run) -> str:
     return words(f"report.ended.{'none' if run.exit_code is None else run.exit_code}")
 
 
-def reasons(words: Words) -> Callable[[object], object]:
-    """Why something was set aside is kept in English; where the sentence is ours, it is said in the reader's words."""
-    english = words_of(DEFAULT).topic("report")
-    known: dict[object, str] = {
-        text: words(f"report.{key}") for key, text in english.items() if key.startswith(REASONS)
-    }
-    return lambda text: known.get(text, text)
+def wanted(words: Words, run: Run, facts: Facts) -> str:
+    """What a run was asked to do."""
+    everything = words("report.runs.everything")
+    all_entities = len(run.plan.entities) == len(facts.entities)
+    entities = everything if all_entities else _listed(words, "entity", run.plan.entities)
+    all_phases = tuple(run.plan.phases) == PHASES
+    return entities if all_phases else f"{entities}: {_listed(words, 'phase', run.plan.phases)}"
+
+
+def lost(words: Words, streams: Sequence[StreamFacts]) -> list[tuple[str, int, str]]:
+    """Each kind of loss: how often, and in which streams."""
+    found = []
+    for name in LOSSES:
+        own = [(one.losses[name], words.named("stream", one.name)) for one in streams if one.losses.get(name)]
+        if own:
+            found.append((name, sum(count for count, _ in own), ", ".join(f"{whose} {count}" for count, whose in own)))
+    return found
 
 
 def _listed(words: Words, kind: str, names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from b24migrate.hosts.report import charts
 from b24migrate.hosts.report.amounts import Amounts
 from b24migrate.hosts.report.naming import helpers
 from b24migrate.hosts.report.tables import TABLES
-from b24migrate.hosts.report.texts import Texts
+from b24migrate.hosts.report.texts import Texts, is_unbroken
 from b24migrate.hosts.words import Words
 from b24migrate.pipeline.reporting import Facts, Standing, Tally
 from b24migrate.pipeline.reporting.model import FileFacts
@@ -33,6 +33,7 @@ class Page:
     tallies: Mapping[str, Tally]
     settings: Sequence[tuple[str, str]]
     people: str  # the stream whose records are persons
+    sample: int  # so many records of each kind are verified
 
     def html(self, words: Words, amounts: Amounts, texts: Texts) -> str:
         style = (files(__package__) / "templates" / "style.css").read_text("utf-8")
@@ -56,6 +57,7 @@ class Page:
                 speeds=charts.speeds(facts.history),
                 chart=charts,
                 people=self.people,
+                sample=self.sample,
             )
         )
 
@@ -87,9 +89,9 @@ def environment(words: Words, amounts: Amounts, texts: Texts) -> Environment:
         "local": amounts.local,
         "shown": texts.shown,
     }
+    made.tests["unbroken"] = is_unbroken
     made.globals |= {
         **helpers(words),
-        "share": amounts.share,
         "tick": amounts.tick,
         "zone": amounts.zone.key,
     }

@@ -16,7 +16,7 @@ from b24migrate.pipeline.reporting import Facts, rows
 from b24migrate.pipeline.reporting.model import FileFacts
 from b24migrate.pipeline.reporting.tally import Cell, Group
 
-NUMBERS = re.compile(r"\d+")
+NAMED = re.compile(r"[^\s(),;]*\d[^\s(),;]*")  # reasons that differ only in an id are one
 
 
 class Line(NamedTuple):
@@ -68,7 +68,7 @@ def failed(making: Making) -> Iterator[Line]:
 
 def set_aside(making: Making) -> Iterator[Line]:
     for one in rows.set_aside(making.work, making.folder):
-        alike = NUMBERS.sub("…", one.reason[:500])
+        alike = NAMED.sub("…", one.reason[:500])
         yield Line(one, (one.why, one.stream, alike), one.name or one.source_id)
 
 

@@ -14,6 +14,7 @@ from b24migrate.pipeline.reporting.tally import EXCERPT
 
 LONGEST_CELL = 32_000  # characters; a spreadsheet takes 32,767
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+LONGEST_WORD = 28  # characters; a table's column is as wide as its longest word
 KEPT = "\n\t\u200c\u200d\u00ad"  # line breaks, and joiners, which are part of some scripts
 STRANGE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
@@ -23,9 +24,10 @@ class Texts:
         self._words = words
         self.redact = redact
 
-    def shown(self, text: object) -> str:
+    def shown(self, text: object, most: int = EXCERPT) -> str:
         """For the page, in one line; e-mail addresses are masked there, since a report is handed around."""
-        beginning, length = (text.text, text.length) if isinstance(text, Excerpt) else _cut(self.redact(str(text)))
+        whole = text.text if isinstance(text, Excerpt) else self.redact(str(text))
+        beginning, length = whole[:most], text.length if isinstance(text, Excerpt) else len(whole)
         told = harmless(masked(self.redact(beginning)))
         return self._long(told, length) if length > len(beginning) else told
 
@@ -42,8 +44,9 @@ class Texts:
         return self._words("report.cut", text=text, length=f"{length:,}")
 
 
-def _cut(text: str) -> tuple[str, int]:
-    return text[:EXCERPT], len(text)
+def is_unbroken(text: str) -> bool:
+    """Has a word so long that it must be broken somewhere."""
+    return any(len(word) > LONGEST_WORD for word in text.split())
 
 
 def _plain(one: str) -> str:

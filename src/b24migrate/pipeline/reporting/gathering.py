@@ -18,6 +18,7 @@ from b24migrate.pipeline.causes import causes, grouped
 from b24migrate.pipeline.certificate.admission import NEEDED
 from b24migrate.pipeline.losses import losses
 from b24migrate.pipeline.overview import history
+from b24migrate.pipeline.overview.model import Point
 from b24migrate.pipeline.plan import Run
 from b24migrate.pipeline.reporting.model import (
     EntityFacts,
@@ -64,7 +65,7 @@ def gather(work: Work, folder: Path, *, clean: Callable[[str], str] = str) -> Fa
         waits(seen.counters),
         survey.last(work.store),
         tuple(survey.compared(work.store)),
-        tuple(history.points(work.store)),
+        way(work, entities),
         proof,
     )
 
@@ -194,6 +195,12 @@ def _run(row: RegisterRow) -> Run:
     started, finished, message = (str(said.get(name) or "") for name in ("StartedAtUtc", "FinishedAtUtc", "Message"))
     wanted = msgspec.convert(said["Plan"], plan.Plan)
     return Run(str(said["RunId"]), wanted, str(said["State"]), started, finished, said.get("ExitCode"), message)
+
+
+def way(work: Work, entities: Sequence[EntityFacts]) -> tuple[Point, ...]:
+    """How far it was at each moment, since the steps that are shown began."""
+    began = min((one.started for entity in entities for one in entity.phases if one.started), default="")
+    return tuple(history.points(work.store, began))
 
 
 def waits(counters: Mapping[str, float]) -> tuple[tuple[str, float], ...]:

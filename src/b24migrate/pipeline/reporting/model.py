@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from b24migrate.pipeline.causes import Group
@@ -73,6 +74,11 @@ class EntityFacts:
     phases: tuple[PhaseFacts, ...]
     streams: tuple[StreamFacts, ...]
     notes: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Of its steps; they may have waited for others in between."""
+        return sum(one.seconds or 0.0 for one in self.phases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +155,6 @@ class Facts:
     @property
     def took_s(self) -> float | None:
         """From the beginning of the earliest phase to the end of the last; None when none has begun."""
-        from datetime import datetime
-
         begun = [one.started for one in self.phases if one.started]
         ended = [one.finished or self.at for one in self.phases if one.started]
         if not begun:
