@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import anyio
 import uvicorn
 from fastapi import FastAPI
 
@@ -66,6 +67,7 @@ def served(app: FastAPI, place: socket.socket) -> Iterator[None]:
         timeout_graceful_shutdown=ENDING_S,
         timeout_keep_alive=30,
     )
+    anyio.run(anyio.sleep, 0)  # imports what runs our handlers: otherwise the first visitor waits for it
     server = _Server(config)
     thread = threading.Thread(target=server.run, args=([place],), name="b24migrate-web", daemon=True)
     thread.start()

@@ -15,7 +15,7 @@ LONGEST = 2000  # characters of a message
 
 def errors(work: Work, language: str) -> Errors:
     groups = tuple(_group(work, one, language) for one in grouped(causes(work)))
-    letters = [one for one in work.queue.dead() if "record" not in one.job.args]
+    letters = work.queue.dead_parts()
     shown = tuple(
         Letter(one.job.scope, one.code, message_words(_cut(one.reason), language), one.died_at, _cut(str(one.job)))
         for one in letters[:MOST_LETTERS]

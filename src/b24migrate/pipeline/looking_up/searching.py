@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import msgspec
@@ -18,9 +19,11 @@ from b24migrate.pipeline.looking_up.viewing import entity_of, may_be_an_id
 from b24migrate.records import Record, Span, order_key
 from b24migrate.streams import Stream
 
-AT_ONCE = 200
+AT_ONCE = 500
 AT_FIRST = 25  # until it is known how large the records are
+SIDE_BY_SIDE = 4  # questions to a store that may be far away
 AT_STAKE = 4 << 20  # bytes of payload in memory
+FOUND_S = 0.05  # who gave an id or an e-mail has what he wants: the walk only begins
 
 
 class Cursor(NamedTuple):
@@ -52,7 +55,8 @@ def search(work: Work, text: str, *, stream: str = "", after: str = "", budget_s
     if at is not None and at.stream not in {one.name for one in streams}:
         raise _usage("This place to go on from is one of another search.", "Begin the search anew.")
     hits = [] if at else _exact(work, wanted, streams)
-    walk = _Walk(work, wanted, streams, at, work.clock.monotonic() + budget_s)
+    patience_s = min(budget_s, FOUND_S) if hits else budget_s
+    walk = _Walk(work, wanted, streams, at, work.clock.monotonic() + patience_s)
     hits += walk.hits(max(1, limit) - len(hits))
     return Hits(tuple(hits), walk.looked_at, walk.next)
 
@@ -74,7 +78,8 @@ def _streams(work: Work, name: str) -> list[Stream]:
 def _exact(work: Work, wanted: Wanted, streams: Sequence[Stream]) -> list[Hit]:
     if not may_be_an_id(wanted.text):
         return []
-    found = [_by_id(work, stream, wanted.text) for stream in streams]
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
+        found = list(threads.map(lambda stream: _by_id(work, stream, wanted.text), streams))
     found += [_by_email(work, stream, wanted) for stream in streams]
     return list({(one.stream, one.id): one for one in reversed(found) if one}.values())[::-1]
 
