@@ -101,8 +101,8 @@ def acting(context: Context, eye: Eye) -> APIRouter:
 
 def _refuse(context: Context, eye: Eye, what: str) -> None:
     """By a fresh look: what was seen a second ago may be over."""
-    eye.blink()
-    seen, last = eye.look(), context.actions.last()
+    last = context.actions.last()
+    seen = eye.look(last, fresh=True)
     if what in deciding.possible(seen, last, context):
         return
     cannot = context.portals.cannot_start

@@ -7,15 +7,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 from b24migrate.errors import Halted
-from b24migrate.hosts.web.notes import LastAction, Places, held, is_held, note, private, read
+from b24migrate.hosts.web.notes import LastAction, Places, busy, held, is_held, note, private, read
 
+LEAVING_S = 5.0
 LAST_WORDS = 2000  # characters of what a process said that ended without an explanation
 WELL_TOLD = (0, 3, 4, 5)  # how a run ended, the front page says
 VANISHED = "ACTION_VANISHED"
@@ -78,7 +80,7 @@ class ProcessStarter:
 
     def _begin(self, what: str, arguments: Sequence[str]) -> None:
         places = self._places()
-        with self._one, held(places.lock) as lock:
+        with self._one, _turn(places) as lock:
             note(places.note, LastAction(what, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"))
             child = self._process(places, [what, *arguments], lock)
         threading.Thread(target=child.wait, name="b24migrate-started", daemon=True).start()  # leaves no zombie
@@ -108,6 +110,20 @@ class ProcessStarter:
         except OSError:
             said = ""
         return self._redact(said)
+
+
+@contextmanager
+def _turn(places: Places) -> Iterator[int | None]:
+    """One that has noted its end may take a moment to go. Whoever waited for that is not the first when somebody else
+    began something meanwhile."""
+    last = _as_it_is(places)
+    if last is not None and last.exit_code is None:
+        raise busy()
+    before = read(places.note)
+    with held(places.lock, LEAVING_S) as lock:
+        if read(places.note) != before:
+            raise busy()
+        yield lock
 
 
 def _as_it_is(places: Places) -> LastAction | None:

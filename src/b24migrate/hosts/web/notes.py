@@ -18,7 +18,8 @@ if sys.platform != "win32":
     import fcntl
 
 BUSY = "ACTION_UNDER_WAY"
-TRIES, BETWEEN_S = 5, 0.02
+LOOKED_AT_S = 0.1  # somebody may only look whether it is held
+BETWEEN_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +49,31 @@ class Places:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[int | None]:
+def held(path: Path, patience_s: float = LOOKED_AT_S) -> Iterator[int | None]:
     """The process inherits it and holds it as long as it lives, however it ends. Raises Halted while another does."""
     with private(path) as file:
         if sys.platform == "win32":
             yield None
             return
-        for _ in range(TRIES):
-            with suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            time.sleep(BETWEEN_S)  # somebody may only look whether it is held
-        else:
-            hint = "Wait for its end; the front page says how far it is."
-            raise Halted("Something that was begun here is still under way.", code=BUSY, hint=hint)
+        until_s = time.monotonic() + patience_s
+        while not _taken(file):
+            if time.monotonic() > until_s:
+                raise busy()
+            time.sleep(BETWEEN_S)
         yield file
+
+
+def busy() -> Halted:
+    hint = "Wait for its end; the front page says how far it is."
+    return Halted("Something that was begun here is still under way.", code=BUSY, hint=hint)
+
+
+def _taken(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def is_held(path: Path) -> bool:

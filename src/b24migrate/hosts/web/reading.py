@@ -43,8 +43,8 @@ def reading(context: Context, eye: Eye) -> APIRouter:
 
     @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
     def overview(speaks: Speaks) -> Answer:
-        seen = eye.look()
         last = context.actions.last()
+        seen = eye.look(last)
         return Answer(
             Front(
                 **{one.name: getattr(seen, one.name) for one in fields(Overview)},

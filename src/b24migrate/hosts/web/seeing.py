@@ -14,6 +14,7 @@ from b24migrate.pipeline.overview.model import Overview
 
 EVERY_S = 1.0
 LOOKING_SHARE = 0.1  # of the time that goes by
+WHATEVER = object()
 OLDEST_S = 30.0  # a look that failed may be replaced by the last one for so long
 
 
@@ -26,19 +27,26 @@ class Eye:
         self._seen: Overview | None = None
         self._seen_s = 0.0
         self._due_s = 0.0
+        self._since: object = None
 
-    def look(self) -> Overview:
-        """While somebody looks, others get what was seen before. Raises a MigrationError when nothing can be seen."""
-        if self._seen is not None and self._now() < self._due_s:
-            return self._seen
-        if not self._looking.acquire(blocking=self._seen is None):
-            seen = self._seen
-            assert seen is not None  # noqa: S101 - it is never forgotten
-            return seen
+    def look(self, since: object = WHATEVER, *, fresh: bool = False) -> Overview:
+        """While somebody looks, others get what was seen before, unless they want it fresh, or `since` is another than
+        at the last look. Raises a MigrationError when nothing can be seen."""
+        if self._seen is not None and not fresh and self._is_of(since):
+            if self._now() < self._due_s or not self._looking.acquire(blocking=False):
+                return self._seen
+        else:
+            self._looking.acquire()
         try:
-            return self._seen if self._seen is not None and self._now() < self._due_s else self._look()
+            if self._seen is None or fresh or not self._is_of(since) or self._now() >= self._due_s:
+                self._seen = self._look()
+                self._since = self._since if since is WHATEVER else since
+            return self._seen
         finally:
             self._looking.release()
+
+    def _is_of(self, since: object) -> bool:
+        return since is WHATEVER or since == self._since
 
     def blink(self) -> None:
         """What was seen is old: something was changed from here."""
@@ -55,7 +63,7 @@ class Eye:
             self._due_s = began_s + EVERY_S  # a far store may miss a beat
             return self._seen
         now_s = self._now()
-        self._seen, self._seen_s = found, now_s
+        self._seen_s = now_s
         self._due_s = now_s + max(EVERY_S, (now_s - began_s) / LOOKING_SHARE)
         return found
 

@@ -1,0 +1,270 @@
+"""What is begun from the page: in a process of its own, once, and what it says is shown."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, answering
+from tests.web.desk import NOBODY, Desk, configured, dashboard, portals
+
+from b24migrate.hosts.web.actions import ProcessStarter
+from b24migrate.hosts.web.notes import LastAction, Places, held, is_held, note, read
+
+PATIENCE_S = 90.0
+
+
+def until(desk: Desk, holds: Callable[[Any], bool]) -> Any:
+    """Looks again and again, as the page does."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        seen = desk.look("overview")
+        if holds(seen):
+            return seen
+        time.sleep(0.1)
+    raise AssertionError(f"it never came: {seen['now']}, {seen['last_action']}")
+
+
+def ended(seen: Any) -> bool:
+    return seen["last_action"] is not None and seen["last_action"]["exit_code"] is not None
+
+
+@pytest.fixture
+def company(tmp_path: Path) -> Iterator[Desk]:
+    with portals() as (source, target):
+        config = configured(tmp_path, source.webhook(), target.webhook(), ("users", "groups", "chats"))
+        with dashboard(config) as desk:
+            yield desk
+            until(desk, lambda seen: seen["last_action"] is None or ended(seen))
+
+
+def test_a_run_that_was_started_on_the_page_comes_to_its_end(company: Desk) -> None:
+    reply = company.post("run", {"entities": ["users"]})
+    assert reply.status == 202
+    assert reply.json["message"]
+    under_way = company.look("overview")
+    assert under_way["last_action"]["what"] == "run"
+    assert "start" not in under_way["can"]
+    seen = until(company, ended)
+    assert seen["last_action"]["exit_code"] in (0, 5)
+    assert seen["run"]["entities"] == ["users"]
+    assert seen["now"]["verdict"] in ("done", "findings")
+
+
+def test_phases_and_a_test_limit_are_passed_on(company: Desk) -> None:
+    assert company.post("run", {"entities": ["users"], "phases": ["get"], "test_limit": 3}).status == 202
+    seen = until(company, ended)
+    assert seen["run"]["phases"] == ["get"]
+    assert seen["run"]["test_limit"] == 3
+
+
+def test_two_clicks_start_one_run(company: Desk) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: company.post("run", {"entities": ["users"]}).status, range(8)))
+    assert sorted(found) == [202, *[409] * 7]
+
+
+def test_two_dashboards_start_one_run(company: Desk) -> None:
+    with dashboard(company.folder / "b24migrate.toml") as other:
+        with ThreadPoolExecutor(2) as pool:
+            found = list(pool.map(lambda one: one.post("run", {"entities": ["users"]}).status, (company, other)))
+        assert sorted(found) == [202, 409]
+        assert until(other, ended)["last_action"] == until(company, ended)["last_action"]
+
+
+def test_an_analysis_is_made_from_the_page(company: Desk) -> None:
+    assert company.look("analysis") == {"survey": None, "compared": [], "running": False}
+    assert company.post("analysis").status == 202
+    assert company.look("analysis")["running"] is True
+    assert until(company, ended)["last_action"]["exit_code"] == 0
+    said = company.look("analysis")
+    assert said["running"] is False
+    assert said["survey"]["forecast"]["total_s"] > 0
+    assert company.look("overview")["forecast_s"] > 0
+
+
+def test_a_run_is_paused_and_gone_on_with(tmp_path: Path) -> None:
+    slow = ("--users", "60", "--requests-per-second", "2", "--bucket", "2", "--limits", "on")
+    with portals(*slow) as (source, target):
+        config = configured(tmp_path, source.webhook(), target.webhook(), ("users", "groups"))
+        with dashboard(config) as desk:
+            assert desk.post("run").status == 202
+            until(desk, lambda seen: "pause" in seen["can"])
+            assert desk.post("pause").status == 202
+            paused = until(desk, ended)
+            assert paused["now"]["verdict"] == "paused"
+            assert paused["last_action"]["code"] == "RUN_PAUSED"
+            assert "resume" in paused["can"]
+            assert desk.post("run").code == "RUN_UNDER_WAY"
+            assert desk.post("resume").status == 202
+            seen = until(desk, ended)
+            assert seen["last_action"]["what"] == "resume"
+            assert seen["last_action"]["exit_code"] in (0, 5)
+
+
+def test_what_makes_no_sense_is_refused(desk: Desk) -> None:
+    assert desk.post("pause").code == "NO_RUN"
+    assert desk.post("resume").code == "NO_RUN"
+    assert desk.post("retry").code == "NOTHING_FAILED"
+    assert desk.look("overview")["last_action"] is None
+
+
+def test_a_closed_gate_is_shown_with_its_fix(tmp_path: Path) -> None:
+    """The portals answer, and refuse: what the process says before it has a run stands on the page."""
+    wrong = {"error": "NO_AUTH_FOUND", "error_description": "Wrong authorization data"}
+    with answering({}, default=wrong) as target, portals() as (source, _):
+        config = configured(tmp_path, source.webhook().replace(SOURCE_SECRET, "wrongsecret99"), target)
+        with dashboard(config) as desk:
+            assert desk.post("run").status == 202
+            last = until(desk, ended)["last_action"]
+            assert last["exit_code"] == 3
+            assert last["message"]
+            assert last["hint"]
+            assert desk.look(f"errors/{last['code']}")["cause"]
+            assert "wrongsecret99" not in desk.get("/api/v1/overview").text
+            assert TARGET_SECRET not in desk.get("/api/v1/overview").text
+
+
+def test_a_configuration_that_broke_meanwhile_is_told(desk: Desk) -> None:
+    desk.look("overview")
+    config = desk.folder / "b24migrate.toml"
+    config.write_text(config.read_text("utf-8").replace("[run]", "[rum]"), "utf-8")
+    for reply in (desk.get("/api/v1/session"), desk.post("run")):
+        assert reply.status == 422
+        assert "rum" in reply.json["message"]
+
+
+def test_a_process_that_was_killed_is_missed(company: Desk) -> None:
+    assert company.post("analysis").status == 202
+    (child,) = started(company.folder)
+    os.kill(child, signal.SIGKILL)
+    last = until(company, ended)["last_action"]
+    assert last["code"] == "ACTION_VANISHED"
+    assert company.post("analysis").status == 202
+
+
+def test_what_was_started_outlives_the_page(tmp_path: Path) -> None:
+    with portals() as (source, target):
+        config = configured(tmp_path, source.webhook(), target.webhook(), ("users",))
+        with dashboard(config) as desk:
+            assert desk.post("run").status == 202
+            (child,) = started(tmp_path)
+            assert os.getsid(child) == child  # a Ctrl-C in our terminal is not for it
+        with dashboard(config) as another:
+            assert until(another, ended)["last_action"]["exit_code"] in (0, 5)
+
+
+def test_the_files_of_a_process_are_for_nobody_else(company: Desk) -> None:
+    assert company.post("run", {"entities": ["users"]}).status == 202
+    until(company, ended)
+    found = list(company.folder.glob("*.started.*"))
+    assert len(found) == 3
+    for path in found:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert SOURCE_SECRET.encode() not in path.read_bytes()
+
+
+def started(folder: Path) -> list[int]:
+    """The processes that were started on this folder."""
+    found = []
+    for one in Path("/proc").iterdir():
+        if one.name.isdecimal():
+            try:
+                said = (one / "cmdline").read_bytes().decode()
+            except OSError:
+                continue
+            if "b24migrate.hosts.web.started" in said and str(folder) in said:
+                found.append(int(one.name))
+    return found
+
+
+# ---------------------------------------------------------------- by themselves
+
+
+def test_a_note_appears_whole_and_what_is_none_is_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "note"
+    assert read(path) is None
+    note(path, LastAction("run", "now", 3, "a", "b", "c"))
+    assert read(path) == LastAction("run", "now", 3, "a", "b", "c")
+    path.write_bytes(b"\xff{")
+    assert read(path) is None
+
+
+def test_one_at_a_time_holds_the_lock(tmp_path: Path) -> None:
+    from b24migrate.errors import Halted
+
+    path = tmp_path / "lock"
+    assert not is_held(path)
+    with held(path):
+        assert is_held(path)
+        with pytest.raises(Halted, match="still under way"), held(path):
+            pass
+    assert not is_held(path)
+
+
+def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    from b24migrate.errors import Halted
+
+    starter = ProcessStarter(None, lambda: Places.beside(tmp_path / "nowhere" / "b24migrate.log"))
+    with pytest.raises(Halted, match="cannot be written"):
+        starter.resume()
+
+
+# ---------------------------------------------------------------- the command
+
+
+def serve(config: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "b24migrate", "--config", str(config), "serve", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_says_where_it_listens_and_ends_cleanly(tmp_path: Path, ending: signal.Signals) -> None:
+    with serve(configured(tmp_path, *NOBODY), "--port", "0") as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("The dashboard is at http://127.0.0.1:")
+        process.send_signal(ending)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path, desk: Desk) -> None:
+    with serve(configured(tmp_path, *NOBODY), "--port", str(desk.port)) as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert f"Port {desk.port}" in err
+    assert "--port" in err
+
+
+def test_away_from_loopback_a_token_is_made_and_shown_once(tmp_path: Path) -> None:
+    with serve(configured(tmp_path, *NOBODY), "--port", "0", "--host", "0.0.0.0") as process:  # noqa: S104
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(3)]
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    token = lines[1].split()[-1]
+    assert len(token) >= 32
+    assert lines[2].strip().endswith(f"/login#{token}")
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [("plainly-written-token-000", "not the token itself"), ("env:NO_SUCH_ONE", "NO_SUCH_ONE"), ("file:gone", "gone")],
+)
+def test_a_token_that_cannot_be_had_is_a_sentence(tmp_path: Path, token: str, said: str) -> None:
+    with serve(configured(tmp_path, *NOBODY), "--port", "0", "--token", token) as process:
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert said in err
