@@ -360,6 +360,7 @@ class Stream:
     mentions: tuple[Mention, ...] = ()
     adopted: Callable[[Seen], bool] = lambda _: False  # the target may have had it already, and keeps its own values
     covered: tuple[str, ...] = ()  # references that verify wants resolved in every record
+    pipelines: bool = False  # its records are pipelines, which an analysis lists
     custom_prefix: tuple[str, ...] = ()  # custom fields in the payload begin with one of them; `fields` are none
     late_custom: frozenset[str] = frozenset()  # types of custom fields that may refer to records which come later
     # the payload's fields by which people know a record, in every spelling: those that are there, joined

@@ -22,6 +22,7 @@ from b24migrate.phases.work import Options, Work
 from b24migrate.pipeline import analysis
 from b24migrate.pipeline.moving import Moved, Side, move, refuse_half, refuse_unready
 from b24migrate.pipeline.runner import Runner
+from b24migrate.pipeline.survey.pacing import Paces
 from b24migrate.ports import OUTAGES, Bill, Clock, RegisterRow, Store
 from b24migrate.settings import Settings
 from b24migrate.stores import open_store
@@ -60,7 +61,8 @@ def open_app(
     opened = open_store(settings.store.url, known.tables, clock, base=base)
     try:
         refuse_half(opened.store, settings.store.url)
-        observers = (*observers, count_waits(opened.store), note_outages(opened.store, clock))
+        paces = Paces(opened.store, {entity.name: entity.wire for entity in known.entities})
+        observers = (*observers, count_waits(opened.store), note_outages(opened.store, clock), paces)
         source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter))
         work = Work(
             entities=known.entities,
@@ -71,7 +73,7 @@ def open_app(
             queue=opened.queue,
             files=opened.files,
             source=source,
-            target=ImportTarget(target_portal(settings, clock, observers)),
+            target=ImportTarget(target_portal(settings, clock, observers, paces.bill)),
             clock=clock,
             options=options(settings, known, verify_all),
             observers=observers,
@@ -146,9 +148,14 @@ def source_portal(
     )
 
 
-def target_portal(settings: Settings, clock: Clock, observers: tuple[Observer, ...]) -> Portal:
+def target_portal(
+    settings: Settings,
+    clock: Clock,
+    observers: tuple[Observer, ...],
+    meter: Callable[[Bill], None] | None = None,
+) -> Portal:
     """A box has no limits of its own; what it asks for in its answers is kept."""
-    governor = Governor(clock, per_second=0, operating_s=0, portal="target", observers=observers)
+    governor = Governor(clock, per_second=0, operating_s=0, portal="target", observers=observers, meter=meter)
     breaker = Breaker(clock, portal="target", outage_s=settings.run.outage_minutes * 60, observers=observers)
     return Portal(
         (settings.target.parsed,),

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.pipeline.world import LeapingClock
 
-from b24migrate.pipeline.survey import Limits, Meter, Survey, compared, last, survey
-from b24migrate.pipeline.survey.forecasting import nights_s
-from b24migrate.pipeline.survey.playing import Course, Stage, length_s, play
-from b24migrate.ports import Bill
+from b24migrate.pipeline.survey import Limits, Meter, Survey, compared, last, survey, whole_run
 from b24migrate.settings import load
 from b24migrate.wiring import App, open_app
 from b24sim.options import parser, portal_from
@@ -95,11 +93,11 @@ def test_people_files_fields_and_pipelines_are_there(found: tuple[Survey, App]) 
 
 
 def test_what_the_sample_does_not_show_is_marked_as_an_estimate(tmp_path: Path) -> None:
-    with opened(tmp_path, "--chats", "900", "--messages", "4000") as (app, meter):
+    with opened(tmp_path, "--groups", "700") as (app, meter):
         told = surveyed(app, meter)
-    messages = next(one.records for one in told.streams if one.stream == "chat_messages")
-    assert not messages.exact
-    assert messages.low < messages.value < messages.high
+    members = next(one.records for one in told.streams if one.stream == "group_members")
+    assert not members.exact
+    assert members.low < members.value < members.high
 
 
 def test_after_a_run_the_forecast_stands_beside_what_it_took(tmp_path: Path) -> None:
@@ -107,60 +105,62 @@ def test_after_a_run_the_forecast_stands_beside_what_it_took(tmp_path: Path) -> 
         surveyed(app, meter)
         assert compared(app.work.store) == []
         app.runner.run(["users"])
-        phases = {(one.entity, one.phase) for one in compared(app.work.store)}
-    assert phases == {("users", "get"), ("users", "set")}
+        found = {(one.entity, one.phase): one for one in compared(app.work.store)}
+    phases = ("custom-fields-get", "custom-fields-set", "get", "set", "verify")
+    assert set(found) == {*(("users", phase) for phase in phases), ("", "get"), ("", "run")}
+    assert all(one.foretold_s > 0 and one.took_s > 0 for one in found.values())
 
 
-# ---------------------------------------------------------------- on paper
+def test_a_run_of_less_is_compared_with_that_part_of_the_forecast(tmp_path: Path) -> None:
+    with opened(tmp_path) as (app, meter):
+        told = surveyed(app, meter)
+        app.runner.run(["users"])
+        one = whole_run(app.work.store)
+    assert one is not None
+    assert one.foretold_s < told.forecast.total_s / 2
 
 
-def test_requests_alone_take_what_the_bucket_lets_through() -> None:
-    took = play([Course("users", frozenset(), (Stage("read", "get", requests=1050),))], Limits())
-    assert length_s(took) == pytest.approx(500, abs=1)
+def test_a_try_out_before_the_analysis_measures_the_target_and_is_not_compared(tmp_path: Path) -> None:
+    with opened(tmp_path) as (app, meter):
+        before = surveyed(app, meter).forecast
+        app.work.options = replace(app.work.options, test_limit=20)
+        app.runner.run(["users", "groups"])
+        after = surveyed(app, meter).forecast
+        assert compared(app.work.store) == []
+    assert not any("earlier run" in line for line in before.basis)
+    assert any("earlier run" in line for line in after.basis)
+    unknown, measured = (next(one for one in made.entities if one.entity == "users") for made in (before, after))
+    assert measured.high_s - measured.total_s < unknown.high_s - unknown.total_s
 
 
-def test_execution_time_comes_in_windows_of_ten_minutes() -> None:
-    stage = Stage("read", "get", requests=20, seconds_of={(0, "user.get"): 480 * 3})
-    took = play([Course("users", frozenset(), (stage,))], Limits())["users"]
-    assert took.ended_s == pytest.approx(1200, abs=60)  # 480 s at once, and twice after ten minutes
-    assert max(took.waits, key=lambda name: took.waits[name]) == "user.get"
+def test_files_are_counted_once_whoever_refers_to_them(tmp_path: Path) -> None:
+    with opened(tmp_path) as (app, meter):
+        told = surveyed(app, meter)
+        app.runner.run([entity.name for entity in app.catalog.entities])
+        moved = sum(app.work.store.counts(app.work.streams["files"].table).values())
+    assert sum(one.files.value for one in told.files) == pytest.approx(moved, rel=0.03)
 
 
-def test_who_waits_for_nobody_goes_on_side_by_side_and_shares_the_bucket() -> None:
-    stage = Stage("read", "get", requests=1050)
-    alone = [Course("users", frozenset(), (stage,)), Course("crm", frozenset(), (stage,))]
-    sent = Stage("send", "set", seconds=300)
-    waiting = [Course("users", frozenset(), (sent,)), Course("chats", frozenset({"users"}), (sent,))]
-    assert length_s(play(alone, Limits())) == pytest.approx(1025, abs=2)
-    assert length_s(play(waiting, Limits())) == pytest.approx(600)
+def test_what_one_method_refuses_is_a_warning_and_the_rest_is_foretold(tmp_path: Path) -> None:
+    faults = '[{"method": "tasks.task.list", "kind": "error", "code": "ACCESS_DENIED", "status": 403}]'
+    with opened(tmp_path, "--faults", faults) as (app, meter):
+        told = surveyed(app, meter)
+    assert "tasks" in told.skipped
+    assert "chats" in {one.entity for one in told.forecast.entities}
 
 
-def test_a_long_migration_is_played_in_small() -> None:
-    took = play([Course("users", frozenset(), (Stage("read", "get", requests=4_000_000),))], Limits())
-    assert length_s(took) == pytest.approx(2_000_000, rel=0.01)
+def test_a_scope_that_is_missing_is_a_warning_and_the_rest_is_foretold(tmp_path: Path) -> None:
+    with opened(tmp_path, "--scopes", "user,department,user.userfield,sonet_group,im,disk") as (app, meter):
+        told = surveyed(app, meter)
+    assert "crm_deals" in told.skipped
+    assert {one.entity for one in told.forecast.entities} == {"users", "groups", "chats"}
 
 
-def test_nights_count_the_days_between() -> None:
-    assert nights_s(9 * 3600) == 9 * 3600
-    assert nights_s(20 * 3600) == (24 * 2 + 2) * 3600
-
-
-# ---------------------------------------------------------------- what a call costs
-
-
-def test_a_growing_sum_tells_what_a_call_costs() -> None:
-    meter = Meter()
-    meter(Bill(0, "user.get", 5, 1.0, 3.0, 0.0, 0.2))
-    assert meter.costs["user.get"] == (0.5, 4)
-
-
-def test_without_a_sum_the_duration_counts() -> None:
-    meter = Meter()
-    meter(Bill(0, "user.get", 1, None, None, 0.25, 0.3))
-    assert meter.costs["user.get"].seconds == 0.25
-
-
-def test_a_sum_that_falls_is_no_measure() -> None:
-    meter = Meter()
-    meter(Bill(0, "user.get", 2, 470.0, 10.0, 0.0, 0.2))
-    assert "user.get" not in meter.costs
+def test_an_analysis_costs_a_bounded_number_of_requests_however_large_the_portal(tmp_path: Path) -> None:
+    with opened(tmp_path, "--users", "3000", "--chats", "2000", "--messages", "200000", "--deals", "9000") as (
+        app,
+        meter,
+    ):
+        told = surveyed(app, meter)
+    assert told.requests < 400
+    assert all(sampled <= 60_000 for sampled in (one.sampled for one in told.streams))

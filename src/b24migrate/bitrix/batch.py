@@ -183,8 +183,7 @@ class Batcher:
         parts = envelope.result if isinstance(envelope.result, BatchParts) else BatchParts[One]()
         self._learn(commands, keyed(parts.result_time), via)
         if self.portal.governor.meter:
-            took_s = self.portal.clock.monotonic() - sent_at
-            for bill in _bills(commands, keyed(parts.result_time), via, took_s):
+            for bill in _bills(commands, keyed(parts.result_time), via, self.portal.took_s):
                 self.portal.governor.meter(bill)
         return self._judged(self._answers(commands, parts, via, sent_at), sent_at)
 

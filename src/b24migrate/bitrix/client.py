@@ -6,7 +6,7 @@ import hashlib
 import ssl
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, local
 from typing import NamedTuple
 
 import msgspec
@@ -77,6 +77,7 @@ class Portal:
         self.hosts = {webhook.host for webhook in webhooks}  # also those it had before it was renamed
         self._webhooks = list(webhooks)
         self.under_way: AbstractContextManager[object] = BoundedSemaphore(at_once) if at_once else nullcontext()
+        self._took = local()
         self._probe_method = probe_method
         redactor.guard("urllib3.connectionpool")
         breaker.probe = self.alive
@@ -105,10 +106,16 @@ class Portal:
         spent = times(answer.time)
         self.governor.synchronized(spent, self.clock.monotonic() - attempt.started)
         self.governor.learned(self._webhooks[via].tag, method, spent)
+        self._took.seconds = self.clock.monotonic() - attempt.started
         if self.governor.meter and not billed:
-            took_s, sum_s = self.clock.monotonic() - attempt.started, spent.operating
-            self.governor.meter(Bill(via, method, 1, sum_s, sum_s, spent.duration, took_s))
+            sum_s = spent.operating
+            self.governor.meter(Bill(via, method, 1, sum_s, sum_s, spent.duration, self.took_s))
         return answer
+
+    @property
+    def took_s(self) -> float:
+        """How long the last answer to this thread was under way; what it waited for a limit before is no part of it."""
+        return float(getattr(self._took, "seconds", 0.0))
 
     def alive(self) -> bool:
         """Any well-formed answer that does not blame the server means that somebody is at home."""

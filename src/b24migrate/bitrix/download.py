@@ -16,6 +16,7 @@ from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.faults import open_answer
 from b24migrate.bitrix.webhook import is_loopback
 from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
+from b24migrate.ports import Bill
 
 _CHUNK = 1 << 16
 _LONGEST_ERROR = 1 << 16
@@ -49,6 +50,9 @@ class Downloads:
         if isinstance(fetched, Fetched):
             if ours:
                 self._portal.breaker.succeeded(attempt)
+            if self._portal.governor.meter:
+                took_s = self._portal.clock.monotonic() - attempt.started
+                self._portal.governor.meter(Bill(0, _NAME, 1, None, None, 0.0, took_s))
             return fetched
         raise self._judged(fetched, attempt, ours)
 

@@ -126,6 +126,7 @@ crm_categories = Stream(
     name="crm_categories",
     table=Table("CrmCategories", "crm_categories"),
     read=(Gather("crm.category.list", gather_pipelines),),
+    pipelines=True,
     fields=(
         Field(
             "entityTypeId",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 
-from b24migrate.errors import MigrationError
-from b24migrate.phases import lanes
+from b24migrate.errors import MigrationError, Stop
 from b24migrate.phases.attachments import AT_ONCE
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.survey.asking import patiently
+from b24migrate.pipeline.survey.loads import Ask, scaled
 from b24migrate.pipeline.survey.metering import Meter
 from b24migrate.pipeline.survey.model import Estimate, FileFacts
-from b24migrate.pipeline.survey.sampling import Load, Sampled, scaled
+from b24migrate.pipeline.survey.sampling import Sampled
 from b24migrate.streams import FileRef
 
 USUAL_BYTES = 100_000  # of a file whose size nobody tells: a picture
@@ -24,46 +25,61 @@ USUAL_S = 0.3
 
 @dataclass(slots=True)
 class FoundFiles:
-    """The files of one entity."""
+    """The files of one entity. `links`: what asking for the links of a job's files takes."""
 
     facts: FileFacts
-    load: Load
+    uncertain: float
+    links: Ask
+    counted: float = 1.0  # of so many the portal counts the download as a request
     each_s: float = USUAL_S
     tried: int = 0
-    refs: list[FileRef] = field(default_factory=list)
 
 
-def look(work: Work, meter: Meter, entity: str, streams: Sequence[Sampled]) -> FoundFiles | None:
+def look(
+    work: Work, meter: Meter, entity: str, streams: Sequence[Sampled], known: Collection[str]
+) -> FoundFiles | None:
+    """`known`: files that other records referred to before; each is moved once."""
     refs: dict[str, FileRef] = {}
     count = variance = 0.0
     for sampled in streams:
-        met = {ref.key: ref for one in sampled.kept for ref in (sampled.stream.files or _none)(one)}
-        part = sampled.kept_count / len(sampled.kept) if sampled.kept else 0.0
-        count += len(met) * part
-        variance += len(met) * part * max(0.0, part - 1)
-        refs |= met
+        part = max(1.0, sampled.kept_count / sampled.in_use) if sampled.in_use else 1.0
+        fresh = {key: ref for key, ref in sampled.files.items() if key not in known and key not in refs}
+        met = len(fresh)
+        count += met * part
+        variance += met * part * (part - 1) + (met * part * sampled.uncertain) ** 2
+        refs |= fresh
     if not refs:
         return None
     sizes = [int(ref.size) for ref in refs.values() if ref.size is not None]
-    mean = sum(sizes) / len(sizes) if sizes else USUAL_BYTES
-    error = variance**0.5 / count
-    exact = not variance
-    files = Estimate.of(count, error, exact=exact, basis=f"{len(refs)} met in the sample")
-    known = f"{len(sizes)} sizes told" if sizes else f"no size told: {USUAL_BYTES // 1000} kB each assumed"
-    size = Estimate.of(count * mean, error, exact=exact and len(sizes) == len(refs), basis=known)
+    error = float(variance**0.5 / count)
+    tries = _tried(work, meter, list(refs.values()))
+    mean = sum(sizes) / len(sizes) if sizes else sum(tries.bytes) / len(tries.bytes) if tries.bytes else USUAL_BYTES
+    files = Estimate.of(count, error, exact=not variance, basis=f"{len(refs)} met in the sample")
+    known = f"{len(sizes)} sizes told" if sizes else f"{len(tries.bytes)} downloaded" if tries.bytes else "assumed"
+    exact = not variance and len(sizes) == len(refs)
+    size = Estimate.of(count * mean, max(error, 0.0 if sizes else 0.5), exact=exact, basis=known)
     facts = FileFacts(entity, files, size, len(refs) - len(sizes))
-    found = FoundFiles(facts, Load(0.0, {}, 1), refs=list(refs.values()))
-    _try(work, meter, found, count)
-    return found
+    return FoundFiles(facts, error, tries.links, tries.counted, tries.each_s(mean), len(tries.bytes))
 
 
-def _none(_: object) -> Sequence[FileRef]:
-    return ()
+@dataclass(slots=True)
+class _Tries:
+    links: Ask
+    counted: float
+    seconds: list[float]
+    bytes: list[int]
+
+    def each_s(self, size: float) -> float:
+        """A file of so many bytes. The shortest of the downloads tells what any of them takes."""
+        if not self.seconds:
+            return USUAL_S
+        least, mean = min(self.seconds), sum(self.seconds) / len(self.seconds)
+        return least + (mean - least) * size * len(self.bytes) / max(1, sum(self.bytes))
 
 
-def _try(work: Work, meter: Meter, found: FoundFiles, count: float) -> None:
+def _tried(work: Work, meter: Meter, refs: Sequence[FileRef]) -> _Tries:
     """Asks for some links as a fetch does, and downloads a few."""
-    some = found.refs[:: max(1, len(found.refs) // AT_ONCE)][:AT_ONCE]
+    some = refs[:: max(1, len(refs) // AT_ONCE)][:AT_ONCE]
     before = meter.used
     urls: dict[str, str] = {}
     for kind in sorted({ref.kind for ref in some}):
@@ -71,20 +87,22 @@ def _try(work: Work, meter: Meter, found: FoundFiles, count: float) -> None:
         links = work.file_kinds[kind].links
         urls |= _links(work, mine) if links else {ref.key: ref.url for ref in mine}
     used = meter.used.since(before)
-    counted = sum("/rest/" in url for url in urls.values()) / len(some)  # of these the portal counts the download
-    part = count / len(some)
-    requests = used.requests * max(1.0, count / AT_ONCE) if len(some) == AT_ONCE else used.requests * part
-    hands = lanes.hands(work.options.workers)
-    found.load = Load(requests + counted * count, scaled(used.calls, part), hands)
-    began = work.clock.monotonic()
+    counted = sum("/rest/" in url for url in urls.values()) / len(some)
+    began, sizes = len(meter.downloads_s), list[int]()
     for url in list(filter(None, urls.values()))[:TRIED]:
         try:
-            work.source.download(url, BytesIO(), limit=TRIED_BYTES)
+            sizes.append(patiently(work.clock, partial(_downloaded, work, url)))
+        except Stop:
+            raise
         except MigrationError:
             continue
-        found.tried += 1
-    if found.tried:
-        found.each_s = (work.clock.monotonic() - began) / found.tried
+    # A job that has fewer files asks for fewer links, in as many requests.
+    links_asked = Ask(used.requests, scaled(used.calls, AT_ONCE / len(some)))
+    return _Tries(links_asked, counted, meter.downloads_s[began:], sizes)
+
+
+def _downloaded(work: Work, url: str) -> int:
+    return work.source.download(url, BytesIO(), limit=TRIED_BYTES)[0]
 
 
 def _links(work: Work, refs: Sequence[FileRef]) -> dict[str, str]:
@@ -92,5 +110,7 @@ def _links(work: Work, refs: Sequence[FileRef]) -> dict[str, str]:
     assert links is not None  # noqa: S101 (what the caller looked at)
     try:
         return patiently(work.clock, lambda: links(work.source, refs))
+    except Stop:
+        raise
     except MigrationError:
         return {}

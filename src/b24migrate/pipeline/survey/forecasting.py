@@ -1,149 +1,219 @@
-"""From what was sampled to hours: get by the limits of the portal, set and files by a stated pace."""
+"""From stages to hours: the migration is played as it is foretold, and again as it might be, for the range."""
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
+import random
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from b24migrate.pipeline.survey.metering import Cost
+from b24migrate.pipeline.survey.courses import (
+    LATENCY,
+    OWN,
+    SOURCE,
+    TARGET,
+    Begins,
+    Course,
+    Crew,
+    Limits,
+    Op,
+    Stage,
+    Took,
+    covered_s,
+    length_s,
+)
 from b24migrate.pipeline.survey.model import EntityForecast, Forecast, WhatIf
-from b24migrate.pipeline.survey.playing import LATENCY, REQUESTS, Course, Limits, Stage, Took, length_s, play
-from b24migrate.pipeline.survey.sampling import Load
+from b24migrate.pipeline.survey.playing import DEFAULT_CREW, FRESH, play
 
 ENTERPRISE = Limits(5.0, 250.0)
 NIGHT_HOURS = 9  # from 22 to 7
-BOX_CALL_S = 0.3  # where no run has measured it yet
-BOX_BYTES_PER_S = 10_000_000.0
-OUR_OWN = 0.04  # more requests than the fewest: chains that are not full; an allowance, not a measurement
-MODEL_ERROR = 0.05  # of the range, for what no sample tells: assumed
-TARGET = "the target"
-PARTS = (("get", False), ("get", True), ("set", True), ("set", False))  # phase, whether of files
+WORLDS = 24  # that are played for the range
+PLAYED_SHORT = 3_000
+# Relative standard errors of what no sample tells.
+MODEL_ERROR = 0.04
+LATENCY_ERROR = 0.15
+OWN_ERROR = 0.25
+MEASURED_BOX_ERROR = 0.25
+SIGMAS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """Of the box: what a call takes, and how fast bytes arrive."""
+class Situation:
+    """Under what a migration is played."""
 
-    call_s: float = BOX_CALL_S
-    bytes_per_s: float = BOX_BYTES_PER_S
-    measured: bool = False
+    limits: Limits
+    crew: Crew = DEFAULT_CREW
+    begins: Begins = FRESH
 
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What one entity needs of both ends."""
-
-    entity: str
-    after: frozenset[str]
-    reads: Sequence[tuple[str, Load]]  # stream, load
-    files: float = 0.0
-    bytes: float = 0.0
-    file_load: Load | None = None
-    file_s: float = 0.0  # to fetch one
-    import_calls: float = 0.0
-    pace: Pace = Pace()
+    def play(self, courses: Sequence[Course], *, most: int = 0) -> dict[str, Took]:
+        more = {"most": most} if most else {}
+        return play(courses, self.limits, self.crew, self.begins, **more)
 
 
 def forecast(
-    needs: Sequence[Need],
-    limits: Limits,
-    costs: Mapping[str, Cost],
+    courses: Sequence[Course],
+    situation: Situation,
     *,
-    request_s: float,
-    workers: int,
+    slower_s: Mapping[str, float],
     basis: Sequence[str] = (),
     talk: Collection[str] = (),
 ) -> Forecast:
-    courses = [course(need, costs, request_s, workers) for need in needs]
-    took = play(courses, limits)
-    entities = tuple(told(need, took[need.entity]) for need in needs)
+    """`slower_s`: by entity, by how much a call to the target may last longer than assumed; 0 where it is measured."""
+    took = situation.play(courses)
     total_s = length_s(took)
-    low = sum(one.low_s for one in entities) / max(1e-9, sum(one.total_s for one in entities))
-    high = sum(one.high_s for one in entities) / max(1e-9, sum(one.total_s for one in entities))
-    slowest = max(entities, key=lambda one: one.total_s, default=None)
+    ranges = Ranges(courses, situation, slower_s)
+    waits: Counter[tuple[str, str]] = Counter()
+    for one in took.values():
+        waits.update(one.waits)
+    by, method = limit_of(waits)
+    low_s, high_s = ranges.of_all(total_s)
     return Forecast(
-        entities,
+        tuple(told(course, took[course.entity], ranges) for course in courses),
         total_s,
-        total_s * min(1.0, low),
-        total_s * max(1.0, high),
-        slowest.limited_by if slowest else "",
-        slowest.method if slowest else "",
-        what_ifs(courses, limits, total_s, talk),
+        low_s,
+        high_s,
+        by,
+        method,
+        what_ifs(courses, situation, total_s, talk),
         tuple(basis),
+        get_s=get_of_all_s(took),
     )
 
 
-def course(need: Need, costs: Mapping[str, Cost], request_s: float, workers: int) -> Course:
-    stages = [read_stage(f"read {stream}", load, costs, request_s) for stream, load in need.reads]
-    if need.files:
-        load = need.file_load or Load(0.0, {}, workers)
-        fetch = read_stage("fetch files", load, costs, 0.0)
-        by_pace_s = need.files * need.file_s / workers
-        upload_s = need.files * need.pace.call_s / workers + need.bytes / need.pace.bytes_per_s
-        stages.append(replace(fetch, seconds=by_pace_s, files=True))
-        stages.append(Stage("upload files", "set", seconds=upload_s, files=True))
-    stages.append(Stage("send", "set", seconds=need.import_calls * need.pace.call_s / workers))
-    return Course(need.entity, need.after, tuple(stages))
+def get_of_all_s(took: Mapping[str, Took]) -> float:
+    """How long at least one entity is being read."""
+    parts = [part for one in took.values() for part in one.parts if part.stage.phase == "get"]
+    return covered_s((part.began_s, part.ended_s) for part in parts)
 
 
-def read_stage(name: str, load: Load, costs: Mapping[str, Cost], request_s: float) -> Stage:
-    """Of methods that the sample did not call nothing is known: they cost what an average one does."""
-    known = [one.seconds for one in costs.values()]
-    usual = sum(known) / len(known) if known else 0.0
-    seconds = {key: count * (costs[key[1]].seconds if key[1] in costs else usual) for key, count in load.calls.items()}
-    return Stage(
-        name,
-        "get",
-        load.requests * (1 + OUR_OWN),
-        seconds,
-        request_s=request_s,
-        at_once=load.at_once,
-        uncertain=load.uncertain,
+def told(course: Course, took: Took, ranges: Ranges) -> EntityForecast:
+    get_s, fetch_s = took.phase_s("get", files=False), took.phase_s("get", files=True)
+    upload_s, set_s = took.phase_s("set", files=True), took.phase_s("set", files=False)
+    fields_s = took.phase_s("custom-fields-get", files=False) + took.phase_s("custom-fields-set", files=False)
+    by, method = limit_of(took.waits)
+    made = EntityForecast(
+        course.entity,
+        get_s,
+        fetch_s,
+        upload_s,
+        set_s,
+        0.0,
+        0.0,
+        by,
+        method,
+        fields_s=fields_s,
+        late_s=took.phase_s("late", files=False),
+        verify_s=took.phase_s("verify", files=False),
     )
+    low_s, high_s = ranges.of_entity(course.entity, made.total_s)
+    return replace(made, low_s=low_s, high_s=high_s)
 
 
-def told(need: Need, took: Took) -> EntityForecast:
-    """Each of the four parts by itself, and the range of all."""
-    parts: dict[tuple[str, bool], float] = dict.fromkeys(PARTS, 0.0)
-    wrong_s = 0.0
-    for stage, seconds in took.stages:
-        parts[stage.phase, stage.files] += seconds
-        wrong_s += stage.uncertain * seconds
-    get_s, fetch_s, upload_s, set_s = (parts[one] for one in PARTS)
-    read_s = get_s + fetch_s
-    error = math.hypot(MODEL_ERROR, 2 * wrong_s / read_s if read_s else 0.0)
-    unmeasured = 0.0 if need.pace.measured else 0.5  # a box may be half or twice as fast
-    low_s = read_s * (1 - error) + (upload_s + set_s) * (1 - unmeasured)
-    high_s = read_s * (1 + error) + (upload_s + set_s) * (1 + 2 * unmeasured)
-    by, method = limit_of(need, took, get_s, fetch_s + upload_s, set_s)
-    return EntityForecast(need.entity, get_s, fetch_s, upload_s, set_s, max(0.0, low_s), high_s, by, method)
+def limit_of(waits: Mapping[tuple[str, str], float]) -> tuple[str, str]:
+    """What is waited for most, and the method of it that is waited for most."""
+    by: Counter[str] = Counter()
+    for (why, _), seconds in waits.items():
+        by[why] += seconds  # type: ignore[assignment]
+    if not by:
+        return LATENCY, ""
+    why = max(by, key=by.__getitem__)
+    methods = {method: seconds for (one, method), seconds in waits.items() if one == why}
+    return why, max(methods, key=methods.__getitem__)
 
 
-def limit_of(need: Need, took: Took, get_s: float, files_s: float, set_s: float) -> tuple[str, str]:
-    """What is waited for most, and the method to name."""
-    calls: defaultdict[str, float] = defaultdict(float)
-    for _, load in need.reads:
-        for (_, method), count in load.calls.items():
-            calls[method] += count
-    busiest = max(calls, key=calls.__getitem__, default="")
-    if files_s > max(get_s, set_s):
-        return "files", "download"
-    if set_s > get_s:
-        return TARGET, f"import.{need.entity}.batch"
-    why = max(took.waits, key=took.waits.__getitem__, default=LATENCY)
-    return (why, busiest) if why in (REQUESTS, LATENCY) else ("execution time", why)
+# ---------------------------------------------------------------- ranges
 
 
-def what_ifs(courses: Sequence[Course], limits: Limits, total_s: float, talk: Collection[str]) -> tuple[WhatIf, ...]:
+class Ranges:
+    """The same migration in worlds where what was assumed or sampled is otherwise, as far as that is likely."""
+
+    def __init__(self, courses: Sequence[Course], situation: Situation, slower_s: Mapping[str, float]) -> None:
+        chance = random.Random(1)
+        worlds = [World.drawn(chance) for _ in range(WORLDS)]
+        self._plain = situation.play(courses, most=PLAYED_SHORT)
+        self._played = [
+            (world, situation.play([world.changed(one, slower_s, chance) for one in courses], most=PLAYED_SHORT))
+            for world in worlds
+        ]
+
+    def of_all(self, seconds: float) -> tuple[float, float]:
+        plain_s = length_s(self._plain)
+        return _range(seconds, plain_s, [length_s(took) * world.model for world, took in self._played])
+
+    def of_entity(self, name: str, seconds: float) -> tuple[float, float]:
+        plain_s = _worked_s(self._plain[name])
+        return _range(seconds, plain_s, [_worked_s(took[name]) * world.model for world, took in self._played])
+
+
+def _worked_s(took: Took) -> float:
+    return sum(part.seconds for part in took.parts)
+
+
+def _range(seconds: float, plain_s: float, played_s: Sequence[float]) -> tuple[float, float]:
+    """Two deviations to either side, each by the worlds on its side: a slow box makes it longer, and none shorter."""
+    if plain_s <= 0:
+        return seconds, seconds
+    parts = [one / plain_s for one in played_s]
+    below = [1 - one for one in parts if one < 1]
+    above = [one - 1 for one in parts if one >= 1]
+    low, high = (SIGMAS * (sum(one**2 for one in side) / len(side)) ** 0.5 if side else 0.0 for side in (below, above))
+    return seconds * max(0.0, 1 - max(low, MODEL_ERROR)), seconds * (1 + max(high, MODEL_ERROR))
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    model: float  # factors
+    latency: float
+    own: float
+    box: float
+    slow_box: float  # how much of the slowness that is possible, from 0 to 1
+
+    @classmethod
+    def drawn(cls, chance: random.Random) -> World:
+        def around(error: float) -> float:
+            return chance.lognormvariate(0.0, error)
+
+        return cls(
+            model=around(MODEL_ERROR),
+            latency=around(LATENCY_ERROR),
+            own=around(OWN_ERROR),
+            box=around(MEASURED_BOX_ERROR),
+            slow_box=chance.random() ** 2,
+        )
+
+    def changed(self, course: Course, slower_s: Mapping[str, float], chance: random.Random) -> Course:
+        slower = slower_s.get(course.entity, 0.0) * self.slow_box
+        stages = [
+            replace(stage, ops=tuple(self._op(op, slower) for op in stage.ops)).times(
+                max(0.05, chance.gauss(1.0, stage.uncertain))
+            )
+            for stage in course.stages
+        ]
+        return replace(course, stages=tuple(stages))
+
+    def _op(self, op: Op, slower_s: float) -> Op:
+        batch = slower_s if op.method.endswith(".batch") else 0.0
+        factors = {SOURCE: self.latency, TARGET: self.box, OWN: self.own}
+        return replace(op, each_s=op.each_s * factors[op.where] + batch)
+
+
+# ---------------------------------------------------------------- what if
+
+
+def what_ifs(
+    courses: Sequence[Course], situation: Situation, total_s: float, talk: Collection[str]
+) -> tuple[WhatIf, ...]:
     def without(keep: Callable[[Course, Stage], bool]) -> float:
         changed = [replace(one, stages=tuple(stage for stage in one.stages if keep(one, stage))) for one in courses]
-        return length_s(play(changed, limits))
+        return length_s(situation.play([one for one in changed if one.stages]))
 
-    enterprise = Limits(ENTERPRISE.per_second, ENTERPRISE.bucket, limits.operating_s)
+    enterprise = replace(ENTERPRISE, operating_s=situation.limits.operating_s)
     return (
-        WhatIf("enterprise", length_s(play(courses, enterprise)), "5 requests a second, a bucket of 250"),
+        WhatIf(
+            "enterprise",
+            length_s(replace(situation, limits=enterprise).play(courses)),
+            f"{ENTERPRISE.per_second:g} requests a second, a bucket of {ENTERPRISE.bucket:g}",
+        ),
         WhatIf("night_only", nights_s(total_s), "from 22 to 7, begun at 22; the hours between count"),
         WhatIf("without_files", without(lambda _, stage: not stage.files)),
         WhatIf("without_chats", without(lambda one, _: one.entity not in talk)),

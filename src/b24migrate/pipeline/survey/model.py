@@ -91,12 +91,17 @@ class EntityForecast:
     set_s: float
     low_s: float
     high_s: float
-    limited_by: str  # requests, latency, the target, or execution time
+    limited_by: str  # requests, execution time, latency, the target, or this computer
     method: str  # the one to name
+    fields_s: float = 0.0  # custom fields
+    late_s: float = 0.0  # the second pass of set, when everything is there
+    verify_s: float = 0.0
 
     @property
     def total_s(self) -> float:
-        return self.get_s + self.fetch_s + self.upload_s + self.set_s
+        """The parts added up; what it waits for others in between is no part of it."""
+        files_s = self.fetch_s + self.upload_s
+        return self.fields_s + self.get_s + files_s + self.set_s + self.late_s + self.verify_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,7 @@ class Forecast:
     method: str
     what_ifs: tuple[WhatIf, ...]
     basis: tuple[str, ...]  # sentences: what it rests on
+    get_s: float = 0.0  # how long at least one entity is being read
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+"""What our own computing takes on this computer: constants that were measured on one, and how fast this one is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from b24migrate.ports import Clock
+from b24migrate.records import digest
+from b24migrate.streams import Kind, Stream
+
+# Seconds, on a computer that does the measured piece of work in USUAL_PIECE_S. Measured over whole runs with an
+# embedded store: what a record costs beside the calls, including its share of every job.
+READ_S, READ_BYTE_S = 25e-6, 25e-9  # a record that is read and staged
+FIELD_S, TREE_BYTE_S = 14e-6, 0.5e-6  # composing it: each field; each byte of a tree that is walked
+SEND_S = 90e-6  # and sending and settling it
+FETCH_S, UPLOAD_S = 2.6e-3, 2.4e-3  # a file
+FILE_BYTE_S = 1.0e-8
+JOB_S = 2.0e-3  # a job more
+STAGE_S = 0.012  # and the beginning of a stage
+SLACK = 1.2  # of these are never used to the full: threads wait for one another, and for the disk
+
+PIECES = 7
+USUAL_PIECE_S = 1.28e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """`factor`: how much longer everything takes here."""
+
+    factor: float = 1.0
+
+    def of(self, seconds: float) -> float:
+        return seconds * self.factor * SLACK
+
+    def read_s(self, size: float) -> float:
+        return self.of(READ_S + READ_BYTE_S * size)
+
+    def compose_s(self, stream: Stream, filled: float, size: float) -> float:
+        walked = any(one.kind is Kind.TREE and one.under for one in stream.fields)
+        return self.of(FIELD_S * filled + (TREE_BYTE_S * size if walked else 0.0))
+
+    def send_s(self) -> float:
+        return self.of(SEND_S)
+
+
+def measured(clock: Clock) -> Own:
+    """The shortest of a few tries: whatever else goes on here is no part of it."""
+    record = {f"FIELD_{number}": f"value {number}" * 4 for number in range(60)}
+    shortest = min(_piece_s(clock, record) for _ in range(PIECES))
+    return Own(max(0.2, shortest / USUAL_PIECE_S))
+
+
+def _piece_s(clock: Clock, record: dict[str, str]) -> float:
+    began = clock.monotonic()
+    for number in range(60):
+        changed = {name: value.replace("value", str(number)) for name, value in record.items()}
+        digest(changed)
+    return clock.monotonic() - began
