@@ -7,7 +7,7 @@ from typing import Any
 
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.adding import Additions
-from b24migrate.stores.azure.jobs import PARTITION, TENDED, Row, id_key, text
+from b24migrate.stores.azure.jobs import AT_ONCE, PARTITION, TENDED, Row, id_key, text
 from b24migrate.stores.azure.jobtable import JobTable
 from b24migrate.stores.azure.messages import DLQ, Message, Post, obituary, order, ordered
 from b24migrate.stores.azure.transactions import create, replace
@@ -15,6 +15,7 @@ from b24migrate.stores.azure.transactions import create, replace
 EVERY_S = 15.0  # once is enough, however many processes call
 OVERDUE_S = 300.0
 JOBS_AT_MOST = 50
+SILENT_AT_MOST = 500  # during a pause functions take all messages off, and when it is over they are missed
 IDS_AT_MOST = 1000
 ASIDE_S = 5.0  # so long are received messages out of everybody's sight
 # A message may be a moment older than its job: it is an orphan only when it is received again without one.
@@ -47,8 +48,9 @@ class Tending:
     # ------------------------------------------------------------ jobs without a message
 
     def _call_again(self, now: datetime) -> int:
-        since = text(now - timedelta(seconds=OVERDUE_S))
-        unheard = self._table.unheard(text(now), since, JOBS_AT_MOST)
+        unheard = self._table.unheard(text(now), AT_ONCE, SILENT_AT_MOST)
+        if not unheard:
+            unheard = self._table.unheard(text(now), text(now - timedelta(seconds=OVERDUE_S)), JOBS_AT_MOST)
         return sum(self._account.side_by_side(lambda row: self._call(row, now), unheard))
 
     def _call(self, row: Row, now: datetime) -> bool:
