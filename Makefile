@@ -1,7 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Both set up everything they need.
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
-.PHONY: help setup azurite functions demo test check errors bench chaos lock clean
+.PHONY: help setup azurite chromium functions demo test check errors bench chaos lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -12,13 +12,16 @@ setup: ## the virtual environment beside the project
 azurite: ## the storage emulator for the tests, in .cache
 	@scripts/setup-azurite
 
+chromium: ## the browser that the tests of the dashboard look with
+	@scripts/setup-chromium
+
 functions: ## the worker of the Functions host for one test, in .cache, where there is a Python 3.13
 	@scripts/setup-functions-runtime
 
 demo: setup ## migrate a simulated company to a simulated box, live
 	@.venv/bin/b24migrate demo || test $$? -eq 5 # findings are what the simulated company is meant to have
 
-test: setup azurite functions ## all tests
+test: setup azurite chromium functions ## all tests
 	@$(PY) -m pytest -n auto --dist worksteal
 
 check: setup ## style, types, and which room may open which door
@@ -41,4 +44,4 @@ lock: ## requirements.lock from pyproject.toml (needs uv)
 	@uv pip compile pyproject.toml --extra azure --extra monitor --group dev --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q -o requirements.lock
 
 clean: ## the virtual environment, the caches and what the demo wrote
-	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-out bench/out
+	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-out bench/out artifacts

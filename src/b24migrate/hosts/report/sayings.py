@@ -1,7 +1,8 @@
 """The program keeps its sentences in English: notes, reasons, how a run ended. Here they are told in another language.
 
-`report.saying` has each of them as a template, in both languages. A sentence that fits an English one is told by the
-other; whatever was filled in is looked at in the same way. What fits none stays as it is."""
+`report.saying` and `sayings.saying` have each of them as a template, in both languages. A sentence that fits an
+English one is told by the other; whatever was filled in is looked at in the same way. What fits none stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from b24migrate.hosts.words import DEFAULT, Words
 from b24migrate.hosts.words import words as words_of
 
-TOPIC = "saying."
+TOPICS = ("report.saying.", "sayings.saying.")
 LONGEST = 4000  # characters: ours are shorter
 DEEPEST = 4
 ONE_WORD = r"[^\s(),;]+"
@@ -32,6 +33,16 @@ SHAPES: Mapping[str, str] = {
     "user": ONE_WORD,
     "code": ONE_WORD,
     "method": ONE_WORD,
+    "task": ONE_WORD,
+    "own": ONE_WORD,
+    "offset": ONE_WORD,
+    "command": r"`[^`]+`",
+    "share": r"[\d.,]+%?",
+    "wanted": r"[\d.]+%",
+    "size": r"[\d.]+",
+    "scopes": r"`[^`]+`(?:(?:, | and )`[^`]+`)*",
+    "served": r"[^)]+",
+    "when": r"[^ ]+",
 }
 PLACE = re.compile(r"\\{(\w+)\\}")
 
@@ -44,8 +55,9 @@ class Saying(NamedTuple):
 class Sayings:
     def __init__(self, words: Words) -> None:
         self._words = words
-        english = words_of(DEFAULT).topic("report")
-        self._known = [Saying(pattern(text), f"report.{key}") for key, text in english.items() if key.startswith(TOPIC)]
+        english = words_of(DEFAULT)
+        keys = [f"{topic}{key}" for topic in TOPICS for key in english.topic(topic.removesuffix("."))]
+        self._known = [Saying(pattern(english(key)), key) for key in keys]
 
     def __call__(self, text: object) -> object:
         """Whatever it is; an excerpt of a long text is not ours."""

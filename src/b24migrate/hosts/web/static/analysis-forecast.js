@@ -2,7 +2,7 @@
 import { limitedBy, timeRange } from "./analysis-words.js";
 import { h, svg } from "./dom.js";
 import { duration, signedPercent } from "./format.js";
-import { brief } from "./texts.js";
+import { sentence } from "./texts.js";
 import { known, named, say } from "./words.js";
 
 const PARTS = ["get_s", "fetch_s", "upload_s", "set_s"];
@@ -57,7 +57,7 @@ export function whatIfs(forecast) {
   return h("section", { class: "card" }, h("h2", {}, say("analysis.what_ifs")), h("ul", { class: "what-ifs" },
     forecast.what_ifs.map((one) => h("li", {}, h("span", { class: "what-if-time" }, duration(one.total_s)),
       h("span", {}, known(`analysis.what_if.${one.name}`) ? say(`analysis.what_if.${one.name}`) : one.name),
-      one.note ? h("span", { class: "hint" }, brief(one.note, 200)) : null))));
+      one.note ? h("span", { class: "hint" }, sentence(one.note)) : null))));
 }
 
 export function forecastWas(compared) {

@@ -2,7 +2,7 @@
 import { h, onAct, show } from "./dom.js";
 import { number } from "./format.js";
 import { STATES, badge, sign } from "./signs.js";
-import { brief, sentence } from "./texts.js";
+import { sentence } from "./texts.js";
 import { named, say } from "./words.js";
 
 const COLUMNS = ["source", "read", "staged", "imported", "failed", "verified"];
@@ -86,7 +86,7 @@ function inside(entity) {
           columns.map((column) => h("td", { class: `number ${tone(column, stream[column])}`.trim() }, number(stream[column])))))))),
     said.length ? h("ul", { class: "notes" }, said.map((phase) => h("li", {},
       badge(STATES[phase.state] ?? STATES.pending, named("phase", phase.name)), " ", sentence(phase.message)))) : null,
-    entity.notes.length ? h("ul", { class: "notes" }, entity.notes.map((note) => h("li", {}, brief(note, 1000)))) : null);
+    entity.notes.length ? h("ul", { class: "notes" }, entity.notes.map((note) => h("li", { dir: "auto" }, sentence(note.slice(0, 1000))))) : null);
 }
 
 const tone = (column, value) =>

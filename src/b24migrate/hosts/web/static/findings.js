@@ -63,8 +63,8 @@ function table() {
 const cell = (column, content) => h("td", { role: "cell", class: "long", "data-label": say(`findings.column.${column}`) }, content);
 
 function record(one) {
-  const text = [named("stream", one.stream), " ", brief(one.source_id, 60)];
-  return one.source_id ? h("a", { href: recordPath(one.stream, one.source_id) }, text) : text;
+  const text = [named("stream", one.stream), " ", one.source_id === "*" ? say("findings.whole") : brief(one.source_id, 60)];
+  return one.source_id && one.source_id !== "*" ? h("a", { href: recordPath(one.stream, one.source_id) }, text) : text;
 }
 
 function remember() {

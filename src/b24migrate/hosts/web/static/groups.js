@@ -10,7 +10,7 @@ export function groupCard(group, { places, retry }) {
   return h("article", { class: "group", "data-key": `${group.code} ${group.waits}`, "data-code": group.code },
     h("div", { class: "group-head" },
       h("span", { class: "group-count number" }, number(group.count)),
-      h("h3", {}, h("span", {}, group.title || group.code), " ", h("code", {}, brief(group.code, 60))),
+      h(places ? "h2" : "h3", {}, h("span", {}, group.title || group.code), " ", h("code", {}, brief(group.code, 60))),
       badge(tone, say(group.waits ? "errors.waits" : "errors.failed")),
       group.waits || !retry ? null : h("button", { type: "button", class: "button", "data-act": "retry", "data-code": group.code },
         say("errors.retry"), h("span", { class: "unseen" }, ` ${group.code}`))),

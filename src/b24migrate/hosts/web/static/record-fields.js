@@ -81,5 +81,5 @@ function about(field) {
     known(`record.field_about.${field.verdict}`) ? h("p", { class: "hint" }, say(`record.field_about.${field.verdict}`)) : null,
     links.length ? h("ul", { class: "named" }, links) : null,
     field.unresolved.length ? h("p", { class: "hint" }, say("record.unresolved"), " ", brief(field.unresolved.join(", "), 200)) : null,
-    field.note ? h("p", { class: "hint" }, sentence(field.note)) : null];
+    field.note && known(`record.note.${field.note}`) ? h("p", { class: "hint" }, say(`record.note.${field.note}`)) : null];
 }

@@ -1,0 +1,87 @@
+"""Every page in both languages, both themes, on a desk and on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+from tests.browser.desk import Desk
+from tests.browser.language import english_left
+from tests.browser.watching import Watched, watched
+
+from b24migrate.hosts.words import LANGUAGES, words
+
+PAGES = {
+    "front": "/",
+    "errors": "/errors",
+    "findings": "/findings",
+    "search": "/search?q=ова",
+    "record": "/records/users/3",
+    "failed-record": "/records/users/12",
+    "analysis": "/analysis",
+    "api": "/api",
+    "login": "/login",
+    "nothing": "/no/such/page",
+}
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
+THEMES = ("light", "dark")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_whole_in_every_language_theme_and_width(
+    name: str, language: str, browser: Browser, finished: Desk, screens: Path
+) -> None:
+    with watched(browser, finished.url, locale=language, viewport=DESK) as seen:
+        seen.expected = ("/no/such/page",)
+        seen.go(PAGES[name])
+        for opener in seen.page.locator(".opener").all():
+            opener.click()
+        for kind, size in (("desk", DESK), ("phone", PHONE)):
+            seen.page.set_viewport_size(size)  # type: ignore[arg-type]
+            for theme in THEMES:
+                seen.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+                assert seen.stumbles() == [], f"{kind}, {theme}"
+                seen.page.screenshot(path=screens / f"{name}-{language}-{theme}-{kind}.png", full_page=True)
+            assert seen.wider_than_the_screen() == 0, kind
+        _speaks(seen, language)
+
+
+def _speaks(seen: Watched, language: str) -> None:
+    assert seen.page.evaluate("document.documentElement.lang") == language
+    shown = seen.page.evaluate("document.body.innerText") + seen.page.title()
+    keys = [key for key in words("en").topic("page") if "." in key and key in shown.split()]
+    assert keys == []
+    assert "undefined" not in shown
+    assert "[object" not in shown
+    assert "NaN" not in shown
+    if language != "en":
+        assert english_left(seen.page) == []
+
+
+def test_the_two_languages_of_a_page_say_different_things(browser: Browser, finished: Desk) -> None:
+    with watched(browser, finished.url) as seen:
+        seen.go("/")
+        assert seen.page.get_by_role("heading", level=1).inner_text() == words("en")("page.verdict.findings")
+        seen.page.get_by_role("link", name="RU").click()
+        seen.settle()
+        assert seen.page.get_by_role("heading", level=1).inner_text() == words("ru")("page.verdict.findings")
+        seen.go("/errors")  # the choice is remembered, whatever the browser prefers
+        assert seen.page.get_by_role("heading", level=1).inner_text() == words("ru")("page.errors.head")
+
+
+def test_the_theme_follows_the_system_until_another_is_chosen(browser: Browser, finished: Desk) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    with watched(browser, finished.url, color_scheme="light") as seen:
+        seen.go("/errors")
+        light = seen.page.evaluate(background)
+        seen.page.emulate_media(color_scheme="dark")
+        dark = seen.page.evaluate(background)
+        assert dark != light
+        seen.page.get_by_role("button", name="Theme: auto").click()
+        assert seen.page.evaluate(background) == light
+        seen.go("/findings")
+        assert seen.page.evaluate(background) == light
+        seen.page.get_by_role("button", name="Theme: light").click()
+        assert seen.page.evaluate(background) == dark
