@@ -37,21 +37,21 @@ def acting(context: Context, eye: Eye) -> APIRouter:
 
             return unforged
 
-    router = APIRouter(route_class=Change, responses=CHANGE, dependencies=[Depends(asked.spoken)])
+    every = [*asked.token(context.latch is not None), Depends(asked.marked), Depends(asked.spoken)]
+    router = APIRouter(route_class=Change, responses=CHANGE, dependencies=every)
 
     def accepted(words: Words, key: str) -> Answer:
         eye.blink()
         return Answer(Accepted(words(f"web.{key}")), ACCEPTED)
 
     @router.post("/run", status_code=ACCEPTED, response_model=Accepted, summary="Start a run")
-    def run(speaks: Speaks, wish: RunWish | None = None) -> Answer:
-        wish = wish or RunWish()
+    def run(speaks: Speaks, wish: RunWish) -> Answer:
         _refuse(context, eye, deciding.START)
         context.actions.run(wish.entities, wish.phases, wish.test_limit)
         return accepted(speaks, "started")
 
     @router.post("/pause", status_code=ACCEPTED, response_model=Accepted, summary="Pause the run that is under way")
-    def pause(speaks: Speaks, _: Nothing | None = None) -> Answer:
+    def pause(speaks: Speaks, _: Nothing) -> Answer:
         with context.app() as app:
             paused = plan.pause(app.work.store, app.work.clock, by=BY)
         if paused is None:
@@ -59,25 +59,29 @@ def acting(context: Context, eye: Eye) -> APIRouter:
         return accepted(speaks, "paused")
 
     @router.post("/resume", status_code=ACCEPTED, response_model=Accepted, summary="Go on with the current run")
-    def resume(speaks: Speaks, _: Nothing | None = None) -> Answer:
+    def resume(speaks: Speaks, _: Nothing) -> Answer:
         _refuse(context, eye, deciding.RESUME)
         context.actions.resume()
         return accepted(speaks, "resumed")
 
     @router.post("/retry", status_code=ACCEPTED, response_model=Accepted, summary="Try again what failed")
-    def retry(speaks: Speaks, wish: RetryWish | None = None) -> Answer:
-        wish = wish or RetryWish()
+    def retry(speaks: Speaks, wish: RetryWish) -> Answer:
         _refuse(context, eye, deciding.RETRY)
         context.actions.retry(wish.entities, wish.code)
         return accepted(speaks, "retried")
 
     @router.post("/analysis", status_code=ACCEPTED, response_model=Accepted, summary="Make an analysis")
-    def analyze(speaks: Speaks, _: Nothing | None = None) -> Answer:
+    def analyze(speaks: Speaks, _: Nothing) -> Answer:
         _refuse(context, eye, deciding.ANALYZE)
         context.actions.analyze()
         return accepted(speaks, "analyzed")
 
-    @router.post("/login", response_model=Welcome, summary="Show the token, and get the cookie that stands for it")
+    @router.post(
+        "/login",
+        response_model=Welcome,
+        summary="Show the token, and get the cookie that stands for it",
+        openapi_extra={"security": []},
+    )
     def login(request: Request, speaks: Speaks, wish: LoginWish) -> Answer:
         answer = Answer(Welcome(speaks("web.welcome")))
         latch = context.latch
@@ -90,7 +94,7 @@ def acting(context: Context, eye: Eye) -> APIRouter:
         return answer
 
     @router.post("/logout", response_model=Welcome, summary="Give the cookie back")
-    def logout(speaks: Speaks, _: Nothing | None = None) -> Answer:
+    def logout(speaks: Speaks, _: Nothing) -> Answer:
         answer = Answer(Welcome(speaks("web.farewell")))
         if context.latch is not None:
             answer.delete_cookie(context.latch.cookie_name, httponly=True, samesite="strict")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from starlette.responses import Response
+from starlette.responses import JSONResponse
 
 from b24migrate.errors import BadConfiguration, GateUnmet, MigrationError
 from b24migrate.hosts.logs import masked
@@ -51,10 +51,8 @@ class Refused(MigrationError):
         return message, hint
 
 
-class Answer(Response):
+class Answer(JSONResponse):
     """A value as JSON. Numbers that JSON does not have are null, halves of characters are replaced."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         try:

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from b24migrate import __version__
 from b24migrate.errors import MigrationError
@@ -67,13 +68,23 @@ async def _passed_on(_: Request, error: Exception) -> Response:
     raise error  # the guard answers
 
 
-async def _unserved(_: Request, error: Exception) -> Response:
+async def _unserved(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for these
     if error.status_code == 404:
         raise Refused(404, "DASHBOARD_NOT_FOUND", "page") from None
     if error.status_code == 405:
-        raise Refused(405, "DASHBOARD_METHOD", "method", headers=error.headers) from None
+        raise Refused(405, "DASHBOARD_METHOD", "method", headers={"Allow": _allowed(request)}) from None
     raise Refused(error.status_code, "DASHBOARD_BODY", "unreadable") from None
+
+
+def _allowed(request: Request) -> str:
+    """By every route of this address; the framework names those of one."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        for method in ("GET", "POST"):
+            if route.matches({**request.scope, "method": method})[0] is Match.FULL:
+                found.add(method)
+    return ", ".join(sorted(found))
 
 
 async def _invalid(_: Request, error: Exception) -> Response:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Path, Query, Request
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from fastapi import Depends, Header, Path, Query, Request, Security
+from fastapi.security import HTTPBearer
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from b24migrate.entities import FILES, catalog
 from b24migrate.hosts.web.answers import Problem
@@ -20,7 +21,7 @@ STREAMS = (*catalog().streams, FILES.name)
 FATES = tuple(one.value for one in Fate if one is not Fate.MATCH)
 LONGEST_ID = 500
 LONGEST_TEXT = 200
-LONGEST_CURSOR = 4000
+LONGEST_CURSOR = 2000
 Language = Literal["en", "ru"]
 
 
@@ -31,6 +32,12 @@ def one_of(*known: str) -> AfterValidator:
         return text
 
     return AfterValidator(check)
+
+
+def _no_number(said: object) -> object:
+    if isinstance(said, str) and "T" not in said.upper():
+        raise ValueError("is no time; write it like 2026-03-01T12:30:00Z")
+    return said
 
 
 def _enum(*known: str, empty: bool = True) -> dict[str, Any]:
@@ -53,6 +60,17 @@ def spoken(
     ] = None,
 ) -> Words:
     return words(chosen_language(request, lang))
+
+
+def marked(
+    _: Annotated[Literal["1"], Header(alias="X-B24migrate", description="Says that no other site's page sent it.")],
+) -> None:
+    """Looked at long before: this only documents it."""
+
+
+def token(needed: bool) -> list[Any]:
+    """Looked at long before: this only documents it."""
+    return [Security(HTTPBearer(auto_error=False, description="The dashboard's token."))] if needed else []
 
 
 Speaks = Annotated[Words, Depends(spoken)]
@@ -78,7 +96,9 @@ Limit = Annotated[int, Query(description="How many at most.", ge=1, le=500)]
 Sought = Annotated[
     str, Query(description="An id, an e-mail address or a part of a title.", min_length=1, max_length=LONGEST_TEXT)
 ]
-Since = Annotated[datetime | None, Query(description="Only what came after; nothing: all of it.")]
+Since = Annotated[
+    datetime | None, BeforeValidator(_no_number), Query(description="Only what came after; nothing: all of it.")
+]
 
 EntityName = Annotated[str, one_of(*ENTITIES), Field(json_schema_extra=_enum(*ENTITIES, empty=False), min_length=1)]
 PhaseName = Annotated[str, one_of(*PHASES), Field(json_schema_extra=_enum(*PHASES, empty=False), min_length=1)]
@@ -94,7 +114,7 @@ class RunWish(Wish):
 
     entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
     phases: list[PhaseName] = Field(default=[], max_length=len(PHASES))
-    test_limit: int | None = Field(default=None, ge=0, le=1_000_000_000, description="0: everything.")
+    test_limit: int | None = Field(default=None, strict=True, ge=0, le=1_000_000_000, description="0: everything.")
 
 
 class RetryWish(Wish):
@@ -125,7 +145,7 @@ MEANINGS = {
     409: "It makes no sense now: something else is under way, or there is nothing to do it with.",
     412: "A gate is closed.",
     413: "The body is larger than 64 KB.",
-    414: "The address is longer than 8 KB.",
+    414: "The address is longer than 32 KB.",
     415: "The body is no JSON.",
     421: "The Host is none of ours.",
     422: "A value is wrong, or so is the configuration.",

@@ -20,7 +20,7 @@ from b24migrate.hosts.web.security import Doors, Latch
 from b24migrate.hosts.web.static import ROOT as STATIC
 
 LARGEST_BODY = 64 * 1024
-LONGEST_ADDRESS = 8 * 1024
+LONGEST_ADDRESS = 32 * 1024
 BODY_S = 10.0  # who sends more slowly does not send
 TEXTS = ("application/json", "text/", "image/svg")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC
 
 from fastapi import APIRouter, Depends
 
-from b24migrate.errors import Stop
+from b24migrate.errors import BadConfiguration, Stop
 from b24migrate.hosts.web import asked, findings, troubles
 from b24migrate.hosts.web.answers import Answer, Problem, Refused
 from b24migrate.hosts.web.asked import LOOK, After, CodePath, FateQuery, IdPath, Limit, Since, Sought, Speaks
@@ -15,6 +15,7 @@ from b24migrate.hosts.web.asked import StreamPath as StreamName
 from b24migrate.hosts.web.asked import StreamQuery as SomeStream
 from b24migrate.hosts.web.context import Context, Session
 from b24migrate.hosts.web.deciding import possible
+from b24migrate.hosts.web.retelling import retold, sentence_told
 from b24migrate.hosts.web.seeing import Eye
 from b24migrate.hosts.web.shapes import (
     Analysis,
@@ -39,21 +40,20 @@ SEARCH_S = 1.0
 
 
 def reading(context: Context, eye: Eye) -> APIRouter:
-    router = APIRouter(responses=LOOK, dependencies=[Depends(asked.spoken)])
+    router = APIRouter(responses=LOOK, dependencies=[*asked.token(context.latch is not None), Depends(asked.spoken)])
 
     @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
     def overview(speaks: Speaks) -> Answer:
         last = context.actions.last()
-        seen = eye.look(last)
-        return Answer(
-            Front(
-                **{one.name: getattr(seen, one.name) for one in fields(Overview)},
-                sentence=sentence(speaks, seen, UTC),
-                progress_sentence=progress_sentence(speaks, seen),
-                can=possible(seen, last, context),
-                last_action=last,
-            )
+        seen = _told(eye.look(last), speaks.language)
+        front = Front(
+            **{one.name: getattr(seen, one.name) for one in fields(Overview)},
+            sentence=sentence(speaks, seen, UTC),
+            progress_sentence=progress_sentence(speaks, seen),
+            can=possible(seen, last, context),
+            last_action=last,
         )
+        return Answer(retold(front, speaks.language))
 
     @router.get("/history", response_model=History, summary="The chart: how the numbers grew, oldest first")
     def history(since: Since = None) -> Answer:
@@ -64,7 +64,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
     def errors(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(troubles.errors(app.work, speaks.language))
+            return Answer(retold(troubles.errors(app.work, speaks.language), speaks.language))
 
     @router.get(
         "/errors/{code}",
@@ -76,14 +76,19 @@ def reading(context: Context, eye: Eye) -> APIRouter:
         return Answer(troubles.page(code, speaks.language))
 
     @router.get("/findings", response_model=Findings, summary="What verify found, a page at a time")
-    def found(stream: SomeStream = "", fate: FateQuery = "", after: After = "", limit: Limit = 50) -> Answer:
+    def found(
+        speaks: Speaks, stream: SomeStream = "", fate: FateQuery = "", after: After = "", limit: Limit = 50
+    ) -> Answer:
         with context.app() as app:
-            return Answer(findings.page(app.work.store, stream, fate, after, limit))
+            return Answer(retold(findings.page(app.work.store, stream, fate, after, limit), speaks.language))
 
-    @router.get("/search", response_model=Hits, summary="Records by id, e-mail or title")
+    @router.get("/search", response_model=Hits, responses=asked.refusals(404), summary="Records by id, e-mail or title")
     def search(q: Sought, stream: SomeStream = "", after: After = "") -> Answer:
         with context.app() as app:
-            return Answer(looking_up.search(app.work, q, stream=stream, after=after, budget_s=SEARCH_S))
+            try:
+                return Answer(looking_up.search(app.work, q, stream=stream, after=after, budget_s=SEARCH_S))
+            except BadConfiguration:
+                raise Refused(404, "DASHBOARD_NOT_FOUND", "place") from None
 
     @router.get(
         "/records/{stream}/{source_id:path}",
@@ -91,21 +96,21 @@ def reading(context: Context, eye: Eye) -> APIRouter:
         responses=asked.refusals(404),
         summary="One record: source, staged and target side by side",
     )
-    def record(stream: StreamName, source_id: IdPath) -> Answer:
+    def record(stream: StreamName, source_id: IdPath, speaks: Speaks) -> Answer:
         with context.app() as app:
             view = looking_up.record(app.work, stream, source_id)
         if view is None:
             raise Refused(404, "DASHBOARD_NOT_FOUND", "record")
-        return Answer(view)
+        return Answer(retold(view, speaks.language))
 
     @router.get("/analysis", response_model=Analysis, summary="The last analysis, and how well it foretold")
-    def analysis() -> Answer:
+    def analysis(speaks: Speaks) -> Answer:
         last = context.actions.last()
         running = last is not None and last.what == "analyze" and last.exit_code is None
         with context.app() as app:
             made, found = survey.last(app.work.store), survey.compared(app.work.store)
         told = (ComparedView(one.entity, one.phase, one.foretold_s, one.took_s, round(one.error, 4)) for one in found)
-        return Answer(Analysis(made, tuple(told), running))
+        return Answer(retold(Analysis(made, tuple(told), running), speaks.language))
 
     @router.get("/certificate", response_model=Certificate, summary="Whether a certificate can be made, and why not")
     def certificate() -> Answer:
@@ -120,9 +125,14 @@ def reading(context: Context, eye: Eye) -> APIRouter:
 
     @router.get("/session", response_model=Session, summary="Where we are: version, store, portals, languages")
     def session(speaks: Speaks) -> Answer:
-        return Answer(context.session(speaks.language))
+        return Answer(retold(context.session(speaks.language), speaks.language))
 
     return router
+
+
+def _told(seen: Overview, language: str) -> Overview:
+    """The verdict's sentence has the run's own words in it."""
+    return replace(seen, now=replace(seen.now, message=sentence_told(seen.now.message, language)))
 
 
 def _refused(context: Context) -> Problem | None:
