@@ -60,6 +60,14 @@ Around: TypeAlias = Sequence[tuple[str, Mapping[str, Json]]]
 # staged records by stream and id: what a stream's function may look up
 Lookup: TypeAlias = Callable[[str, Sequence[str]], dict[str, Seen]]
 
+
+class Known(NamedTuple):
+    """What is known here and helps to ask the source by id."""
+
+    lookup: Lookup
+    custom: Callable[[], Sequence[str]]  # the codes of the entity's custom fields: some methods want them named
+
+
 # ---------------------------------------------------------------- how a stream is read
 
 
@@ -322,7 +330,7 @@ class Mention:
 # the files a record refers to
 Files: TypeAlias = Callable[[Seen], Iterable[FileRef]]
 # records by id as the source has them now, for pull-through and verify
-Fetch: TypeAlias = Callable[["Source", Sequence[Seen], Lookup], dict[str, Row]]
+Fetch: TypeAlias = Callable[["Source", Sequence[Seen], Known], dict[str, Row]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import pytest
 from tests.pipeline.every import STREAMS, everything
 from tests.pipeline.world import World
 
-from b24migrate.streams import Stream
+from b24migrate.phases.work import seen, seen_row, walk
+from b24migrate.streams import PHASES, Seen, Stream
 
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
 Told = Mapping[str, Mapping[str, Any]]
@@ -97,3 +98,22 @@ def test_a_limited_run_asks_for_what_is_missing_by_the_older_methods(tmp_path: P
         assert made.run("users", "crm_structure").exit_code == 0
         assert made.run("crm_companies", "crm_contacts", "crm_deals", run={"test_limit": 2}).exit_code == 0
         assert [key for key, row in made.records("CrmCompanies").items() if row["PulledThrough"]]
+
+
+@pytest.mark.parametrize("without", [(), ("tasks.task.list",)], ids=("modern", "older"))
+def test_tasks_that_are_asked_for_by_id_bring_their_custom_values(tmp_path: Path, without: tuple[str, ...]) -> None:
+    with everything(tmp_path, without=without) as made:
+        assert made.run(*CRM, "tasks", phases=PHASES[:-1]).exit_code == 0
+        with made.app() as app:
+            stream = app.work.streams["tasks"]
+            staged = {one.row_key: seen(one, stream) for one in walk(app.work, stream.table)}
+            assert stream.fetch is not None
+            again = stream.fetch(app.work.source, list(staged.values()), app.work.known(stream))
+            asked = {key: custom_values(stream, seen_row(row, stream)) for key, row in again.items()}
+            listed = {key: custom_values(stream, one) for key, one in staged.items()}
+        assert any(listed.values())
+        assert asked == listed
+
+
+def custom_values(stream: Stream, one: Seen) -> dict[str, Any]:
+    return {name: value for name, value in one.payload.items() if name.startswith(stream.custom_prefix) and value}

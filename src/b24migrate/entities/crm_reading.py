@@ -12,7 +12,7 @@ from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.phases.values import flag, number, text, whole
 from b24migrate.ports import Command, Source
 from b24migrate.records import Args, Json, Row
-from b24migrate.streams import ABSENT, Fetch, FileKind, FileRef, Keyset, Listing, Lookup, Seen
+from b24migrate.streams import ABSENT, Fetch, FileKind, FileRef, Keyset, Known, Listing, Seen
 
 FILE_KIND = "crm"
 MODERN = "crm.item.list"
@@ -214,7 +214,7 @@ def modern_name(name: str) -> str:
 
 
 def refetch_items(kind: int) -> Fetch:
-    def fetch(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+    def fetch(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
         return refetched(source, kind, [one.id for one in wanted], "")
 
     return fetch
@@ -224,7 +224,7 @@ def refetch_legacy(listing: Listing) -> Fetch:
     return one_by_one(listing.method, lambda source_id: {**listing.params, "filter": {"ID": source_id}})
 
 
-def refetch_smart_items(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+def refetch_smart_items(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for kind in sorted({one.parent for one in wanted}):
         mine = [one.child for one in wanted if one.parent == kind]

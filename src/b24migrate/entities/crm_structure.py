@@ -18,8 +18,8 @@ from b24migrate.streams import (
     Field,
     Gather,
     Kind,
+    Known,
     Listing,
-    Lookup,
     Offset,
     Policy,
     Resolve,
@@ -47,7 +47,7 @@ def switch(_: Seen, pair: Json, __: Resolve) -> Args:
     return {name: flag(value)}
 
 
-def refetch_types(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+def refetch_types(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
     """By its own id where that is known; others name a type by its number."""
     found: dict[str, Row] = {}
     commands = [
@@ -112,7 +112,7 @@ def pipelines_of(source: Source, numbers: Sequence[int]) -> Iterator[Row]:
             yield Row(f"{number}:{msgspec.json.decode(raw)['id']}", bytes(raw))
 
 
-def refetch_pipelines(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+def refetch_pipelines(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
     ids = {one.id for one in wanted}
     numbers = sorted({int(one.parent) for one in wanted})
     return {row.source_id: row for row in pipelines_of(source, numbers) if row.source_id in ids}

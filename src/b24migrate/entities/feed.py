@@ -20,7 +20,7 @@ from b24migrate.streams import (
     FileRef,
     Gather,
     Kind,
-    Lookup,
+    Known,
     Mention,
     PerParent,
     Policy,
@@ -142,7 +142,7 @@ def told(source: Source, rows: Sequence[Row], via: int, started: datetime, numbe
     return Page(rows=known, log=[log])
 
 
-def refetch(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+def refetch(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
     """Each through the webhook that saw it; one that nobody has seen yet through all of them."""
     found: dict[str, Row] = {}
     for via in range(len(source.owners)):

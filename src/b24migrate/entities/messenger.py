@@ -12,7 +12,7 @@ from b24migrate.entities.reading import raw_items
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, digest
-from b24migrate.streams import Lookup, Seen
+from b24migrate.streams import Known, Seen
 
 RECENT_LIMIT = 200
 RECENT_LISTS: Mapping[str, Args] = {"chats": {}, "channels": {"ONLY_CHANNEL": "Y"}}
@@ -229,7 +229,7 @@ def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> 
 # ---------------------------------------------------------------- reading again, one by one
 
 
-def refetch_chats(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
+def refetch_chats(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
     chats = [
         Found(int(one.id), str(one.extras.get("dialog") or f"chat{one.id}"), int(one.extras.get("via", 0)))
         for one in wanted
@@ -243,8 +243,8 @@ def refetch_chats(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str
     }
 
 
-def refetch_messages(source: Source, wanted: Sequence[Seen], lookup: Lookup) -> dict[str, Row]:
-    chats = lookup("chats", sorted({one.parent for one in wanted}))
+def refetch_messages(source: Source, wanted: Sequence[Seen], known: Known) -> dict[str, Row]:
+    chats = known.lookup("chats", sorted({one.parent for one in wanted}))
     found: dict[str, Row] = {}
     for via in sorted({int(chat.extras.get("via", 0)) for chat in chats.values()}):
         mine = [one for one in wanted if one.parent in chats and int(chats[one.parent].extras.get("via", 0)) == via]

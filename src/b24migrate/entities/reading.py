@@ -9,18 +9,28 @@ import msgspec
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Args, Json, Row
-from b24migrate.streams import REFUSED, Fetch, Lookup, Seen
+from b24migrate.streams import REFUSED, Fetch, Known, Seen
 
 NO_SUCH_METHOD = "ERROR_METHOD_NOT_FOUND"
 
 
 def one_by_one(
-    method: str, params: Callable[[str], Args], *, items: tuple[str, ...] = (), id_field: str = "ID"
+    method: str,
+    params: Callable[[str], Args],
+    *,
+    items: tuple[str, ...] = (),
+    id_field: str = "ID",
+    select: str = "",
 ) -> Fetch:
-    """Fetches by id with one command each: a filter by one id is understood by every version of every method."""
+    """Fetches by id with one command each: a filter by one id is understood by every version of every method. With
+    `select`, the parameter in which custom fields must be named, or they do not come."""
 
-    def fetch(source: Source, wanted: Sequence[Seen], _: Lookup) -> dict[str, Row]:
-        commands = [Command(method, params(one.id)) for one in wanted]
+    def fetch(source: Source, wanted: Sequence[Seen], known: Known) -> dict[str, Row]:
+        asked = [params(one.id) for one in wanted]
+        if select:
+            custom = known.custom()
+            asked = [{**args, select: [*args.get(select, ()), *custom]} for args in asked]
+        commands = [Command(method, args) for args in asked]
         found: dict[str, Row] = {}
         for one, answer in zip(wanted, source.batch(commands), strict=True):
             if answer.error is not None:
@@ -36,13 +46,13 @@ def one_by_one(
 def either(modern: Fetch, older: Fetch) -> Fetch:
     """By the older method where a portal lacks the other."""
 
-    def fetch(source: Source, wanted: Sequence[Seen], lookup: Lookup) -> dict[str, Row]:
+    def fetch(source: Source, wanted: Sequence[Seen], known: Known) -> dict[str, Row]:
         try:
-            return modern(source, wanted, lookup)
+            return modern(source, wanted, known)
         except Permanent as error:
             if error.code != NO_SUCH_METHOD:
                 raise
-        return older(source, wanted, lookup)
+        return older(source, wanted, known)
 
     return fetch
 

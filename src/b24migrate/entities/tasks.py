@@ -234,9 +234,13 @@ tasks = Stream(
     files=refs_of,
     fetch=either(
         one_by_one(
-            MODERN, lambda source_id: {"filter": {"ID": source_id}, "select": SELECT}, items=("tasks",), id_field="id"
+            MODERN,
+            lambda source_id: {"filter": {"ID": source_id}, "select": SELECT},
+            items=("tasks",),
+            id_field="id",
+            select="select",
         ),
-        one_by_one(OLDER, lambda source_id: {**OLD, "FILTER": {"ID": source_id}}),
+        one_by_one(OLDER, lambda source_id: {**OLD, "FILTER": {"ID": source_id}}, select="SELECT"),
     ),
     mentions=(
         Mention(r"/company/personal/user/(\d+)/tasks/task/view/(\d+)", link=True, ids=("users", "tasks")),

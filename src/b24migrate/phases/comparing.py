@@ -11,7 +11,7 @@ import msgspec
 from b24migrate.phases.work import Work, decode_extras, seen, seen_row
 from b24migrate.ports import TargetRecord
 from b24migrate.records import Fate, Finding, Json, Link, Record, Row, Status
-from b24migrate.streams import Kind, Listing, Seen, Stream
+from b24migrate.streams import Kind, Seen, Stream
 
 SHOWN = 200  # characters of a value that a finding keeps
 EMPTY: tuple[Json, ...] = (None, "", [], {})
@@ -42,23 +42,14 @@ def sent(work: Work, stream: Stream, records: Sequence[Record]) -> list[tuple[Re
 
 def asked_again(work: Work, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
     """What the source says now, where it can be asked by id; raises what it refuses with. What other methods told
-    stays as it was read, and so do custom fields where they do not come unless they are named."""
+    stays as it was read."""
     if stream.fetch is None or not records:
         return {}
     staged = {one.row_key: one for one in records}
-    rows = stream.fetch(work.source, [seen(one, stream) for one in records], work.lookup)
-    named = any(isinstance(one, Listing) and one.select for one in stream.read)
-    told = {key: _with_custom(stream, row, staged[key]) if named else row for key, row in rows.items()}
+    rows = stream.fetch(work.source, [seen(one, stream) for one in records], work.known(stream))
     return {
-        key: row if row.extras else row._replace(extras=decode_extras(staged[key].extras)) for key, row in told.items()
+        key: row if row.extras else row._replace(extras=decode_extras(staged[key].extras)) for key, row in rows.items()
     }
-
-
-def _with_custom(stream: Stream, row: Row, staged: Record) -> Row:
-    payload: dict[str, Json] = msgspec.json.decode(row.payload)
-    before: dict[str, Json] = msgspec.json.decode(staged.payload)
-    kept = {name: value for name, value in before.items() if name.startswith(stream.custom_prefix)}
-    return row._replace(payload=msgspec.json.encode(kept | payload))
 
 
 def said(stream: Stream, record: Record, now: Row | None) -> Seen:

@@ -90,7 +90,7 @@ def _fetch(work: Work, stream: Stream, ids: set[str]) -> int:
     """What the source does not have either stays missing, and the reference's policy decides."""
     if stream.fetch is None:
         return 0
-    rows = stream.fetch(work.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], work.lookup)
+    rows = stream.fetch(work.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], work.known(stream))
     return stage(work, stream, completed(work, stream, list(rows.values())), pass_no=pass_of(work, stream), pulled=True)
 
 
@@ -131,10 +131,11 @@ def look_for(work: Work, named: Iterable[tuple[str, str]]) -> None:
     for name, source_id in named:
         wanted.setdefault(name, set()).add(source_id)
     for name, ids in wanted.items():
-        fetch = work.streams[name].fetch
-        if fetch is not None:
+        stream = work.streams[name]
+        if stream.fetch is not None:
+            asked = [Seen(source_id, {}, {}) for source_id in sorted(ids)]
             with suppress(Permanent):  # a portal without the method tells nothing
-                rows = fetch(work.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], work.lookup)
+                rows = stream.fetch(work.source, asked, work.known(stream))
                 work.gone.add(name, ids - rows.keys())
 
 

@@ -16,7 +16,7 @@ from b24migrate.events import Extracted
 from b24migrate.phases import values
 from b24migrate.phases.peek import Looked, look
 from b24migrate.phases.work import Follow, Work, seen, viewed, walk
-from b24migrate.ports import CHECKPOINTS, CUSTOM_FIELDS, PAGE_LOG, SET_ASIDE, RegisterRow
+from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, marked_span, order_key
 from b24migrate.streams import REFUSED, Each, Gather, Listing, PerParent, Progress, Seen, Stream, Whole
 
@@ -76,8 +76,7 @@ def selecting(work: Work, stream: Stream, reading: Listing) -> Listing:
     """With the custom fields that only come when they are named."""
     if not reading.select:
         return reading
-    codes = [row.key for row in work.store.rows(CUSTOM_FIELDS, partition=work.owner[stream.name].name)]
-    chosen = [*reading.params.get(reading.select, ()), *codes]
+    chosen = [*reading.params.get(reading.select, ()), *work.known(stream).custom()]
     return replace(reading, params={**reading.params, reading.select: chosen})
 
 

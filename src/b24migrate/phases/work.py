@@ -16,9 +16,9 @@ import msgspec
 from b24migrate.events import Event, Noted, Observer, tell
 from b24migrate.phases.links import Gone, Links
 from b24migrate.phases.texts import TextRewriter
-from b24migrate.ports import ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
+from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
 from b24migrate.records import Job, Json, Record, Row, Span, Table, children_span, order_key
-from b24migrate.streams import Entity, FileKind, PerParent, Policy, Reading, Seen, Stream
+from b24migrate.streams import Entity, FileKind, Known, PerParent, Policy, Reading, Seen, Stream
 
 ATTEMPTS = 3
 LONGEST_JOB_S = 180.0  # then a job leaves the rest to a following one: some hosts end whatever takes ten minutes
@@ -141,6 +141,13 @@ class Work:
     def lookup(self, stream: str, source_ids: Sequence[str]) -> dict[str, Seen]:
         found = self.store.get(self.streams[stream].table, source_ids)
         return {source_id: seen(record, self.streams[stream]) for source_id, record in found.items()}
+
+    def known(self, stream: Stream) -> Known:
+        """What is known here of the stream, for whoever asks the source by id."""
+        return Known(self.lookup, lambda: self._custom_codes(self.owner[stream.name].name))
+
+    def _custom_codes(self, entity: str) -> list[str]:
+        return [row.key for row in self.store.rows(CUSTOM_FIELDS, partition=entity)]
 
     def note(self, entity: str, message: str, level: str = "warning", *, about: str = "") -> None:
         """Keeps a sentence for people in the entity's state, once; past a hundred only in the log. With `about`, how it
