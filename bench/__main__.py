@@ -10,7 +10,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import deals, files, forecast, growth, importing, messenger, several, side_by_side, under_limits
+from bench import deals, files, forecast, growth, importing, messenger, several, side_by_side, under_limits, watching
 from bench.figures import Figure, Section, table
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -26,6 +26,7 @@ SECTIONS: tuple[tuple[str, str, Section], ...] = (
     ("g", "files", files.measured),
     ("h", "four processes under the limits", several.measured),
     ("i", "forecasts from a sample", forecast.measured),
+    ("j", "looking on", watching.measured),
 )
 
 

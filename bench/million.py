@@ -19,6 +19,8 @@ from b24migrate.clocks import SystemClock
 from b24migrate.entities import FILES, Catalog, catalog
 from b24migrate.phases import values
 from b24migrate.pipeline import plan
+from b24migrate.pipeline.overview import history
+from b24migrate.pipeline.overview.model import Point
 from b24migrate.pipeline.state import DONE, RUNNING, PhaseState, States
 from b24migrate.ports import (
     CHECKPOINTS,
@@ -77,6 +79,7 @@ def build(opened: Opened, known: Catalog, clock: Clock, records: int = MILLION) 
             opened.store.write(register, part)
     work_left(opened, scale, clock)
     begun(opened, known, clock)
+    remembered(opened, records, clock)
 
 
 def fill(opened: Opened, stream: Stream, share: Share, count: int, clock: Clock) -> None:
@@ -196,6 +199,17 @@ def begun(opened: Opened, known: Catalog, clock: Clock) -> None:
             over |= {"set": PhaseState(RUNNING, seeded=True, started=before), "verify": PhaseState()}
         notes = tuple(f"{name}: something to read ({number})" for number in range(20))
         states.swap(replace(states.read(name), phases=over, counts={"pass": 1}, notes=notes))
+
+
+def remembered(opened: Opened, records: int, clock: Clock) -> None:
+    """As many moments as a history ever has, the last of them now."""
+    for number in range(history.MOST):
+        at = clock.now() - timedelta(seconds=history.STEP_S * (history.MOST - number))
+        so_far = records * number // history.MOST
+        point = Point(history.cut(at), so_far, so_far // 2, so_far // 4, 10, 1.5 * number)
+        history.keep(
+            opened.store, history.Moment(point, "r", number / history.MOST, float(so_far), "records", f"{number:x}")
+        )
 
 
 def parts(items: Sequence[T] | Iterator[T], size: int) -> Iterator[list[T]]:

@@ -53,7 +53,7 @@ def portal(**options: object) -> Iterator[Portal]:
             said = json.loads(line)
             yield Portal(said["webhooks"][0]["url"], said["control"], said.get("ca", ""))
         finally:
-            _end(process)
+            end(process)
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def client(name: str, portal: Portal, **options: object) -> dict[str, Any]:
         try:
             out, complaint = process.communicate(timeout=LONGEST_CLIENT_S)
         finally:
-            _end(process)
+            end(process)
     if process.returncode:
         raise RuntimeError(f"{name} ended with {process.returncode}: {complaint[-2000:]}")
     said: dict[str, Any] = json.loads(out.splitlines()[-1])
@@ -121,7 +121,7 @@ def _argument(name: str, value: object) -> list[str]:
     return [option, str(value)]
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def end(process: subprocess.Popen[str]) -> None:
     if process.poll() is None:
         process.terminate()
         try:

@@ -28,6 +28,9 @@ class PhaseState:
         return {name: getattr(self, name) for name in self.__slots__ if getattr(self, name)}
 
 
+_UNTOUCHED = PhaseState()
+
+
 @dataclass(frozen=True, slots=True)
 class EntityState:
     name: str
@@ -39,7 +42,7 @@ class EntityState:
     version: int
 
     def phase(self, name: str) -> PhaseState:
-        return self.phases.get(name, PhaseState())
+        return self.phases.get(name, _UNTOUCHED)
 
     @property
     def pass_no(self) -> int:

@@ -40,8 +40,11 @@ class Moment:
 
 
 def points(store: Store, since: str = "") -> list[Point]:
-    """The oldest first."""
-    return [one.point for one in moments(store) if one.point.at >= since]
+    """The oldest first. Who looks again and again asks only for what is new to him."""
+    if not since:
+        return [one.point for one in moments(store)]
+    rows = store.some_rows(HISTORY, "", since[:-1], 2 * MOST)
+    return [_moment(row).point for row in rows if row.key >= since]
 
 
 def moments(store: Store, prefix: str = "") -> list[Moment]:

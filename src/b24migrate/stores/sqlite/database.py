@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from b24migrate.ports import Clock
@@ -40,6 +40,28 @@ PRAGMA temp_store = MEMORY;
 """
 _WAL_LIMIT = 256 << 20  # readers can hold the log back; past this the writer waits for them once
 _COMMITS_BETWEEN_LOOKS = 64
+
+
+class _Reading:
+    """A class, since a look asks a hundred questions, and a generator costs as much as a small one."""
+
+    __slots__ = ("_connection", "_database")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> sqlite3.Connection:
+        try:
+            self._connection = self._database.take()
+        except sqlite3.Error as error:
+            self._database.explain(error)
+            raise
+        return self._connection
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._database.give_back(self._connection)
+        if isinstance(error, sqlite3.Error):
+            self._database.explain(error)
 
 
 class Database:
@@ -88,26 +110,20 @@ class Database:
             if self._commits % _COMMITS_BETWEEN_LOOKS == 0:
                 self._bound_log()
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """A connection of one's own, for the block. Readers never wait for the writer."""
-        if self.path is None:  # a database in memory belongs to its one connection
-            with self._lock, self._translated():
-                yield self._writer
-            return
-        with self._translated():
-            connection = self._take()
-            try:
-                yield connection
-            finally:
-                self._give_back(connection)
+        return _Reading(self)
 
-    def once(self, statement: str) -> None:
-        """Makes what is not there before its first use. SQLite takes a second time for nothing."""
-        if statement not in self._made:
+    def once(self, name: str, statement: str) -> None:
+        """Makes the index of this name before its first use. Who finds it there does not wait for those who write."""
+        if name in self._made:
+            return
+        with self.reading() as connection:
+            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+        if not there:
             with self.writing() as connection:
                 connection.execute(statement)
-            self._made.add(statement)
+        self._made.add(name)
 
     def close(self) -> None:
         with self._lock, self._pool:
@@ -118,6 +134,18 @@ class Database:
                 connection.close()
             self._idle.clear()
         self.closing.close()
+
+    def take(self) -> sqlite3.Connection:
+        if self.path is None:  # a database in memory belongs to its one connection
+            self._lock.acquire()
+            return self._writer
+        return self._take()
+
+    def give_back(self, connection: sqlite3.Connection) -> None:
+        if self.path is None:
+            self._lock.release()
+        else:
+            self._give_back(connection)
 
     def _take(self) -> sqlite3.Connection:
         with self._pool:
@@ -172,12 +200,16 @@ class Database:
             finally:
                 self._writer.execute(f"PRAGMA busy_timeout = {int(self._patience_s * 1000)}")
 
+    def explain(self, error: sqlite3.Error) -> None:
+        """Raises what it means to the operator, where it means something to him."""
+        ours = translate(error, self.place)
+        if ours is not None:
+            raise ours from error
+
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            ours = translate(error, self.place)
-            if ours is None:
-                raise
-            raise ours from error
+            self.explain(error)
+            raise

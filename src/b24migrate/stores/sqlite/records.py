@@ -133,7 +133,7 @@ class RecordRoom:
         return record(row) if row else None
 
     def holder(self, table: Table, natural: str) -> str | None:
-        self.database.once(sql(_NATURAL, table))
+        self.database.once(f"{table.name}Natural", sql(_NATURAL, table))
         with self.database.reading() as connection:
             row = connection.execute(sql(_HOLDER, table), (natural,)).fetchone()
         return row[0] if row else None
