@@ -46,7 +46,7 @@ def make(app: App, request: Request) -> Written:
     speech = words(request.language)
     texts = Texts(speech, request.redact)
     with writing(request.out, NAMES, force=request.force) as folder:
-        facts = gather(app.work, folder, clean=lambda text: masked(request.redact(text)))
+        facts = gather(app.work, folder, wanted=app.chosen(), clean=lambda text: masked(request.redact(text)))
         making = Making(app.work, folder, facts, FileFacts(), speech.language)
         tallies = {table.name: write(table, making, texts) for table in TABLES}
         page = Page(facts, making.files, tallies, told(app), app.work.people, app.work.options.verify_sample)

@@ -11,8 +11,8 @@ from b24migrate.pipeline.losses import WORDS as LOSSES
 from b24migrate.pipeline.plan import Run
 from b24migrate.pipeline.reporting import Excerpt, Facts
 from b24migrate.pipeline.reporting.gathering import ORDER
-from b24migrate.pipeline.reporting.model import StreamFacts
-from b24migrate.streams import PHASES
+from b24migrate.pipeline.reporting.model import EntityFacts, StreamFacts
+from b24migrate.streams import LATE, PHASES
 
 
 def helpers(words: Words) -> Mapping[str, object]:
@@ -33,6 +33,7 @@ def helpers(words: Words) -> Mapping[str, object]:
         "fate_name": fate_name,
         "stream_names": lambda streams: _stream_names(words, streams),
         "wanted": lambda run, facts: wanted(words, run, facts),
+        "missing": lambda entities: missing(words, entities),
         "lost": lambda streams: lost(words, streams),
         "ending": lambda run: ending(words, run),
         "page_words": lambda code: page_words(code, language),
@@ -55,6 +56,16 @@ def wanted(words: Words, run: Run, facts: Facts) -> str:
     entities = everything if all_entities else _listed(words, "entity", run.plan.entities)
     all_phases = tuple(run.plan.phases) == PHASES
     return entities if all_phases else f"{entities}: {_listed(words, 'phase', run.plan.phases)}"
+
+
+def missing(words: Words, entities: Iterable[EntityFacts]) -> str:
+    """Which steps are not done, by kind."""
+    found = []
+    for entity in entities:
+        if entity.missing:
+            steps = _listed(words, "phase", (one.phase for one in entity.missing if one.phase != LATE))
+            found.append(f"{words.named('entity', entity.name)} ({steps})")
+    return ", ".join(found)
 
 
 def lost(words: Words, streams: Sequence[StreamFacts]) -> list[tuple[str, int, str]]:

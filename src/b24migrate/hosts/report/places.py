@@ -50,6 +50,10 @@ def _parent(out: Path) -> Path:
 
 def _refuse_others(out: Path, names: Sequence[str], *, force: bool) -> None:
     """An earlier report may be replaced; a file that only has the name of ours may not."""
+    if os.path.lexists(out) and not out.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if any((out / name).is_dir() for name in names):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not out.is_dir() or force or is_ours(out / PAGE):
         return
     if taken := [name for name in names if os.path.lexists(out / name)]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import certificate, plan, survey
 from b24migrate.pipeline.causes import causes, grouped
-from b24migrate.pipeline.certificate.admission import NEEDED
+from b24migrate.pipeline.certificate.form import CLASSES
 from b24migrate.pipeline.losses import losses
 from b24migrate.pipeline.overview import history
 from b24migrate.pipeline.overview.model import Point
@@ -29,9 +28,9 @@ from b24migrate.pipeline.reporting.model import (
     StreamFacts,
     Totals,
 )
-from b24migrate.pipeline.state import ENDED, EntityState, PhaseState
+from b24migrate.pipeline.state import EntityState, PhaseState
 from b24migrate.pipeline.status import Seen, stream_status
-from b24migrate.ports import COMPARED, RUNS, UNRESOLVED, RegisterRow
+from b24migrate.ports import RUNS, UNRESOLVED, VERIFIED, RegisterRow
 from b24migrate.records import Status
 from b24migrate.streams import LATE, PHASES, Entity, Stream
 
@@ -39,23 +38,24 @@ ORDER = (*PHASES[:-1], LATE, PHASES[-1])  # as they follow one another
 GATE = 3
 REFUSALS = "CERTIFICATE_"
 UNWRITTEN = "CERTIFICATE_NOT_WRITTEN"
+UNCLOSED = "CERTIFICATE_NOT_CLOSED"
 
 
-def gather(work: Work, folder: Path, *, clean: Callable[[str], str] = str) -> Facts:
-    """`folder` is for what does not fit into memory; `clean` takes out of the certificate's reasons what nobody else
-    shall read: with the same one its root hash is that of `b24migrate certificate`."""
+def gather(work: Work, folder: Path, *, wanted: Collection[str] = (), clean: Callable[[str], str] = str) -> Facts:
+    """`folder` is for what does not fit into memory; `wanted` names the entities without which the migration is not
+    whole; `clean` takes out of the certificate's reasons what nobody else shall read: with the same one its root hash
+    is that of `b24migrate certificate`."""
     at = work.clock.now()
     seen = Seen.now(work)
     run = plan.current(work.store)
     proof = prove(work, folder, clean)
-    verified = proof.verified if proof.root else compared_equal(work)
-    look = _Look(work, seen, run, verified, at)
+    look = _Look(work, seen, frozenset((*wanted, *(run.plan.entities if run else ()))), at)
     entities = tuple(map(look.entity, work.entities))
     totals = summed([stream for entity in entities for stream in entity.streams if entity.concerned])
     files_failed = work.store.counts(work.streams["files"].table)[Status.IMPORT_ERR]
     return Facts(
         utc_text(at.replace(microsecond=0)),
-        standing(run, entities, totals, files_failed),
+        standing(run, entities, totals, wrong=bool(files_failed) or proof.code == UNCLOSED),
         run,
         runs(work),
         entities,
@@ -73,7 +73,8 @@ def gather(work: Work, folder: Path, *, clean: Callable[[str], str] = str) -> Fa
 # ---------------------------------------------------------------- how it stands
 
 
-def standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, files_failed: int) -> Standing:
+def standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, *, wrong: bool) -> Standing:
+    """`wrong`: something that the totals do not tell is not as it should be."""
     if run is None:
         return Standing.NO_RUN
     if run.state == "paused":
@@ -84,14 +85,10 @@ def standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, f
         return Standing.BLOCKED if run.exit_code == GATE else Standing.STOPPED
     if run.plan.test_limit:
         return Standing.TRY_OUT
-    if not all(map(whole, (one for one in entities if one.concerned))):
+    if any(one.missing for one in entities if one.concerned):
         return Standing.PARTLY
-    wrong = run.exit_code or totals.failed or totals.findings or totals.drift or totals.waiting or files_failed
-    return Standing.FINDINGS if wrong else Standing.DONE
-
-
-def whole(entity: EntityFacts) -> bool:
-    return all(one.state in ENDED for one in entity.phases if one.phase in NEEDED)
+    counted = totals.failed or totals.findings or totals.drift or totals.waiting
+    return Standing.FINDINGS if wrong or run.exit_code or counted else Standing.DONE
 
 
 def prove(work: Work, folder: Path, clean: Callable[[str], str]) -> Proof:
@@ -104,17 +101,7 @@ def prove(work: Work, folder: Path, clean: Callable[[str], str]) -> Proof:
             raise
         return Proof(code=refusal.code, message=refusal.message)
     place.unlink()
-    verified = {one.stream: one.verified for one in made.head.streams}
-    ids = sum(one.verified + one.migrated + one.failed + one.excluded + one.impossible for one in made.head.streams)
-    return Proof(made.root, ids, verified)
-
-
-def compared_equal(work: Work) -> Mapping[str, int]:
-    """Where there is no certificate: how many verify found equal, by stream."""
-    found: Counter[str] = Counter()
-    for row in work.store.all_rows(COMPARED):
-        found[str(row.values["Stream"])] += len(row.values["Ids"] or ())
-    return found
+    return Proof(made.root, {name: sum(getattr(one, name) for one in made.head.streams) for name in CLASSES})
 
 
 # ---------------------------------------------------------------- entities
@@ -125,15 +112,13 @@ class _Look(NamedTuple):
 
     work: Work
     seen: Seen
-    run: Run | None
-    verified: Mapping[str, int]  # by stream
+    wanted: frozenset[str]
     at: datetime
 
     def entity(self, entity: Entity) -> EntityFacts:
         state = self.seen.states.read(entity.name)
         streams = tuple(self.stream(entity, stream, state.pass_no) for stream in entity.streams)
-        planned = self.run is not None and entity.name in self.run.plan.entities
-        concerned = planned or bool(state.pass_no) or any(one.known for one in streams)
+        concerned = entity.name in self.wanted or bool(state.pass_no) or any(one.known for one in streams)
         phases = tuple(_phase(state, name, self.at) for name in ORDER)
         return EntityFacts(entity.name, concerned, state.verified, phases, streams, state.notes)
 
@@ -147,7 +132,7 @@ class _Look(NamedTuple):
             waiting=status.new,
             retrying=status.error_retry,
             imported=status.import_ok,
-            verified=self.verified.get(stream.name, 0),
+            verified=int(self.work.store.total(VERIFIED, f"{stream.name}:", "Equal") or 0),
             failed=status.import_err,
             excluded=status.excluded,
             impossible=status.impossible,

@@ -8,8 +8,10 @@ from datetime import datetime
 from enum import StrEnum
 
 from b24migrate.pipeline.causes import Group
+from b24migrate.pipeline.certificate.admission import NEEDED
 from b24migrate.pipeline.overview.model import Point
 from b24migrate.pipeline.plan import Run
+from b24migrate.pipeline.state import ENDED
 from b24migrate.pipeline.survey import Compared, Survey
 
 
@@ -69,11 +71,16 @@ class PhaseFacts:
 @dataclass(frozen=True, slots=True)
 class EntityFacts:
     name: str
-    concerned: bool  # in the plan, or worked on before
+    concerned: bool  # wanted, in the plan, or worked on before
     verified: bool
     phases: tuple[PhaseFacts, ...]
     streams: tuple[StreamFacts, ...]
     notes: tuple[str, ...]
+
+    @property
+    def missing(self) -> tuple[PhaseFacts, ...]:
+        """The steps without which it is not whole."""
+        return tuple(one for one in self.phases if one.phase in NEEDED and one.state not in ENDED)
 
     @property
     def seconds(self) -> float:
@@ -116,10 +123,13 @@ class Proof:
     """The certificate's root hash, or why there is none."""
 
     root: str = ""
-    ids: int = 0
-    verified: Mapping[str, int] = field(default_factory=dict)  # by stream
+    classes: Mapping[str, int] = field(default_factory=dict)  # how many ids are in each, files included
     code: str = ""
     message: str = ""
+
+    @property
+    def ids(self) -> int:
+        return sum(self.classes.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ FIRST = 200  # rows
 EXAMPLES = 3  # of each group
 MOST_GROUPS = 300
 EXCERPT = 300  # characters
+LONGEST_PART = 500  # of a group
 OTHERS = ("…",)
 
 Cell = str | int | float | None
@@ -34,6 +35,7 @@ class Tally:
 
     def add(self, cells: Sequence[Cell], group: Group, example: str = "") -> None:
         self.count += 1
+        group = tuple(part[:LONGEST_PART] for part in group)
         if len(self.first) < FIRST:
             self.first.append([excerpt(one) if isinstance(one, str) else one for one in cells])
         if group not in self.groups and len(self.groups) >= MOST_GROUPS:
