@@ -103,9 +103,9 @@ class Desk:
         return self.send("POST", f"/api/v1/{what}", {**MARKED, **(headers or {})}, body)
 
 
-def configured(folder: Path, source: str, target: str, entities: tuple[str, ...] = ()) -> Path:
+def configured(folder: Path, source: str, target: str, entities: tuple[str, ...] = (), more: str = "") -> Path:
     path = folder / "b24migrate.toml"
-    path.write_text(CONFIGURATION.format(source=source, target=target, entities=json.dumps(entities)), "utf-8")
+    path.write_text(CONFIGURATION.format(source=source, target=target, entities=json.dumps(entities)) + more, "utf-8")
     return path
 
 
