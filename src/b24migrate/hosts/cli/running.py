@@ -47,8 +47,8 @@ def run(
     Exit code 0: done and clean. 3: a gate is closed, or it was paused. 4: stopped by an error. 5: finished with
     findings.
     """
-    wanted = _phases(phase or [])
-    _conduct(context, entity or [], wanted, as_json=as_json, test_limit=test_limit, metrics_port=metrics_port, full=full)
+    some = _phases(phase or [])
+    _conduct(context, entity or [], some, as_json=as_json, test_limit=test_limit, metrics_port=metrics_port, full=full)
 
 
 def do(
