@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -268,3 +270,18 @@ def test_a_token_that_cannot_be_had_is_a_sentence(tmp_path: Path, token: str, sa
         _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert said in err
+
+
+def test_the_demo_can_be_watched(tmp_path: Path) -> None:
+    sizes = ["--users", "10", "--groups", "2", "--chats", "2", "--messages", "20", "--tasks", "2", "--deals", "2"]
+    command = [sys.executable, "-m", "b24migrate", "demo", "--serve", *sizes]
+    environ = {**os.environ, "PYTHONUNBUFFERED": "1", "B24MIGRATE_RUN__WORKERS": "nonsense"}
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environ) as process:
+        assert process.stdout is not None
+        lines = iter(process.stdout)
+        url = next(line for line in lines if line.startswith("Watch it at")).split()[-1]
+        next(line for line in lines if "until Ctrl-C" in line)
+        with urllib.request.urlopen(f"{url}/api/v1/overview", timeout=30) as answer:  # noqa: S310 - loopback
+            assert json.load(answer)["now"]["verdict"] in ("done", "findings")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)

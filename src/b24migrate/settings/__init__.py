@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from b24migrate.errors import BadConfiguration
-from b24migrate.settings.environment import debugging
+from b24migrate.settings.environment import PREFIX, debugging
 from b24migrate.settings.load import DEFAULT_FILE, load
 from b24migrate.settings.model import EntitySettings, Settings
 from b24migrate.settings.secrets import Secret, resolve
@@ -18,6 +18,7 @@ __all__ = [
     "Secret",
     "Settings",
     "debug_wanted",
+    "environment_without_ours",
     "load",
     "monitor_connection",
     "secret_at",
@@ -27,6 +28,11 @@ __all__ = [
 def debug_wanted() -> bool:
     """B24MIGRATE_DEBUG=1: show tracebacks."""
     return debugging(os.environ)
+
+
+def environment_without_ours() -> dict[str, str]:
+    """For a process that shall go by its configuration alone."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
 
 
 def monitor_connection() -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -82,6 +84,26 @@ def _listen(context: Context, port: int, *, show: bool, made: bool) -> None:
         if show:
             typer.launch(url)
         threading.Event().wait()
+
+
+@contextmanager
+def beside(session: Session) -> Iterator[None]:
+    """While something else is done: at its usual port, or at any that is free."""
+    from b24migrate.hosts.web.application import application
+    from b24migrate.hosts.web.context import Context
+    from b24migrate.hosts.web.server import address, listening, served
+
+    context = Context(config=session.config, environ=session.environ)
+    try:
+        place = listening(HOST, PORT)
+    except BadConfiguration:
+        place = listening(HOST, 0)
+    try:
+        with served(application(context), place):
+            typer.echo(f"Watch it at {address(place)}")
+            yield
+    finally:
+        context.close()
 
 
 def latch_for(session: Session, doors: Doors, token: str) -> Latch | None:

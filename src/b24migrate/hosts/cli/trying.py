@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +28,7 @@ def demo(
     tasks: Annotated[int, typer.Option(min=0, help="Its tasks.")] = 100,
     deals: Annotated[int, typer.Option(min=0, help="Its deals; contacts and companies go with them.")] = 150,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the portals running until Ctrl-C.")] = False,
+    serve: Annotated[bool, typer.Option("--serve", help="Show it in a browser, until Ctrl-C.")] = False,
 ) -> None:
     """Migrate between two simulated portals, live.
 
@@ -34,6 +36,7 @@ def demo(
     """
     from b24migrate.hosts.cli.conduct import conduct, run_plan
     from b24migrate.hosts.cli.opening import terminated_politely
+    from b24migrate.hosts.cli.serving import beside
     from b24migrate.hosts.cli.stage import configuration, portals, prepared
 
     session: Session = context.obj
@@ -42,10 +45,14 @@ def demo(
     sizes |= {"--tasks": tasks, "--deals": deals, "--contacts": deals // 2, "--companies": deals // 4}
     company = [text for name, size in sizes.items() for text in (name, str(size))]
     typer.echo("Starting a simulated cloud portal and a simulated box …")
-    with terminated_politely(), portals([*company, "--webhooks", SPEAKERS]) as (cloud, box):
+    with ExitStack() as stack:
+        stack.enter_context(terminated_politely())
+        cloud, box = stack.enter_context(portals([*company, "--webhooks", SPEAKERS]))
         session.config = folder / "b24migrate.toml"
         session.config.write_text(configuration(cloud, box), "utf-8")
         session.environ = {}
+        if serve:
+            stack.enter_context(beside(session))
         code = conduct(session, run_plan([]))
         if code == FINDINGS:
             typer.echo(
@@ -55,7 +62,7 @@ def demo(
         typer.echo(f"Results: {folder}/ (configuration, store, log). Look around:")
         typer.echo(f"  {own_name()} --config {session.config} status")
         typer.echo(f"  {own_name()} --config {session.config} errors")
-        if keep:
+        if keep or serve:
             typer.echo(f"The portals stay until Ctrl-C: cloud {cloud.url}, box {box.url}")
             threading.Event().wait()
     raise typer.Exit(code)

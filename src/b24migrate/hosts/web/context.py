@@ -17,7 +17,7 @@ from b24migrate.hosts.web.answers import Problem
 from b24migrate.hosts.web.notes import Places
 from b24migrate.hosts.web.security import Doors, Latch
 from b24migrate.hosts.words import LANGUAGES
-from b24migrate.settings import DEFAULT_FILE, Settings, load
+from b24migrate.settings import DEFAULT_FILE, Settings, environment_without_ours, load
 from b24migrate.wiring import App, open_app
 
 SECRETS_REMEMBERED = 20  # configurations
@@ -62,7 +62,10 @@ class Context:
         self.portals = Portals()
         self.keeper = Keeper(self._opened)
         self.actions: Starter = self.starter or ProcessStarter(
-            self.config, self._places, environ=self.environ, redact=self.redact
+            self.config,
+            self._places,
+            environ=None if self.environ is None else environment_without_ours(),
+            redact=self.redact,
         )
 
     @contextmanager
