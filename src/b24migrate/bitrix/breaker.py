@@ -136,7 +136,7 @@ class Breaker:
                 self._open = True
                 self._next_probe = now + self._interval_s
                 since_s = now - (self._down_since or now)
-                down = PortalDown(self._portal, since_s, why, self._interval_s, max(0.0, self._outage_s - since_s))
+                down = PortalDown(self._portal, since_s, why, self._interval_s, self._outage_s - since_s)
         if alive:
             self._tell_back(was_open)
         else:

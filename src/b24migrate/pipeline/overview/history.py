@@ -43,8 +43,10 @@ def points(store: Store, since: str = "") -> list[Point]:
     """The oldest first. Who looks again and again asks only for what is new to him."""
     if not since:
         return [one.point for one in moments(store)]
-    rows = store.some_rows(HISTORY, "", since[:-1], 2 * MOST)
-    return [_moment(row).point for row in rows if row.key >= since]
+    begins = datetime.fromisoformat(since)
+    before = cut(begins)[:-1]  # sorts before that key
+    found = map(_moment, store.some_rows(HISTORY, "", before, 2 * MOST))
+    return [one.point for one in found if one.at >= begins]
 
 
 def moments(store: Store, prefix: str = "") -> list[Moment]:

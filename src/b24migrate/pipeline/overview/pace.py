@@ -63,7 +63,7 @@ def speed(recent: Sequence[Moment], now: Moment) -> Speed:
     """Of the last minute, or somewhat more where moments are further apart."""
     aged = [((now.at - one.at).total_seconds(), one) for one in recent]
     first = next((place for place in reversed(range(len(aged))) if aged[place][0] >= SPEED_S), 0)
-    if not aged or not TOO_SHORT_S <= aged[first][0] <= SPEED_S + gap_s(aged[first][1].step_s):
+    if not aged or not TOO_SHORT_S <= aged[first][0] <= SPEED_S + 2 * gap_s(aged[first][1].step_s):
         return NONE
     window_s = aged[first][0]
     way = [one.point for one in (*recent[first:], now)]

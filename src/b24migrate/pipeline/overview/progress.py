@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.overview import counting, pace
-from b24migrate.pipeline.overview.counting import Counted
+from b24migrate.pipeline.overview.counting import Counted, Step
 from b24migrate.pipeline.overview.facts import Facts
 from b24migrate.pipeline.overview.foretold import Seconds
 from b24migrate.pipeline.overview.history import Moment
@@ -44,13 +44,15 @@ def standing(facts: Facts) -> Standing:
         for phase, weight in _weights(facts, entity).items()
     ]
     of, done = sum(weight for weight, _ in weighed), sum(weight * share for weight, share in weighed)
-    share = done / of if of and facts.run is not None else 0.0
+    if facts.run is None or facts.run.state == plan.BEGINNING:
+        done = 0.0  # what the phases say is of the run before
+    share = done / of if of else 0.0
     streams = [one for several in counted.values() for one in several]
     if facts.forecast is not None and facts.forecast.entities:
         return Standing(share, done, of, FORETOLD, streams)
     steps = [step for one in streams for phase, step in one.steps.items() if phase in facts.phases]
     whole = counting.total(step.of for step in steps)
-    return Standing(share, sum(step.done for step in steps), whole, RECORDS, streams)
+    return Standing(share, sum(step.done for step in steps) if share else 0.0, whole, RECORDS, streams)
 
 
 def progress(facts: Facts, stands: Standing, recent: Sequence[Moment]) -> Progress:
@@ -109,9 +111,7 @@ def _share(facts: Facts, entity: Entity, phase: str, streams: Sequence[Counted])
         return 0.0
     if phase not in ("get", "set", "verify"):
         return 0.5
-    steps = [one.steps[phase] for one in streams]
-    records = _part(sum(step.done for step in steps), counting.total(step.of for step in steps))
-    return min(BARELY, _with_files(facts, entity, phase, records))
+    return min(BARELY, _with_files(facts, entity, phase, _records([one.steps[phase] for one in streams])))
 
 
 def _with_files(facts: Facts, entity: Entity, phase: str, records: float) -> float:
@@ -123,12 +123,14 @@ def _with_files(facts: Facts, entity: Entity, phase: str, records: float) -> flo
     known, failed = sum(facts.files.values()), facts.files.get(Status.IMPORT_ERR, 0)
     there = facts.fetched if phase == "get" else facts.files.get(Status.IMPORT_OK, 0)
     files_s, records_s = (one.fetch_s, one.get_s) if phase == "get" else (one.upload_s, one.set_s)
-    whole_s = files_s + records_s
-    return (records * records_s + _part(there + failed, known) * files_s) / whole_s if whole_s else records
+    whole_s, files = files_s + records_s, min(1.0, (there + failed) / known) if known else 0.0
+    return (records * records_s + files * files_s) / whole_s if whole_s else records
 
 
-def _part(done: int, of: int | None) -> float:
-    """Of something that has begun; half, while nobody knows of how much."""
-    if of is None:
-        return 0.5 if done else 0.0
-    return min(1.0, done / of) if of else 0.0
+def _records(steps: Sequence[Step]) -> float:
+    of = counting.total(step.of for step in steps)
+    if of is not None:
+        return min(1.0, sum(step.done for step in steps) / of) if of else 1.0
+    # While nobody knows of one stream how much it has, each is as much as another; and it is half done once begun.
+    parts = [step.done / (step.of or 1) if step.of is not None else 0.5 * bool(step.done) for step in steps]
+    return sum(parts) / len(parts)

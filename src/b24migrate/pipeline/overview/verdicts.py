@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from b24migrate.pipeline import plan
@@ -30,7 +30,7 @@ class Still(NamedTuple):
         if facts.held or (facts.at - self.since).total_seconds() < STILL_S:
             return False
         due = self.next_due()
-        return due is None or due <= facts.at
+        return due is None or due <= facts.at + timedelta(seconds=1)  # what can be taken at once is due now
 
 
 def now(
