@@ -27,7 +27,8 @@ from b24migrate.records import Status
 from b24migrate.streams import LATE, PHASES
 
 KEYS = ("ts", "level", "run", "entity", "op", "sourceId", "status", "attempt", "latency_ms", "error_code", "msg")
-EMAIL = re.compile(r"([\w.+%-])[\w.+%-]*@([\w-]+(?:\.[\w-]+)+)")
+# each run of letters is looked at once, however long it is: somebody may be called a million letters
+EMAIL = re.compile(r"(?<![\w.+%-])([\w.+%-])[\w.+%-]*+@([\w-]++(?:\.[\w-]++)+)")
 LONGEST = 500
 
 Redact = Callable[[str], str]

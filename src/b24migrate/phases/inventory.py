@@ -14,6 +14,7 @@ from b24migrate.records import Job, Record, SetAside, Span, children_between, or
 from b24migrate.streams import Each, Entity, Listing, PerParent, Seen, Stream
 
 MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
+LONGEST_NAME = 80
 
 
 class Inventory(NamedTuple):
@@ -137,12 +138,17 @@ def tell_set_aside(work: Work, entity: Entity, stream: Stream) -> None:
     rows = [row.values for row in work.store.rows(SET_ASIDE, f"impossible:{stream.name}:") if row.values.get("Name")]
     for reason, group in Counter(str(row["Reason"]) for row in rows).most_common():
         names = Counter(str(row["Name"]) for row in rows if row["Reason"] == reason).most_common()
-        told = ", ".join(f"{name} {count}" for name, count in names)
+        told = ", ".join(f"{_short(name)} {count}" for name, count in names)
         work.note(entity.name, f"{stream.name}: {reason} ({group}): {told}")
 
 
 def note_unreadable(work: Work, entity: Entity, aside: list[SetAside]) -> None:
     put_aside(work, aside)
     for reason in sorted({one.reason for one in aside}):
-        names = [one.name or one.source_id for one in aside if one.reason == reason]
+        names = [_short(one.name or one.source_id) for one in aside if one.reason == reason]
         work.note(entity.name, f"{reason} ({len(names)}): {', '.join(names)}")
+
+
+def _short(name: str) -> str:
+    """A note is read again and again, and a name may have a million letters."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
