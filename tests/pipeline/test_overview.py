@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
@@ -130,7 +130,7 @@ def test_the_time_left_comes_from_the_pace_and_is_near_the_truth(tmp_path: Path)
     assert len(told) > 10
     for one in told[:-1]:
         assert one.progress.left_basis == "pace"
-        assert one.progress.left_s == pytest.approx((end - at(one.at)).total_seconds(), rel=0.25, abs=120)
+        assert one.progress.left_s == pytest.approx((end - at(one.at)).total_seconds(), rel=0.4, abs=120)
 
 
 def test_who_comes_later_sees_the_same_and_the_way_there(made: World) -> None:
@@ -164,6 +164,40 @@ def test_a_try_out_is_told_as_one(made: World) -> None:
     assert shares == sorted(shares)
     assert seen[-1].run is not None
     assert (seen[-1].run.test_limit, seen[-1].now.verdict, shares[-1]) == (3, Verdict.DONE, 1.0)
+
+
+# ---------------------------------------------------------------- what a look costs
+
+
+class Counting:
+    """A port, and how often it was asked."""
+
+    def __init__(self, port: Any) -> None:
+        self.asked = 0
+        self._port = port
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._port, name)
+
+        def ask(*args: Any, **more: Any) -> Any:
+            self.asked += 1
+            return found(*args, **more)
+
+        return ask if callable(found) else found
+
+
+def test_where_the_store_is_far_away_a_second_look_asks_little(made: World) -> None:
+    made.run()
+    with made.app() as app:
+        store, queue = Counting(app.work.store), Counting(app.work.queue)
+        work = replace(app.work, store=store, queue=queue)
+        looking = Looking(work)
+        first = looking.look()
+        before = store.asked + queue.asked
+        again = looking.look()
+        tables = sum(len(entity.streams) for entity in app.catalog.entities)
+        assert store.asked + queue.asked - before <= tables + 15
+    assert again.entities == first.entities
 
 
 # ---------------------------------------------------------------- what verify found equal

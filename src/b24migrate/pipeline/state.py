@@ -101,23 +101,27 @@ class AllStates(States):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
-        self._seen: dict[str, EntityState] = {}
+        self._seen: dict[str, EntityState] | None = None
+        self._written: set[str] = set()  # since then
 
     def look(self) -> None:
         self._seen = {row.key: self._state(row) for row in self._store.rows(ENTITIES_STATE)}
+        self._written = set()
 
     def read(self, entity: str) -> EntityState:
-        return self._seen.get(entity) or super().read(entity)
+        if self._seen is None or entity in self._written:
+            return super().read(entity)
+        return self._seen.get(entity) or self._state(RegisterRow(entity, {}))
 
     def swap(self, state: EntityState) -> bool:
-        self._seen.pop(state.name, None)
+        self._written.add(state.name)
         return super().swap(state)
 
     def change(self, entity: str, how: Callable[[EntityState], EntityState]) -> EntityState:
-        self._seen.pop(entity, None)
+        self._written.add(entity)
         return super().change(entity, how)
 
     def is_still(self, state: EntityState) -> bool:
         """Whether nobody has changed it since; the store is asked."""
-        self._seen.pop(state.name, None)
+        self._written.add(state.name)
         return super().read(state.name).version == state.version
