@@ -52,6 +52,8 @@ _DEAD_PARTS = """
 SELECT Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt FROM DeadLetters
 WHERE json_type(Args, '$.record') IS NULL AND Scope {which} ? ORDER BY +Seq
 """
+_COUNT_DEAD = "SELECT count(*) FROM DeadLetters"
+_COUNT_PARTS = "SELECT count(*) FROM DeadLetters WHERE json_type(Args, '$.record') IS NULL"
 _HELD = "SELECT count(*) FROM Jobs INDEXED BY JobsOwned WHERE Owner IS NOT NULL AND VisibleAt > ?"
 _JOBS = "SELECT Scope, Kind, Args, Attempts, Failures, VisibleAt, Token IS NOT NULL FROM Jobs ORDER BY Seq"
 _RELEASE = """
@@ -153,9 +155,8 @@ class SqliteQueue:
         return [DeadLetter(_job(*row[:5]), *row[5:]) for row in rows]
 
     def dead_count(self, *, parts: bool = False) -> int:
-        query = "SELECT count(*) FROM DeadLetters" + (" WHERE json_type(Args, '$.record') IS NULL" if parts else "")
         with self._database.reading() as connection:
-            (count,) = connection.execute(query).fetchone()
+            (count,) = connection.execute(_COUNT_PARTS if parts else _COUNT_DEAD).fetchone()
         return int(count)
 
     def dead_parts(self, scope: str = "") -> list[DeadLetter]:
