@@ -12,9 +12,9 @@ from tests.contract.shelf import EVERYTHING, FILES, GROUPS, NOON, TABLES, Time, 
 
 from b24migrate.errors import BadConfiguration
 from b24migrate.ports import CUSTOM_FIELDS, REGISTERS, RUNS, RegisterRow
-from b24migrate.records import Job, Staged, Table
+from b24migrate.records import Job, Staged, Status, Table
 from b24migrate.stores import Opened, open_store
-from b24migrate.stores.sqlite import database
+from b24migrate.stores.sqlite import SqliteStore, database
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = [
@@ -198,6 +198,44 @@ def test_every_hot_question_walks_an_index(tmp_path: Path, opened: Opened) -> No
         plan = " ".join(str(step[-1]) for step in ask(tmp_path, f"EXPLAIN QUERY PLAN {sql}"))
         assert index in plan
         assert "TEMP B-TREE" not in plan
+
+
+def test_who_looks_on_walks_past_nothing(opened: Opened) -> None:
+    """What a dashboard asks every second is answered by a handful of steps, however much has failed."""
+
+    def steps() -> int:
+        counted = [0]
+
+        def count() -> int:
+            counted[0] += 1
+            return 0
+
+        assert isinstance(opened.store, SqliteStore)
+        with opened.store.database.reading() as connection:  # the one that is asked next
+            connection.set_progress_handler(count, 1)
+        opened.queue.dead_parts()
+        opened.queue.dead_parts("groups-set")
+        opened.queue.dead_count(parts=True)
+        opened.queue.held(now=NOON)
+        opened.store.one_failed(GROUPS, Status.IMPORT_ERR, "RARE")
+        opened.store.counts(GROUPS)
+        with opened.store.database.reading() as connection:
+            connection.set_progress_handler(None, 1)
+        return counted[0]
+
+    fail(opened, 1, 50)
+    before = steps()
+    fail(opened, 50, 1_000)
+    assert steps() < before + 50
+
+
+def fail(opened: Opened, first: int, end: int) -> None:
+    stage(opened.store, *map(row, range(first, end)))
+    settle(opened.store, *(failed(number, "RARE" if number == end - 1 else "BAD") for number in range(first, end)))
+    for number in range(first, end):
+        job = Job("groups-set", "send", {"stream": "groups", "record": str(number)})
+        opened.queue.letter(job, code="BAD", reason="no", now=NOON)
+    opened.queue.put([Job("groups-get", "read", {"after": number}) for number in range(first, end)], visible_at=at(99))
 
 
 def test_the_log_does_not_grow_without_bound(tmp_path: Path, opened: Opened) -> None:
