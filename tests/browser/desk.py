@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from b24sim.company.changes import change
+from b24sim.faults import Faults
 from b24sim.options import parser, portal_from
 from b24sim.serve import Running, serve
 
@@ -26,7 +28,7 @@ SMALL = (
 )
 READY = re.compile(r"(http://\S+) until")
 PATIENCE_S = 60.0
-OVER = ("done", "findings", "stopped", "blocked")
+TALK = '[run]\nentities = ["users", "groups", "chats"]\n'
 
 
 @dataclass
@@ -35,7 +37,7 @@ class Desk:
     source: Running
     target: Running
     url: str = ""
-    token: str = ""
+    served: subprocess.Popen[str] | None = None
 
     @property
     def config(self) -> Path:
@@ -44,6 +46,17 @@ class Desk:
     def ask(self, path: str) -> Any:
         with urllib.request.urlopen(f"{self.url}/api/v1{path}", timeout=20) as answer:  # noqa: S310 - loopback
             return json.load(answer)
+
+    def change(self, stream: str, op: str = "update", **wish: Any) -> list[int]:
+        """Somebody works in the cloud."""
+        portal = self.source.portal
+        return change(portal.company, portal.clock.now(), {"stream": stream, "op": op, **wish})
+
+    def strike_cloud(self, *script: Any) -> None:
+        self.source.portal.faults = Faults(script)
+
+    def strike_box(self, *script: Any) -> None:
+        self.target.portal.faults = Faults(script)
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "b24migrate", "--config", str(self.config), *arguments]
@@ -60,7 +73,7 @@ class Desk:
 
 
 def environ() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join((os.environ.get("SNAP", str(ROOT / "src")), str(ROOT)))}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
 
 
 @contextmanager
@@ -90,7 +103,8 @@ def served(made: Desk, *options: str) -> Iterator[subprocess.Popen[str]]:
             found = READY.search(process.stdout.readline())
             assert found is not None, "The dashboard did not start."
             made.url = found[1]
+            made.served = process
             yield process
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE_S)

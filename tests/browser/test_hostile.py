@@ -1,0 +1,86 @@
+"""Data that wants to be more than data stays data, on every page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser
+from tests.browser import hostile
+from tests.browser.desk import SMALL, Desk, desk
+from tests.browser.watching import Watched, watched
+
+ENTITIES = '[run]\nuser_coverage = 0.1\nentities = ["users", "groups", "crm_structure", "crm_companies", "chats"]\n'
+USABLE_S = 2.0
+TRIES = 4
+STRANGERS = """() => [
+  ...document.querySelectorAll("main script, main img, main iframe, main object, main embed, main link, main style, main base"),
+  ...[...document.querySelectorAll("*")].filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style")),
+  ...[...document.querySelectorAll("[href], [src], [action]")].filter((one) =>
+    ["href", "src", "action"].some((name) => /^\\s*(javascript|data|vbscript):/i.test(one.getAttribute(name) ?? ""))),
+].map((one) => one.outerHTML.slice(0, 200))"""
+
+
+@contextmanager
+def poisoned(folder: Path) -> Iterator[tuple[Desk, dict[str, str]]]:
+    with desk(folder, (*SMALL, "--bad-users", "1"), more=ENTITIES) as made:
+        ids = hostile.poison(made)
+        refused = {"key": f"source:groups:{ids['groups']}", "code": "VALIDATION"}
+        made.strike_box({"method": "import.groups.batch", "item": refused})
+        assert made.command("analyze").returncode == 0
+        assert made.command("run").returncode == 5
+        made.change("departments", id=int(ids["departments"]), fields={"NAME": hostile.BREAKOUT})
+        assert made.command("do", "users-verify").returncode == 5
+        yield made, ids
+
+
+def test_hostile_data_is_shown_on_every_page_and_does_nothing(browser: Browser, tmp_path: Path, screens: Path) -> None:
+    with poisoned(tmp_path) as (made, ids), watched(browser, made.url) as seen:
+        ways = ["/", "/errors", "/findings", "/analysis", "/search?q=hacked", f"/search?q={hostile.LONG[:100]}"]
+        ways += [f"/records/{stream}/{number}" for stream, number in ids.items()]
+        for way in ways:
+            took_s = min(_usable_s(seen, way) for _ in range(TRIES))
+            assert took_s < USABLE_S, way
+            _is_harmless(seen, way)
+        _is_written_out(seen, ids["groups"])
+        seen.page.screenshot(path=screens / "hostile-record.png", full_page=True)
+        _is_folded(seen, ids["users"])
+        seen.go("/findings")
+        assert hostile.BREAKOUT in seen.page.locator("#findings").inner_text()  # the finding that was provoked
+
+
+def _usable_s(seen: Watched, way: str) -> float:
+    began_s = time.monotonic()
+    seen.go(way)
+    return time.monotonic() - began_s
+
+
+def _is_harmless(seen: Watched, way: str) -> None:
+    for opener in seen.page.locator(".opener").all():
+        opener.click()
+    assert seen.page.evaluate("window.hacked") is None, way
+    assert seen.page.evaluate(STRANGERS) == [], way
+    assert "\u202e" not in seen.page.evaluate("document.documentElement.textContent"), way
+    assert seen.page.locator("header nav a").count() == 6, way  # the page is all there
+    assert seen.page.get_by_role("heading", level=1).count() == 1, way
+    assert seen.wider_than_the_screen() == 0, way
+
+
+def _is_written_out(seen: Watched, group: str) -> None:
+    """What cannot be seen, and what would turn a text around."""
+    seen.go(f"/records/groups/{group}")
+    name = str(seen.page.locator("[data-field=NAME]").text_content())
+    for part in (hostile.SCRIPT, hostile.BRACES, r"\u202egnp.exe\u202c", r"nul\u0000bell\u0007escape\u001b[31m"):
+        assert part in name
+
+
+def _is_folded(seen: Watched, user: str) -> None:
+    """A megabyte; and its length is said."""
+    seen.go(f"/records/users/{user}")
+    field = seen.page.locator("[data-field=NAME]")
+    assert "1,000,000 characters" in field.inner_text()
+    assert len(seen.page.evaluate("document.body.textContent")) < 60_000
+    field.locator("summary").first.click()
+    assert "Shown are the first" in field.inner_text()

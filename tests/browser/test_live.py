@@ -1,0 +1,91 @@
+"""A migration, begun on the page and watched there to its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, expect
+from tests.browser.desk import SMALL, TALK, Desk, desk
+from tests.browser.hands import click, press, verdict, wait_for
+from tests.browser.watching import watched
+
+SLOW = (*SMALL, "--messages", "240", "--chats", "8", "--latency", "0.25")
+SLOW_BOX = ("--latency", "0.15")
+WATCH = """() => {
+  const figure = (name) => document.querySelector(`[data-figure=${name}] .figure-value`)?.textContent ?? "";
+  const cell = (row, column) => document.querySelector(`[data-entity-row=${row}] [data-column=${column}]`)?.innerText ?? "";
+  window.told = [];
+  new MutationObserver(() => {
+    const now = [figure("share"), cell("chats", "read"), cell("chats", "imported")].map((text) => Number(text.replace(/\\D/g, "")));
+    if (String(now) !== String(window.told.at(-1))) window.told.push(now);
+  }).observe(document.querySelector("main"), { subtree: true, childList: true, characterData: true });
+}"""
+
+
+def streams_of(made: Desk, entity: str) -> list[Any]:
+    return next(list(one["streams"]) for one in made.ask("/overview")["entities"] if one["name"] == entity)
+
+
+def test_a_migration_is_started_paused_resumed_and_watched_to_its_end(browser: Browser, tmp_path: Path) -> None:
+    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made.url) as seen:
+        page = seen.page
+        seen.go("/")
+        expect(verdict(page)).to_have_text("Not started")
+        page.evaluate(WATCH)
+        click(page, "Start", "Start")
+        wait_for(page, "Running")
+        expect(page.locator("#result")).to_contain_text("Start")
+
+        click(page, "Pause", "Pause")
+        wait_for(page, "Paused")
+        assert made.ask("/overview")["run"]["state"] == "paused"
+        expect(page.get_by_role("button", name="Pause", exact=True)).to_have_count(0)
+        click(page, "Resume", "Resume")
+        wait_for(page, "Running")
+
+        wait_for(page, "Done")
+        expect(page.locator("[data-figure=share] .figure-value")).to_have_text("100 %")
+        expect(page.locator("[data-figure=left] .figure-value")).to_have_text("finished")
+        told = page.evaluate("window.told")  # the same document still: nothing was loaded again
+        assert len({tuple(one) for one in told}) >= 4, told
+        for place in range(3):  # nothing that was told is taken back
+            numbers = [one[place] for one in told]
+            assert numbers == sorted(numbers), told
+        assert told[-1][2] == sum(one["imported"] for one in streams_of(made, "chats")) > 0
+        assert page.locator("#chart svg .line").count() == 2
+        page.get_by_text("The chart as a table").click()
+        assert page.locator("#chart-rows tbody tr").count() >= 1
+
+
+def test_everything_can_be_done_by_keyboard_alone(browser: Browser, tmp_path: Path) -> None:
+    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made.url) as seen:
+        page = seen.page
+        seen.go("/")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_be_visible()
+        for _ in range(12):  # the focus cannot leave the question
+            page.keyboard.press("Tab")
+            outside = "document.activeElement !== document.body && !document.activeElement.closest('dialog')"
+            assert not page.evaluate(outside)
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        assert page.evaluate("document.activeElement.textContent") == "Start"
+        assert made.ask("/overview")["run"] is None  # nothing was begun
+
+        press(page, "Start")
+        wait_for(page, "Running")
+        press(page, "Pause")
+        wait_for(page, "Paused")
+        press(page, "Resume")
+        wait_for(page, "Running", "Done")
+        page.keyboard.press("Shift+Tab")
+        made.wait_for("done")
+        wait_for(page, "Done")

@@ -1,0 +1,82 @@
+"""A page that changes all the time lets go of nothing that somebody holds, and says when it has lost sight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+from tests.browser.desk import Desk, desk, served
+from tests.browser.hands import LONG_MS, verdict
+from tests.browser.watching import watched
+
+
+def look_again(page: Page, times: int = 2) -> None:
+    for _ in range(times):
+        with page.expect_response("**/api/v1/overview*"):
+            pass
+
+
+def test_looking_again_closes_nothing_moves_nothing_and_takes_no_focus(browser: Browser, finished: Desk) -> None:
+    with watched(browser, finished.url) as seen:
+        page = seen.page
+        seen.go("/")
+        page.get_by_text("The chart as a table").click()
+        opener = page.locator("[data-entity=chats]")
+        opener.click()
+        expect(page.locator("#streams-chats")).to_be_visible()
+        opener.focus()
+        page.mouse.wheel(0, 300)
+        where = "[scrollY, document.activeElement.dataset.entity]"
+        look_again(page, 1)
+        before = page.evaluate(where)
+        look_again(page)
+        assert page.evaluate(where) == before
+        assert before[1] == "chats"
+        expect(page.locator("#streams-chats")).to_be_visible()
+        assert page.locator("#chart-table").get_attribute("open") is not None
+        page.keyboard.press("Enter")
+        expect(page.locator("#streams-chats")).to_have_count(0)
+
+
+def test_a_server_that_is_away_is_said_and_old_numbers_look_old(browser: Browser, tmp_path: Path) -> None:
+    with desk(tmp_path) as made, watched(browser, made.url) as seen:
+        seen.expected = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
+        page = seen.page
+        seen.go("/")
+        expect(verdict(page)).to_have_text("Not started")
+        port = made.url.rpartition(":")[2]
+        assert made.served is not None
+        made.served.terminate()
+        made.served.wait(60)
+        expect(page.locator("#connection")).to_contain_text("No connection since", timeout=LONG_MS)
+        expect(verdict(page)).to_have_text("No connection")
+        expect(page.locator("#sentence")).to_contain_text("old")
+        assert page.evaluate("document.documentElement.hasAttribute('data-stale')")
+        assert seen.stumbles() == []
+        with served(made, "--port", port):
+            expect(verdict(page)).to_have_text("Not started", timeout=LONG_MS)
+            expect(page.locator("#connection")).to_be_hidden()
+            assert not page.evaluate("document.documentElement.hasAttribute('data-stale')")
+
+
+def test_a_token_opens_the_door(browser: Browser, tmp_path: Path) -> None:
+    token = "a-token-that-is-long-enough"
+    (tmp_path / "token").write_text(token)
+    with desk(tmp_path, serving=("--token", f"file:{tmp_path / 'token'}")) as made:
+        with watched(browser, made.url) as seen:
+            seen.expected = ("401",)
+            page = seen.page
+            page.goto(f"{made.url}/errors")
+            expect(page).to_have_url(f"{made.url}/login?next=%2Ferrors")
+            page.get_by_label("Token").fill("wrong, wrong, wrong, wrong")
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("alert")).not_to_be_empty()
+            page.get_by_label("Token").fill(token)
+            page.get_by_role("button", name="Sign in").click()
+            expect(page).to_have_url(f"{made.url}/errors")
+            page.get_by_role("button", name="Sign out").click()
+            expect(page.get_by_label("Token")).to_be_visible()
+        with watched(browser, made.url) as seen:  # as `serve` prints it
+            seen.page.goto(f"{made.url}/login#{token}")
+            expect(verdict(seen.page)).to_have_text("Not started")
+            assert token not in seen.page.url
