@@ -39,7 +39,8 @@ def test_every_address_that_is_called_is_a_route(way: str) -> None:
     called = set(re.findall(r"\$url/(\w+)", way))
     bindings = [binding for each in functions().values() for binding in each if "route" in binding]
     assert called
-    assert called <= {str(one["route"]).partition("/")[0] for one in bindings}
+    assert called <= {str(one["route"]).removeprefix("api/").partition("/")[0] for one in bindings}
+    assert "url=$(out appUrl)/api" in way
 
 
 def test_the_secrets_are_those_that_the_settings_name(way: str, azure: Path) -> None:

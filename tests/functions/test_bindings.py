@@ -27,14 +27,25 @@ def message(queue: str) -> list[dict[str, Json]]:
     return [{**trigger, "queueName": queue, "connection": "Storage"}]
 
 
-EXPECTED = {
-    "start": request("start", "POST"),
-    "do": request("do/{mini_task}", "POST"),
-    "retry": request("retry", "POST"),
-    "pause": request("pause", "POST"),
-    "resume": request("resume", "POST"),
-    "status": request("status", "GET"),
-    "errors": request("errors", "GET"),
+EXPECTED: dict[str, list[dict[str, Json]]] = {
+    "start": request("api/start", "POST"),
+    "do": request("api/do/{mini_task}", "POST"),
+    "retry": request("api/retry", "POST"),
+    "pause": request("api/pause", "POST"),
+    "resume": request("api/resume", "POST"),
+    "status": request("api/status", "GET"),
+    "errors": request("api/errors", "GET"),
+    "dashboard": [
+        {
+            "direction": "IN",
+            "type": "httpTrigger",
+            "name": "req",
+            "authLevel": "ANONYMOUS",
+            "route": "{*path}",
+            "methods": ["GET", "HEAD", "POST"],
+        },
+        ANSWER,
+    ],
     "work": message("work"),
     "bury": message("work-poison"),
     "tend": [{"direction": "IN", "type": "timerTrigger", "name": "timer", "schedule": "0 * * * * *"}],
@@ -63,10 +74,18 @@ def test_its_bindings_are_what_the_host_expects(indexed: dict[str, Json], name: 
     assert [one.get("methods") for one in told["bindings"]] == methods
 
 
-def test_no_request_is_answered_without_a_key(indexed: dict[str, Json]) -> None:
-    triggers = [one.get_trigger().get_dict_repr() for one in indexed.values()]
-    levels = {one["authLevel"] for one in triggers if one["type"] == "httpTrigger"}
-    assert levels == {func.AuthLevel.FUNCTION}
+def test_no_request_is_answered_without_a_key_but_the_dashboards_which_has_a_token(indexed: dict[str, Json]) -> None:
+    triggers = {name: one.get_trigger().get_dict_repr() for name, one in indexed.items()}
+    levels = {name: one["authLevel"] for name, one in triggers.items() if one["type"] == "httpTrigger"}
+    assert levels.pop("dashboard") == func.AuthLevel.ANONYMOUS
+    assert set(levels.values()) == {func.AuthLevel.FUNCTION}
+
+
+def test_the_functions_stand_where_they_stood_before_there_was_a_dashboard(indexed: dict[str, Json]) -> None:
+    host = json.loads((FOLDER / "host.json").read_text())
+    assert host["extensions"]["http"]["routePrefix"] == ""
+    told = json.loads(indexed["start"].get_function_json())
+    assert told["bindings"][0]["route"] == "api/start"
 
 
 def test_the_settings_have_the_connection_that_the_bindings_name() -> None:

@@ -24,6 +24,8 @@ HANDBOOK = Path(__file__).parents[2] / "docs" / "api.md"
 class Calm:
     """Begins nothing: hundreds of runs are not what is looked at here. `test_actions` begins real ones."""
 
+    able: Sequence[str] = ("start", "resume", "retry", "analyze")
+
     def run(self, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> None: ...
 
     def resume(self) -> None: ...

@@ -67,6 +67,14 @@ CHAPTER = Chapter(
             "Looking is GET, changing is POST; the page about the API lists them.",
         ),
         Page(
+            "DASHBOARD_OFF",
+            "The dashboard is switched off",
+            Again.STOPS,
+            "The function app has no token for its dashboard, or one that cannot be used.",
+            "Write a secret `dashboard-token` of at least 16 characters into the key vault, or set"
+            " `B24MIGRATE_DASHBOARD_TOKEN`.",
+        ),
+        Page(
             "DASHBOARD_SILENT",
             "The dashboard did not start",
             Again.STOPS,

@@ -11,12 +11,15 @@ from b24migrate.settings.environment import PREFIX, debugging
 from b24migrate.settings.load import DEFAULT_FILE, load
 from b24migrate.settings.model import EntitySettings, Settings
 from b24migrate.settings.secrets import Secret, resolve
+from b24migrate.settings.vault import Vault
 
 __all__ = [
     "DEFAULT_FILE",
     "EntitySettings",
     "Secret",
     "Settings",
+    "dashboard_names",
+    "dashboard_token",
     "debug_wanted",
     "environment_without_ours",
     "load",
@@ -25,9 +28,29 @@ __all__ = [
 ]
 
 
+DASHBOARD_TOKEN = "B24MIGRATE_DASHBOARD_TOKEN"  # noqa: S105 (its name)
+
+
 def debug_wanted() -> bool:
     """B24MIGRATE_DEBUG=1: show tracebacks."""
     return debugging(os.environ)
+
+
+def dashboard_token() -> str:
+    """Of a dashboard that nobody starts by a command: B24MIGRATE_DASHBOARD_TOKEN, a token or where it is kept; empty
+    when there is none. Raises BadConfiguration."""
+    said = os.environ.get(DASHBOARD_TOKEN, "").strip()
+    vault = Vault(os.environ.get("B24MIGRATE_KEY_VAULT", "").strip())
+    try:
+        return resolve(said, folder=Path.cwd(), environ=os.environ, vault=vault)
+    except ValueError as error:
+        raise BadConfiguration(f"{DASHBOARD_TOKEN} {error}.", code="CONFIGURATION") from None
+
+
+def dashboard_names() -> frozenset[str]:
+    """The name that Azure gives to what it hosts."""
+    name = os.environ.get("WEBSITE_HOSTNAME", "").strip().lower()
+    return frozenset({name} if name else ())
 
 
 def environment_without_ours() -> dict[str, str]:

@@ -68,6 +68,8 @@ var host = {
   AZURE_CLIENT_ID: identityClientId
   // As many jobs as host.json hands to one instance at a time.
   PYTHON_THREADPOOL_THREAD_COUNT: '12'
+  // The dashboard stands at the root.
+  AzureWebJobsDisableHomepage: 'true'
 }
 
 // The program itself fetches `keyvault:NAME` when it starts, so that no secret stands in the settings.
@@ -76,6 +78,7 @@ var program = {
   B24MIGRATE_STORE__URL: storeUrl
   B24MIGRATE_SOURCE__WEBHOOK: 'keyvault:source-webhook'
   B24MIGRATE_TARGET__WEBHOOK: 'keyvault:target-webhook'
+  B24MIGRATE_DASHBOARD_TOKEN: 'keyvault:dashboard-token'
 }
 
 var more = empty(moreWebhookSecrets) ? {} : {

@@ -8,6 +8,7 @@ import azure.functions as func
 
 from b24migrate.hosts.functions import asking, working
 from b24migrate.hosts.functions.asking import Reply
+from b24migrate.hosts.functions.dashboard import Dashboard
 from b24migrate.hosts.functions.keeper import Keeper
 
 STORAGE = "Storage"  # the app settings `Storage__queueServiceUri` and so on: by identity, without a key
@@ -17,33 +18,39 @@ EVERY_MINUTE = "0 * * * * *"
 def blueprint(keeper: Keeper) -> func.Blueprint:
     functions = func.Blueprint()  # type: ignore[no-untyped-call]
 
-    @functions.route("start", methods=["POST"])
+    @functions.route("api/start", methods=["POST"])
     def start(req: func.HttpRequest) -> func.HttpResponse:
         return _response(asking.start(keeper, req.get_body()))
 
-    @functions.route("do/{mini_task}", methods=["POST"])
+    @functions.route("api/do/{mini_task}", methods=["POST"])
     def do(req: func.HttpRequest) -> func.HttpResponse:
         return _response(asking.do(keeper, req.route_params["mini_task"], req.get_body()))
 
-    @functions.route("retry", methods=["POST"])
+    @functions.route("api/retry", methods=["POST"])
     def retry(req: func.HttpRequest) -> func.HttpResponse:
         return _response(asking.retry(keeper, req.get_body()))
 
-    @functions.route("pause", methods=["POST"])
+    @functions.route("api/pause", methods=["POST"])
     def pause(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 (the host passes it by name)
         return _response(asking.pause(keeper))
 
-    @functions.route("resume", methods=["POST"])
+    @functions.route("api/resume", methods=["POST"])
     def resume(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 (the host passes it by name)
         return _response(asking.resume(keeper))
 
-    @functions.route("status", methods=["GET"])
+    @functions.route("api/status", methods=["GET"])
     def status(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 (the host passes it by name)
         return _response(asking.status(keeper))
 
-    @functions.route("errors", methods=["GET"])
+    @functions.route("api/errors", methods=["GET"])
     def errors(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 (the host passes it by name)
         return _response(asking.errors(keeper))
+
+    pages = Dashboard(keeper)
+
+    @functions.route("{*path}", methods=["GET", "HEAD", "POST"], auth_level=func.AuthLevel.ANONYMOUS)  # its own token
+    async def dashboard(req: func.HttpRequest, context: func.Context) -> func.HttpResponse:
+        return await pages.answer(req, context)
 
     @functions.queue_trigger("message", "work", STORAGE)
     def work(message: func.QueueMessage) -> None:

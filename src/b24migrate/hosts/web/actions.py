@@ -25,7 +25,10 @@ RUN, RESUME, RETRY, ANALYZE = "run", "resume", "retry", "analyze"
 
 
 class Starter(Protocol):
-    """Each raises a MigrationError when it cannot be begun; Halted with ACTION_UNDER_WAY while another is under way."""
+    """`able`: what it can begin, of start, resume, retry and analyze. Each raises a MigrationError when it cannot be
+    begun; Halted with ACTION_UNDER_WAY while another is under way."""
+
+    able: Sequence[str]
 
     def run(self, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> None: ...
 
@@ -40,6 +43,8 @@ class Starter(Protocol):
 
 class ProcessStarter:
     """`places` is asked each time, since the configuration may name another store by now."""
+
+    able: Sequence[str] = ("start", "resume", "retry", "analyze")
 
     def __init__(
         self,

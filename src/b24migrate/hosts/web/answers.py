@@ -51,6 +51,14 @@ class Refused(MigrationError):
         return message, hint
 
 
+class Relayed(MigrationError):
+    """What somebody else has refused, in his words."""
+
+    def __init__(self, status: int, message: str, *, code: str = "", hint: str = "") -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.status = status
+
+
 class Answer(JSONResponse):
     """A value as JSON. Numbers that JSON does not have are null, halves of characters are replaced."""
 
@@ -80,6 +88,8 @@ def bug(found: BaseException, redact: Callable[[str], str]) -> Problem:
 
 
 def status_of(error: MigrationError) -> int:
+    if isinstance(error, Relayed):
+        return error.status
     if error.code in ("USAGE", plan.UNDER_WAY, BUSY):
         return USAGE if error.code == "USAGE" else CONFLICT
     kinds = {BadConfiguration: CONFIGURATION, GateUnmet: GATE}

@@ -54,13 +54,15 @@ class Context:
     doors: Doors = field(default_factory=Doors)
     latch: Latch | None = None
     starter: Starter | None = None  # None: processes of this program
+    kept: Keeper | None = None  # the application of who serves us; None: one of our own
 
     def __post_init__(self) -> None:
         self._redactors: list[Callable[[str], str]] = []
         self._stamp: object = None
         self._stamping = threading.Lock()
         self.portals = Portals()
-        self.keeper = Keeper(self._opened)
+        self._known: Settings | None = None
+        self.keeper = self.kept or Keeper(self._opened)
         self.actions: Starter = self.starter or ProcessStarter(
             self.config,
             self._places,
@@ -71,7 +73,8 @@ class Context:
     @contextmanager
     def app(self) -> Iterator[App]:
         """Raises BadConfiguration or Halted."""
-        with self.keeper.app(fresh=self._has_changed()) as app:
+        with self.keeper.app(fresh=self.kept is None and self._has_changed()) as app:
+            self._meet(app.settings)
             yield app
 
     def redact(self, text: str) -> str:
@@ -84,13 +87,14 @@ class Context:
         with self.app() as app:
             place = str(app.work.store.describe()["place"])
         portals = self.portals
-        config = str((self.config or Path(DEFAULT_FILE)).absolute())
+        config = str((self.config or Path(DEFAULT_FILE)).absolute()) if self.kept is None else ""
         ends = portals.source, portals.target
         needs_token = self.latch is not None
         return Session(__version__, place, *ends, config, language, LANGUAGES, needs_token, portals.cannot_start)
 
     def close(self) -> None:
-        self.keeper.close()
+        if self.kept is None:
+            self.keeper.close()
 
     @contextmanager
     def _opened(self) -> Iterator[App]:
@@ -106,11 +110,18 @@ class Context:
         except BadConfiguration as error:
             settings = load(self.config, environ=self.environ, portals=False)
             cannot = Problem(error.code, error.message, error.hint)
+        self._meet(settings, cannot)
+        return settings
+
+    def _meet(self, settings: Settings, cannot: Problem | None = None) -> None:
+        """Before anything is told of an application, its secrets are known."""
+        if settings is self._known:
+            return
         source = "" if "source" in settings.absent else settings.source.webhooks[0].origin
         target = "" if "target" in settings.absent else settings.target.parsed.origin
         self.portals = Portals(source, target, cannot)
         self._redactors = [settings.redactor.redact, *self._redactors][:SECRETS_REMEMBERED]
-        return settings
+        self._known = settings
 
     def _places(self) -> Places:
         with self.app() as app:

@@ -23,4 +23,4 @@ def possible(seen: Overview, last: LastAction | None, context: Context) -> tuple
     may += [RESUME] if verdict in TO_GO_ON else []
     may += [RETRY] if verdict in AT_REST and seen.failed + seen.dead_letters else []
     may += [ANALYZE] if verdict not in AT_WORK else []
-    return tuple(may)
+    return tuple(one for one in may if one == PAUSE or one in context.actions.able)

@@ -55,15 +55,16 @@ class Doors:
 
     host: str = "127.0.0.1"
     more: frozenset[str] = frozenset()
+    every: bool = False  # whoever serves us knows its names; a token is needed in any case
 
     @property
     def inside(self) -> bool:
         """Nobody from outside this machine can come, nor through a proxy that was let in by name."""
-        return is_loopback(self.host) and all(is_loopback(name) for name in self.more)
+        return not self.every and is_loopback(self.host) and all(is_loopback(name) for name in self.more)
 
     def refuse(self, host: str) -> None:
         name = host_name(host)
-        if name in LOOPBACK or name in self.more or (name and name == self.host.lower()):
+        if self.every or name in LOOPBACK or name in self.more or (name and name == self.host.lower()):
             return
         if not is_loopback(self.host) and _is_number(name):
             return
@@ -133,11 +134,17 @@ def origin_of(address: str) -> str:
 
 @dataclass(slots=True)
 class Latch:
-    """The token, and the cookie that stands for it in a browser: another one each time the dashboard is started."""
+    """The token, and the cookie that stands for it in a browser: another one each time the dashboard is started, unless
+    several processes are one dashboard."""
 
     token: str = field(repr=False)
     patience: Patience = field(default_factory=Patience)
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    @classmethod
+    def shared(cls, token: str) -> Latch:
+        """The same in every process that knows the token."""
+        return cls(token, Patience(), hashlib.sha256(b"the dashboard's cookie " + token.encode()).digest())
 
     @property
     def cookie_name(self) -> str:

@@ -1,0 +1,104 @@
+"""The dashboard as a function: the same pages and the same API, at the address of the function app. What is begun there
+goes the way of every request: onto the queue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import azure.functions as func
+
+from b24migrate.errors import MigrationError
+from b24migrate.hosts.functions import asking
+from b24migrate.hosts.functions.asking import Reply
+from b24migrate.hosts.functions.keeper import Keeper
+from b24migrate.hosts.web.notes import LastAction
+from b24migrate.settings import dashboard_names, dashboard_token
+
+if TYPE_CHECKING:
+    from azure.functions import AsgiMiddleware
+
+OFF = "The dashboard is not switched on here."
+SWITCH = "Set B24MIGRATE_DASHBOARD_TOKEN to a token of at least 16 characters, or to keyvault:NAME."
+
+
+class Dashboard:
+    """Made when it is first asked for: who only works through messages needs none of its libraries."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._making = Lock()
+        self._made: AsgiMiddleware | None = None
+
+    async def answer(self, req: func.HttpRequest, context: func.Context) -> func.HttpResponse:
+        try:
+            with self._making:
+                made = self._made = self._made or self._make()
+        except MigrationError as error:
+            return _turned_away(error.message, error.hint or SWITCH)
+        if made is None:
+            return _turned_away(OFF, SWITCH)
+        try:
+            answer: func.HttpResponse = await made.handle_async(req, context)
+        except UnicodeDecodeError:  # the middleware's, of an address that is no text
+            return _turned_away("There is no such page.", "Begin at the front page.", code="DASHBOARD_NOT_FOUND")
+        return answer
+
+    def _make(self) -> AsgiMiddleware | None:
+        """None without a token: everybody could come."""
+        token = dashboard_token()
+        if not token:
+            return None
+        from b24migrate.hosts.web.application import application
+        from b24migrate.hosts.web.context import Context
+        from b24migrate.hosts.web.security import Doors, Latch, usable
+
+        context = Context(
+            doors=Doors(more=dashboard_names(), every=True),
+            latch=Latch.shared(usable(token)),
+            starter=Requests(self._keeper),
+            kept=self._keeper,
+        )
+        return func.AsgiMiddleware(application(context))  # type: ignore[no-untyped-call]
+
+
+class Requests:
+    """Begins things as `start`, `resume` and `retry` do. Nothing here takes as long as an analysis."""
+
+    able: Sequence[str] = ("start", "resume", "retry")
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+
+    def run(self, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> None:
+        wish = {"entities": list(entities), "phases": list(phases), "test_limit": test_limit}
+        _done(asking.start(self._keeper, json.dumps(wish).encode()))
+
+    def resume(self) -> None:
+        _done(asking.resume(self._keeper))
+
+    def retry(self, entities: Sequence[str], code: str) -> None:
+        _done(asking.retry(self._keeper, json.dumps({"entities": list(entities), "code": code}).encode()))
+
+    def analyze(self) -> None:
+        hint = "Run `b24migrate analyze` on a desk with the same store."
+        _done(Reply(409, {"code": "USAGE", "message": "An analysis is not made here.", "hint": hint}))
+
+    def last(self) -> LastAction | None:
+        """What was refused was told at once."""
+        return None
+
+
+def _done(reply: Reply) -> None:
+    from b24migrate.hosts.web.answers import Relayed
+
+    if reply.status >= asking.USAGE:
+        said = {name: str(reply.body.get(name, "")) for name in ("message", "code", "hint")}
+        raise Relayed(reply.status, said["message"], code=said["code"], hint=said["hint"])
+
+
+def _turned_away(message: str, hint: str, code: str = "DASHBOARD_OFF") -> func.HttpResponse:
+    body = json.dumps({"code": code, "message": message, "hint": hint}, ensure_ascii=False)
+    return func.HttpResponse(body, status_code=404, mimetype="application/json", charset="utf-8")

@@ -1,0 +1,99 @@
+"""The dashboard as a function: the same pages and API, with a token, and what is begun there goes onto the queue."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, NamedTuple
+
+import azure.functions as func
+import pytest
+from tests.functions.host import Host
+
+TOKEN = "a-token-for-the-functions-77"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+MARKED = {"X-B24migrate": "1", "Content-Type": "application/json", "Host": "app.example"}
+
+
+class Said(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def ask(host: Host, method: str, path: str, headers: dict[str, str] | None = None, body: bytes = b"") -> Said:
+    """As the host does: the whole address, and the headers as they came."""
+    sent = {"Host": "app.example", **(headers or {})}
+    request = func.HttpRequest(method, f"https://app.example{path}", headers=sent, body=body)
+    reply = asyncio.run(host.one.functions["dashboard"](req=request, context=None))
+    return Said(reply.status_code, {name.lower(): value for name, value in reply.headers.items()}, reply.get_body())
+
+
+@pytest.fixture
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("B24MIGRATE_DASHBOARD_TOKEN", "env:WHERE_THE_TOKEN_IS")
+    monkeypatch.setenv("WHERE_THE_TOKEN_IS", TOKEN)
+
+
+def test_without_a_token_there_is_no_dashboard(host: Host) -> None:
+    reply = ask(host, "GET", "/")
+    assert reply.status == 404
+    assert "B24MIGRATE_DASHBOARD_TOKEN" in reply.json["hint"]
+
+
+@pytest.mark.parametrize("said", ["short", "env:NO_SUCH_VARIABLE", "keyvault:dashboard-token"])
+def test_a_token_that_cannot_be_used_is_told(host: Host, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    monkeypatch.setenv("B24MIGRATE_DASHBOARD_TOKEN", said)
+    reply = ask(host, "GET", "/api/v1/overview")
+    assert (reply.status, reply.json["code"]) == (404, "DASHBOARD_OFF")
+
+
+@pytest.mark.usefixtures("token")
+def test_who_has_the_token_sees_it(host: Host) -> None:
+    assert ask(host, "GET", "/api/v1/overview").status == 401
+    assert ask(host, "GET", "/", {"Accept": "text/html"}).status == 303
+    seen = ask(host, "GET", "/api/v1/overview", BEARER).json
+    assert seen["now"]["verdict"] == "no_run"
+    assert "start" in seen["can"]
+    assert "analyze" not in seen["can"]
+    page = ask(host, "GET", "/", {**BEARER, "Accept": "text/html"})
+    assert page.status == 200
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    assert ask(host, "GET", "/static/icon.svg").status == 200
+    assert ask(host, "GET", "/%ff%fe", BEARER).status == 404
+
+
+@pytest.mark.usefixtures("token")
+def test_a_cookie_of_one_instance_is_good_for_all(host: Host) -> None:
+    body = json.dumps({"token": TOKEN}).encode()
+    cookie = ask(host, "POST", "/api/v1/login", MARKED, body).headers["set-cookie"]
+    assert "Secure" in cookie
+    from b24migrate.hosts.web.security import Latch
+
+    latch = Latch.shared(TOKEN)
+    assert cookie.startswith(f"{latch.cookie_name}={latch.cookie};")
+    assert ask(host, "GET", "/api/v1/session", {"Cookie": cookie.partition(";")[0]}).status == 200
+
+
+@pytest.mark.usefixtures("token")
+def test_what_is_begun_on_the_page_is_done_by_messages(host: Host) -> None:
+    headers = {**MARKED, **BEARER}
+    assert ask(host, "POST", "/api/v1/run", {**headers, "Origin": "https://evil.example"}, b"{}").status == 403
+    wish = json.dumps({"entities": ["users"], "phases": ["get"]}).encode()
+    reply = ask(host, "POST", "/api/v1/run", headers, wish)
+    assert reply.status == 202, reply.body
+    again = ask(host, "POST", "/api/v1/run", headers, wish)
+    assert (again.status, again.json["code"]) == (409, "RUN_UNDER_WAY")
+    assert ask(host, "POST", "/api/v1/pause", headers, b"{}").status == 202
+    assert ask(host, "GET", "/api/v1/overview", BEARER).json["now"]["verdict"] == "paused"
+    assert ask(host, "POST", "/api/v1/resume", headers, b"{}").status == 202
+    host.run()
+    seen = ask(host, "GET", "/api/v1/overview", BEARER).json
+    assert seen["run"]["entities"] == ["users"]
+    people = next(one for one in seen["entities"] if one["name"] == "users")["streams"]
+    assert sum(one["staged"] for one in people) > 0
