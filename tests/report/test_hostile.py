@@ -192,7 +192,7 @@ def test_no_cell_is_a_formula(hostile: tuple[World, Report]) -> None:
                 if name in numeric:
                     assert cell == "" or int(cell) is not None
                 else:
-                    assert not cell.startswith(FORMULA), (path.name, name, cell[:50])
+                    assert cell[:1] not in FORMULA, (path.name, name, cell[:50])
     titles = [row["title"] for row in found.rows("failed")]
     for one in FORMULAS:
         said = one.replace("\r", "\n")

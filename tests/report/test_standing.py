@@ -11,6 +11,7 @@ from tests.report.reading import Report, number, report
 from b24migrate.hosts.words import LANGUAGES, words
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.reporting import Standing
+from b24migrate.records import Settled, Span, Status
 
 
 def says(found: Report, standing: Standing, language: str = "en", **places: object) -> str:
@@ -101,11 +102,13 @@ def test_a_store_changed_by_another_hand_is_not_clean(clean: World) -> None:
 
 
 def test_a_failed_file_alone_is_a_finding(clean: World) -> None:
-    edit(
-        clean,
-        "UPDATE Files SET Status = 'IMPORT_ERR', LastErrorCode = 'TOO_LARGE', LastError = 'too large' WHERE Ord = (SELECT min(Ord) FROM Files)",
-    )
+    with clean.app() as app:
+        store, files = app.work.store, app.work.streams["files"]
+        (one,) = store.records(files.table, Span(), 1)
+        failed = Settled(one.row_key, Status.IMPORT_ERR, 1, "TOO_LARGE", "too large")
+        store.settle(files.name, files.table, [failed], now=app.work.clock.now())
     found = report(clean)
-    says(found, Standing.FINDINGS)
+    page = says(found, Standing.FINDINGS)
+    assert "Files that did not arrive: 1." in page
     assert [row["code"] for row in found.rows("files_failed")] == ["TOO_LARGE"]
     assert "of these too large: 1" in found.section("files")

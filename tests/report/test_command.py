@@ -1,0 +1,79 @@
+"""`report` as a person types it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.hosts.conftest import company, hurried, scene
+from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Scene
+from tests.hosts.test_mistakes import is_clear
+
+__all__ = ["company", "hurried", "scene"]
+
+
+def test_it_is_written_and_says_how_it_stands(company: Scene) -> None:
+    assert company.run("run").code == 0
+    said = company.run("report", "--out", "out")
+    is_clear(said, 0, "finished and clean", "out/report.html", "10 tables")
+    assert len(list(Path("out").iterdir())) == 11
+
+
+def test_json_is_nothing_but_json(company: Scene) -> None:
+    company.run("run")
+    told = company.run("report", "--out", "out", "--json").json
+    assert (told["file"], told["standing"]) == ("out/report.html", "done")
+    made = company.run("certificate", "--json").json
+    assert told["root"] == made["root"]
+    assert told["tables"]["failed.csv"] == 0
+    assert told["tables"]["links.csv"] == made["sums"]["verified"] + made["sums"]["migrated"]
+
+
+def test_before_anything_was_done(company: Scene) -> None:
+    is_clear(company.run("report", "--out", "out", "--language", "ru"), 0, "Перенос ещё не начинался")
+    assert "b24migrate doctor" in Path("out/report.html").read_text("utf-8")
+
+
+def test_no_secret_is_in_any_file(company: Scene) -> None:
+    """Wherever it got into the store: links of files, messages of portals, texts of people."""
+    company.run("run")
+    with closing(sqlite3.connect("b24migrate.db")) as connection, connection:
+        said = f"https://cloud.example/rest/1/{SOURCE_SECRET}/disk.file.get {TARGET_SECRET}"
+        connection.execute(
+            "UPDATE Users SET Status = 'IMPORT_ERR', LastErrorCode = ?, LastError = ?", (said, "x" * 290 + said)
+        )
+        connection.execute("DELETE FROM Tallies WHERE TableName = 'Users' AND Status = 'IMPORT_ERR'")
+        connection.execute(
+            "UPDATE Tallies SET Status = 'IMPORT_ERR' WHERE TableName = 'Users' AND Status = 'IMPORT_OK'"
+        )
+        connection.execute("UPDATE EntitiesState SET Notes = ?", (json.dumps([said]),))
+        connection.execute("UPDATE Runs SET Message = ?, State = 'active', ExitCode = 4", (said,))
+        connection.execute("UPDATE IdMap SET TargetId = ? WHERE RowKey LIKE 'groups:%'", (said,))
+    for language in ("en", "ru"):
+        assert company.run("report", "--out", language, "--language", language).code == 0
+        for path in Path(language).iterdir():
+            text = path.read_text("utf-8-sig")
+            for secret in (SOURCE_SECRET, TARGET_SECRET):
+                assert secret not in text, path
+                assert secret[:-4] not in text, path
+    assert "/rest/1/" in Path("en/failed.csv").read_text("utf-8-sig")
+    assert all(secret not in heard for secret in (SOURCE_SECRET, TARGET_SECRET) for heard in company.heard)
+
+
+def test_mistakes_are_told_in_one_sentence(company: Scene) -> None:
+    is_clear(company.run("report", "--language", "de"), 2, 'no language "de"', "en, ru")
+    Path("taken").write_text("mine")
+    is_clear(company.run("report", "--out", "taken"), 2, "cannot be written to taken", "--out")
+    Path("folder").mkdir()
+    Path("folder/failed.csv").write_text("mine")
+    is_clear(company.run("report", "--out", "folder"), 2, "folder/failed.csv is there already", "--force")
+    assert Path("folder/failed.csv").read_text() == "mine"
+    assert company.run("report", "--out", "folder", "--force").code == 0
+
+
+@pytest.mark.parametrize("word", ["--out", "--language", "en|ru", "--force"])
+def test_help_names_every_option(scene: Scene, word: str) -> None:
+    assert word in scene.run("report", "--help").out

@@ -1,0 +1,108 @@
+"""Both languages say everything, and nothing of the other."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.report.conftest import Troubled
+
+from b24migrate.entities import chats, feed, task_comments
+from b24migrate.hosts.report.sayings import Sayings, pattern
+from b24migrate.hosts.words import words
+from b24migrate.phases.custom_fields import WHY_LEFT
+from b24migrate.phases.work import MORE_NOTES
+
+# What stays English in a Russian report: names of files, codes, commands, keys of the configuration, what people wrote.
+ENGLISH = re.compile(r"\b(?:the|and|of|is|are|was|were|which|that|records?|did|not)\b")
+
+
+def test_a_russian_page_speaks_russian(troubled: Troubled) -> None:
+    page = troubled.russian.page
+    assert page.all("html")[0].attributes["lang"] == "ru"
+    for name in (
+        "moved",
+        "aside",
+        "drift",
+        "timing",
+        "forecast",
+        "unresolved",
+        "fields",
+        "people",
+        "files",
+        "runs",
+        "notes",
+    ):
+        assert not ENGLISH.search(troubled.russian.section(name)), (
+            name,
+            ENGLISH.findall(troubled.russian.section(name)),
+        )
+    headings = [one.text for tag in ("h1", "h2", "figcaption", "caption") for one in page.all(tag)]
+    assert all(re.search("[а-яё]", one) for one in headings)
+
+
+def test_an_english_page_speaks_english(troubled: Troubled) -> None:
+    page = troubled.english.page
+    assert page.all("html")[0].attributes["lang"] == "en"
+    headings = [one.text for tag in ("h1", "h2", "figcaption", "caption") for one in page.all(tag)]
+    assert not [one for one in headings if re.search("[а-яё]", one)]
+
+
+def test_no_place_and_no_key_is_left_open(troubled: Troubled) -> None:
+    for found in (troubled.english, troubled.russian):
+        text = found.page.text
+        assert not re.search(r"\breport\.[a-z]+\.[a-z_]+", text)
+        assert not re.search(r"\{[a-z_]+\}", text)
+
+
+def test_charts_are_described(troubled: Troubled) -> None:
+    drawn = [one for one in troubled.russian.page.all("svg") if one.attributes.get("role") == "img"]
+    assert len(drawn) >= 2
+    for one in drawn:
+        assert one.all("title")[0].text
+        assert one.all("desc")[0].text
+        names = str(one.attributes["aria-labelledby"]).split()
+        assert names == [one.all("title")[0].attributes["id"], one.all("desc")[0].attributes["id"]]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        chats.PRIVATE,
+        feed.OWN_FEED,
+        feed.REACTIONS,
+        feed.UNPUBLISHED,
+        feed.HIDDEN,
+        feed.NAMELESS,
+        task_comments.UNSEEN,
+        MORE_NOTES,
+        *WHY_LEFT.values(),
+        "the chat belongs to a task and travels with it",
+        "the same as 20011:f5",
+        f"values of the custom field UF_CRM_1 stay behind: {WHY_LEFT['crm']}",
+        f"{chats.PRIVATE} (2): Анна, Пётр",
+        f"feed_comments: {feed.HIDDEN} (3): Анна 3",
+        "users: 3 failed; group_members: 6 failed, 2 findings; crm_deals: drift of -3; files of users: 1 failed",
+        "chats: the source reports 12, 11 were retrieved",
+        "the chat is in the list of user 7 but cannot be read (ACCESS_ERROR)",
+    ],
+)
+def test_what_the_program_keeps_in_english_is_told_in_russian(sentence: str) -> None:
+    told = str(Sayings(words("ru"))(sentence))
+    assert told != sentence
+    assert not ENGLISH.search(told)
+    assert Sayings(words("en"))(sentence) == sentence
+
+
+@pytest.mark.parametrize(
+    "sentence", ["", "hello", "made_up: 3 failed", "a (1): b", "=cmd", "{0.__class__}", "users: anything", "(" * 5000]
+)
+def test_what_is_not_ours_stays_as_it_is(sentence: str) -> None:
+    assert Sayings(words("ru"))(sentence) == sentence
+
+
+def test_what_was_filled_in_is_kept() -> None:
+    found = pattern("{stream} {id} cannot be read: {why}").fullmatch("chats 12 cannot be read: {x} <b>")
+    assert found is not None
+    assert found.groupdict() == {"stream": "chats", "id": "12", "why": "{x} <b>"}
+    assert "{x} <b>" in str(Sayings(words("ru"))("chats 12 cannot be read: {x} <b>"))
