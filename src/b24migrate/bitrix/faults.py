@@ -11,6 +11,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from b24migrate.bitrix.envelope import Envelope, Head, Shape, number
 from b24migrate.bitrix.fault_table import FAULTS, Fault, Recovery, scope_of
+from b24migrate.bitrix.legible import legible, without_halves
 from b24migrate.errors import GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
 
 __all__ = ["FAULTS", "Caller", "Fault", "Recovery", "of_code", "of_raw", "open_answer", "to_error"]
@@ -33,10 +34,10 @@ def to_error(status: int, body: bytes, method: str, caller: Caller = Caller()) -
 def open_answer(status: int, body: bytes, method: str, caller: Caller, shape: type[Shape]) -> Shape | MigrationError:
     """The answer, or the error it stands for. The key `error` is looked for first, whatever the status."""
     try:
-        answer = msgspec.json.decode(body, type=shape)
+        answer = _decoded(legible(body), shape)
     except msgspec.ValidationError:
         return of_code("STRANGE_ANSWER", method, status=status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except msgspec.DecodeError:
         return _no_json(status, body, method, caller)
     if answer.error is not UNSET and not (_null(answer.error) and answer.result is not UNSET):
         return of_raw(answer.error, answer, method, caller, status=status)
@@ -45,6 +46,18 @@ def open_answer(status: int, body: bytes, method: str, caller: Caller, shape: ty
     if answer.result is UNSET:
         return of_code("STRANGE_ANSWER", method, status=status)
     return answer
+
+
+def _decoded(body: bytes, shape: type[Shape]) -> Shape:
+    try:
+        return msgspec.json.decode(body, type=shape)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        mended = without_halves(body)
+        if mended == body:
+            raise
+        return msgspec.json.decode(mended, type=shape)
 
 
 def of_raw(error: Raw, head: Head, method: str, caller: Caller, *, status: int = 400) -> MigrationError:

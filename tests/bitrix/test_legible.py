@@ -1,0 +1,58 @@
+"""One letter that is none keeps nobody else's records from being read."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from b24migrate.bitrix.envelope import Envelope
+from b24migrate.bitrix.faults import Caller, open_answer
+from b24migrate.bitrix.legible import legible, without_halves
+from b24migrate.errors import MigrationError
+
+TEXTS = st.text(st.characters(exclude_categories=()), max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        (rb"A\ud83d B", "A\ufffd B"),
+        (rb"\ude00", "\ufffd"),
+        (rb"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+        (rb"\ud83d", "\ufffd"),
+        (rb"\\ud83d", r"\ud83d"),
+        (rb"\\\ud83d\"", '\\\ufffd"'),
+        (b"caf\xe9", "caf\ufffd"),
+        (b"\xed\xa0\xbd", "\ufffd\ufffd\ufffd"),
+        ("Ёлка \U0001f384".encode(), "Ёлка \U0001f384"),
+    ],
+)
+def test_what_is_no_character_is_read_as_an_unknown_one(sent: bytes, read: str) -> None:
+    body = b'{"result":[{"ID":"1","NAME":"' + sent + b'"},{"ID":"2","NAME":"Anna"}]}'
+    opened = open_answer(200, body, "user.get", Caller(), Envelope)
+    assert not isinstance(opened, MigrationError)
+    assert isinstance(opened.result, msgspec.Raw)
+    assert [one["NAME"] for one in msgspec.json.decode(opened.result)] == [read, "Anna"]
+
+
+@given(TEXTS)
+def test_every_text_that_a_portal_can_spell_is_read(text: str) -> None:
+    body = json.dumps({"result": text}).encode()
+    read = msgspec.json.decode(without_halves(legible(body)))["result"]
+    assert read == text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+@given(st.binary(max_size=20))
+def test_whatever_bytes_come_they_can_be_looked_at(noise: bytes) -> None:
+    assert legible(legible(noise)) == legible(noise)
+    assert legible(noise).decode() or not noise
+
+
+@given(st.text(max_size=20))
+def test_what_is_text_stays_as_it_is(text: str) -> None:
+    for body in (json.dumps(text).encode(), msgspec.json.encode(text)):
+        assert without_halves(legible(body)) == body
