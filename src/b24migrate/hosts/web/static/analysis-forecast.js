@@ -1,7 +1,7 @@
 // The forecast as bars: how long each entity takes, in which parts, between which ends, and what limits it.
 import { limitedBy, timeRange } from "./analysis-words.js";
 import { h, svg } from "./dom.js";
-import { duration, signedPercent } from "./format.js";
+import { duration, number, signedPercent } from "./format.js";
 import { sentence } from "./texts.js";
 import { known, named, say } from "./words.js";
 
@@ -60,16 +60,31 @@ export function whatIfs(forecast) {
       one.note ? h("span", { class: "hint" }, sentence(one.note)) : null))));
 }
 
+/** After a run: first how near the forecast of everything was, then, behind one click, phase by phase. */
 export function forecastWas(compared) {
   if (!compared.length) return null;
-  const columns = ["entity", "phase", "foretold", "took", "error"];
-  return h("section", { class: "card" }, h("h2", {}, say("analysis.compared")), h("p", { class: "lead" }, say("analysis.compared_about")),
-    h("table", { class: "cards", role: "table" }, h("caption", { class: "unseen" }, say("analysis.compared")),
-      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((name, at) => h("th", { scope: "col", role: "columnheader", class: at > 1 ? "number" : null }, say(`analysis.column.${name}`))))),
-      h("tbody", { role: "rowgroup" }, compared.map((one) => h("tr", { role: "row" },
-        h("th", { scope: "row", role: "rowheader" }, whose(one)),
-        cell("phase", named("phase", one.phase)), cell("foretold", duration(one.foretold_s), "number"),
-        cell("took", duration(one.took_s), "number"), cell("error", signedPercent(one.error), "number"))))));
+  const whole = compared.find((one) => !one.entity && one.phase === "run");
+  const rows = compared.filter((one) => one !== whole);
+  return h("section", { class: "card", id: "compared" }, h("h2", {}, say("analysis.compared")),
+    whole ? [
+      h("p", { class: "what-if-time" }, nearness(whole.error)),
+      h("p", { class: "lead" }, say("analysis.compared_whole", { foretold: duration(whole.foretold_s), took: duration(whole.took_s) })),
+    ] : h("p", { class: "lead" }, say("analysis.compared_not_yet")),
+    rows.length ? h("details", {}, h("summary", {}, say("analysis.compared_parts", { count: number(rows.length) })), comparedTable(rows)) : null);
 }
 
-const whose = (one) => (known(`analysis.all.${one.entity}`) ? say(`analysis.all.${one.entity}`) : named("entity", one.entity));
+function nearness(error) {
+  if (Math.abs(error) < 0.005) return say("analysis.error_none");
+  const number = say("percent", { number: Math.max(1, Math.round(Math.abs(error) * 100)) });
+  return say(error > 0 ? "analysis.error_long" : "analysis.error_short", { number });
+}
+
+function comparedTable(rows) {
+  const columns = ["entity", "phase", "foretold", "took", "error"];
+  return h("table", { class: "cards", role: "table" }, h("caption", { class: "unseen" }, say("analysis.compared")),
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((name, at) => h("th", { scope: "col", role: "columnheader", class: at > 1 ? "number" : null }, say(`analysis.column.${name}`))))),
+    h("tbody", { role: "rowgroup" }, rows.map((one) => h("tr", { role: "row" },
+      h("th", { scope: "row", role: "rowheader" }, one.entity ? named("entity", one.entity) : say("analysis.everything")),
+      cell("phase", named("phase", one.phase)), cell("foretold", duration(one.foretold_s), "number"),
+      cell("took", duration(one.took_s), "number"), cell("error", signedPercent(one.error), "number")))));
+}

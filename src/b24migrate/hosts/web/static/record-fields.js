@@ -7,16 +7,19 @@ import { known, named, say } from "./words.js";
 
 const VERDICTS = {
   differs: ["bad", "cross"], missing: ["bad", "bang"], only_source: ["bad", "bang"], only_target: ["warn", "bang"],
-  unknown: ["quiet", "question"], rewritten: ["good", "again"], equal: ["good", "check"], beyond: ["quiet", "bar"],
+  not_there: ["bad", "bang"],  unknown: ["quiet", "question"], rewritten: ["good", "again"], equal: ["good", "check"], beyond: ["quiet", "bar"],
   own: ["quiet", "bar"], not_sent: ["quiet", "bar"],
 };
 const ORDER = Object.keys(VERDICTS);
-const DIFFERENCES = ["differs", "missing", "only_source", "only_target"];
+const DIFFERENCES = ["differs", "missing", "only_source", "only_target", "not_there"];
 const ASIDE = ["beyond", "own", "not_sent"]; // no part of the comparison
 const NAMED = 5;
 
+/** What a record that is not on the target lacks there was not lost on the way: it has not gone. */
+const judged = (record) => (field) => (field.verdict === "only_source" && !record.link ? { ...field, verdict: "not_there" } : field);
+
 export function fieldTable(record) {
-  const rows = [...record.fields].sort((one, other) => ORDER.indexOf(one.verdict) - ORDER.indexOf(other.verdict));
+  const rows = record.fields.map(judged(record)).sort((one, other) => ORDER.indexOf(one.verdict) - ORDER.indexOf(other.verdict));
   const different = rows.filter(isDifferent).length;
   const compared = rows.filter((one) => !ASIDE.includes(one.verdict));
   const aside = rows.filter((one) => ASIDE.includes(one.verdict));

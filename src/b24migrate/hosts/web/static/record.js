@@ -56,7 +56,7 @@ function trouble(record) {
   const one = record.trouble;
   if (!one && !record.problem) return null;
   return h("section", { class: "card trouble" }, h("h2", {}, say("record.error")),
-    record.problem ? h("p", {}, sentence(record.problem)) : null,
+    record.problem && record.problem !== one?.message ? h("p", {}, sentence(record.problem)) : null,
     one ? [
       h("p", {}, h("code", {}, brief(one.code, 80)), " ", one.at ? time(one.at) : null),
       one.message ? h("p", {}, folded(one.message)) : null,
