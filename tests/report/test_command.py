@@ -11,6 +11,11 @@ import pytest
 from tests.hosts.conftest import company, hurried, scene
 from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Scene
 from tests.hosts.test_mistakes import is_clear
+from tests.report.reading import Report
+
+from b24migrate.hosts.cli.opening import looking
+from b24migrate.hosts.cli.session import Session
+from b24migrate.pipeline.survey import compared
 
 __all__ = ["company", "hurried", "scene"]
 
@@ -30,6 +35,30 @@ def test_json_is_nothing_but_json(company: Scene) -> None:
     assert told["root"] == made["root"]
     assert told["tables"]["failed.csv"] == 0
     assert told["tables"]["links.csv"] == made["sums"]["verified"] + made["sums"]["migrated"]
+
+
+def test_the_forecast_stands_beside_the_truth(company: Scene) -> None:
+    company.run("run", "--test-limit", "2")
+    assert company.run("analyze").code == 0
+    assert company.run("run").code == 0
+    company.run("report", "--out", "out")
+    with looking(session_of(company)) as app:
+        known = compared(app.work.store)
+    found = Report(Path("out"), None)  # type: ignore[arg-type]
+    shown = found.cells("table-forecast")
+    assert [row[:2] for row in shown[:2]] == [["All together", "Read"], ["All together", "the whole run"]]
+    assert len(shown) == 2 + sum(one.phase in ("get", "set", "verify") for one in known if one.entity)
+    rows = {(row["name"], row["phase"]): row for row in found.rows("timing") if row["kind"] == "phase"}
+    for one in known:
+        if one.entity:
+            assert float(rows[one.entity, one.phase]["foretold_seconds"]) == round(one.foretold_s, 1)
+    assert "foretold" in found.section("forecast")
+
+
+def session_of(company: Scene) -> Session:
+    session = Session()
+    session.config = company.config
+    return session
 
 
 def test_before_anything_was_done(company: Scene) -> None:
