@@ -30,6 +30,8 @@ def test_an_empty_store_says_what_to_do(fresh: World, language: str) -> None:
     assert "b24migrate doctor" in page
     assert "b24migrate run" in page
     assert all(not found.rows(name) for name in ("failed", "links", "findings", "timing"))
+    sections = [one.attributes.get("id") for one in found.page.all("section")]
+    assert sections == ["verdict", "forecast", "settings", "tables"]  # of nothing there is nothing to say
 
 
 def test_a_clean_end_can_be_signed(clean: World) -> None:
@@ -55,6 +57,9 @@ def test_during_a_run_it_is_not_finished(fresh: World) -> None:
     page = says(report(fresh), Standing.RUNNING)
     assert "Signature" not in page
     assert "moment when this report was made" in page
+    found = report(fresh)
+    for name in ("failed", "drift"):
+        assert "None so far." in found.section(name)
 
 
 def test_a_paused_run_is_not_finished(fresh: World) -> None:

@@ -19,7 +19,7 @@ BAR = 15.0
 AXIS = 24.0
 LEAST = 2.0  # what is there can be seen
 PARTS = ("imported", "failed", "excluded", "impossible", "waiting")
-STEPS_S = (1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800, 2592000)
+STEPS_S = (1, 2, 5, 10, 20, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 86400, 172800, 604800, 2592000)
 MOST_TICKS = 6
 # of a tick, by how far they are apart
 FORMS = ((86400, "{day}"), (14400, "{day} %H:%M"), (60, "%H:%M"), (0, "%H:%M:%S"))
