@@ -24,12 +24,11 @@ def poison(made: Desk) -> dict[str, str]:
         made.change("users", id=number, fields={"NAME": text, "LAST_NAME": EVERYTHING, "PERSONAL_WWW": ADDRESS})
     made.change("users", id=people[1], fields={"NAME": LONG, "WORK_POSITION": EVERYTHING})
     group, other = sorted(company.groups.ids)[:2]
-    made.change("groups", id=group, fields={"NAME": EVERYTHING, "DESCRIPTION": LONG})
-    made.change("groups", id=other, fields={"NAME": LONG, "DESCRIPTION": SCRIPT})
+    made.change("groups", id=group, fields={"NAME": EVERYTHING, "DESCRIPTION": SCRIPT})
+    made.change("groups", id=other, fields={"NAME": LONG})
     department = sorted(company.departments.ids)[-1]
     made.change("departments", id=department, fields={"NAME": EVERYTHING})
     made.change("chat_messages", "add", fields={"text": EVERYTHING})
-    made.change("chat_messages", "add", fields={"text": LONG})
     first = min(company.crm.company_ids)
     made.change("crm_companies", id=first, fields={"title": EVERYTHING})
     return {

@@ -41,8 +41,9 @@ def test_hostile_data_is_shown_on_every_page_and_does_nothing(browser: Browser, 
         ways = ["/", "/errors", "/findings", "/analysis", "/search?q=hacked", f"/search?q={hostile.LONG[:100]}"]
         ways += [f"/records/{stream}/{number}" for stream, number in ids.items()]
         for way in ways:
-            took_s = min(_usable_s(seen, way) for _ in range(TRIES))
-            assert took_s < USABLE_S, way
+            assert any(_usable_s(seen, way) < USABLE_S for _ in range(TRIES)), (
+                way
+            )  # a busy machine may need another try
             _is_harmless(seen, way)
         _is_written_out(seen, ids["groups"])
         seen.page.screenshot(path=screens / "hostile-record.png", full_page=True)

@@ -7,11 +7,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, expect
 from tests.browser.desk import SMALL, TALK, Desk, desk
-from tests.browser.hands import click, press, verdict, wait_for
+from tests.browser.hands import LONG_MS, click, press, verdict, wait_for
 from tests.browser.watching import watched
 
-SLOW = (*SMALL, "--messages", "240", "--chats", "8", "--latency", "0.25")
-SLOW_BOX = ("--latency", "0.15")
+SLOW = (*SMALL, "--messages", "240", "--chats", "8", "--latency", "0.2")
+SLOW_BOX = ("--latency", "0.1")
 WATCH = """() => {
   const figure = (name) => document.querySelector(`[data-figure=${name}] .figure-value`)?.textContent ?? "";
   const cell = (row, column) => document.querySelector(`[data-entity-row=${row}] [data-column=${column}]`)?.innerText ?? "";
@@ -89,3 +89,14 @@ def test_everything_can_be_done_by_keyboard_alone(browser: Browser, tmp_path: Pa
         page.keyboard.press("Shift+Tab")
         made.wait_for("done")
         wait_for(page, "Done")
+
+
+def test_an_analysis_is_begun_on_its_page_and_appears_there(browser: Browser, tmp_path: Path) -> None:
+    with desk(tmp_path) as made, watched(browser, made.url) as seen:
+        page = seen.page
+        seen.go("/analysis")
+        expect(page.locator("#analysis")).to_contain_text("There is no analysis yet")
+        click(page, "Analyze now", "Analyze")
+        expect(page.locator("#analysis")).to_contain_text("Forecast", timeout=LONG_MS)
+        expect(page.locator("[data-entity=chats] .bar-picture")).to_have_count(1)
+        expect(page.locator("#analysis")).to_contain_text("im.recent.list")

@@ -85,3 +85,17 @@ def test_the_theme_follows_the_system_until_another_is_chosen(browser: Browser, 
         assert seen.page.evaluate(background) == light
         seen.page.get_by_role("button", name="Theme: light").click()
         assert seen.page.evaluate(background) == dark
+
+
+def test_on_paper_stands_what_is_known_without_what_is_clicked(browser: Browser, finished: Desk, screens: Path) -> None:
+    with watched(browser, finished.url) as seen:
+        seen.go("/")
+        seen.page.emulate_media(media="print", color_scheme="dark")
+        assert seen.page.locator("#verdict").is_visible()
+        assert not seen.page.locator("header nav").is_visible()
+        assert not seen.page.locator("#actions button").first.is_visible()
+        assert (
+            seen.page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")
+            == "rgb(255, 255, 255)"
+        )
+        seen.page.screenshot(path=screens / "front-en-paper.png", full_page=True)

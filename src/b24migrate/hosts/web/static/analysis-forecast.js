@@ -5,7 +5,9 @@ import { duration, number, signedPercent } from "./format.js";
 import { sentence } from "./texts.js";
 import { known, named, say } from "./words.js";
 
-const PARTS = ["get_s", "fetch_s", "upload_s", "set_s"];
+const PARTS = { // what is shown as one: the times it is made of
+  fields: ["fields_s"], read: ["get_s"], files: ["fetch_s", "upload_s"], import: ["set_s", "late_s"], verify: ["verify_s"],
+};
 const WIDTH = 1000;
 
 export function forecastPart(forecast) {
@@ -15,17 +17,19 @@ export function forecastPart(forecast) {
     h("p", { class: "forecast-total" }, say("about", { number: duration(forecast.total_s) })),
     h("p", { class: "lead" }, say("analysis.between", { range: timeRange(forecast.low_s, forecast.high_s) }), " ",
       why ? [say("analysis.limited_by", { why }), method ? [" ", h("code", {}, method)] : null, "."] : null),
-    h("div", { class: "legend" }, PARTS.map((part) => h("span", {}, svg("svg", { class: "sample", viewBox: "0 0 28 10", "aria-hidden": "true" },
+    h("div", { class: "legend" }, Object.keys(PARTS).map((part) => h("span", {}, svg("svg", { class: "sample", viewBox: "0 0 28 10", "aria-hidden": "true" },
       svg("rect", { class: `part ${part}`, x: 0, y: 0, width: 28, height: 10 })), say(`analysis.part.${part}`)))),
     h("table", { class: "cards bars", role: "table" },
       h("caption", { class: "unseen" }, say("analysis.forecast")),
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ["entity", "bar", "time", "range", "limit"].map((name) => h("th", {
         scope: "col", role: "columnheader", class: name === "time" || name === "range" ? "number" : null,
       }, say(`analysis.column.${name}`))))),
-      h("tbody", { role: "rowgroup" }, forecast.entities.map((one) => row(one, longest)))));
+      h("tbody", { role: "rowgroup" }, forecast.entities.map((one) => row(one, longest)))),
+    h("p", { class: "hint" }, say("analysis.side_by_side")));
 }
 
-const spent = (one) => PARTS.reduce((sum, part) => sum + one[part], 0);
+const lasts = (one, part) => PARTS[part].reduce((sum, name) => sum + (one[name] ?? 0), 0);
+const spent = (one) => Object.keys(PARTS).reduce((sum, part) => sum + lasts(one, part), 0);
 
 function row(one, longest) {
   const [why, method] = limitedBy(one);
@@ -42,12 +46,12 @@ const cell = (name, content, kind = null) => h("td", { role: "cell", class: kind
 function bar(one, longest) {
   const x = (seconds) => Math.round((WIDTH * seconds) / longest);
   let at = 0;
-  const parts = PARTS.filter((part) => one[part] > 0).map((part) => {
-    const rect = svg("rect", { class: `part ${part}`, x: x(at), y: 3, width: Math.max(2, x(one[part])), height: 14 });
-    at += one[part];
+  const parts = Object.keys(PARTS).filter((part) => lasts(one, part) > 0).map((part) => {
+    const rect = svg("rect", { class: `part ${part}`, x: x(at), y: 3, width: Math.max(2, x(lasts(one, part))), height: 14 });
+    at += lasts(one, part);
     return rect;
   });
-  const label = PARTS.map((part) => `${say(`analysis.part.${part}`)} ${duration(one[part])}`).join(", ");
+  const label = Object.keys(PARTS).map((part) => `${say(`analysis.part.${part}`)} ${duration(lasts(one, part))}`).join(", ");
   return svg("svg", { viewBox: `0 0 ${WIDTH} 20`, preserveAspectRatio: "none", role: "img", "aria-label": label, class: "bar-picture" },
     parts, svg("path", { class: "whisker", d: `M${x(one.low_s)} 10H${x(one.high_s)}M${x(one.low_s)} 5V15M${x(one.high_s)} 5V15` }));
 }

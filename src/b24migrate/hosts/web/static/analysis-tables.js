@@ -24,7 +24,7 @@ export const fieldsPart = (fields) => part("fields", ["field", "label", "entity"
 function fill(one) {
   const share = one.of ? one.filled / one.of : 0;
   return h("span", { class: "fill" }, svg("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
-    svg("rect", { class: "track", x: 0, y: 0, width: 100, height: 8 }), svg("rect", { class: "part get_s", x: 0, y: 0, width: 100 * share, height: 8 })),
+    svg("rect", { class: "track", x: 0, y: 0, width: 100, height: 8 }), svg("rect", { class: "part read", x: 0, y: 0, width: 100 * share, height: 8 })),
     h("span", { class: "number" }, percent(share)), h("span", { class: "hint" }, say("analysis.filled_of", { filled: number(one.filled), of: number(one.of) })));
 }
 
