@@ -10,6 +10,11 @@ import pytest
 from tests.web.desk import NOBODY, Desk, configured, dashboard
 
 from b24migrate.entities import catalog
+from b24migrate.errors import Halted
+from b24migrate.hosts.web.seeing import Eye
+from b24migrate.pipeline import plan
+from b24migrate.pipeline.overview import Looking
+from b24migrate.pipeline.overview.model import Overview
 from b24migrate.ports import FINDINGS, RegisterRow
 
 
@@ -52,6 +57,12 @@ def test_the_history_comes_oldest_first(moved: Desk) -> None:
     assert [one["at"] for one in points] == sorted(one["at"] for one in points)
     assert moved.look("history", since=points[-1]["at"])["points"] == points[-1:]
     assert moved.look("history", since="2999-01-01T00:00:00Z")["points"] == []
+
+
+@pytest.mark.parametrize("since", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_the_ends_of_time_are_times(moved: Desk, since: str) -> None:
+    everything = moved.look("history")["points"]
+    assert moved.look("history", since=since)["points"] == (everything if since < "2" else [])
 
 
 def test_errors_come_with_their_fix_and_the_records_that_failed(moved: Desk) -> None:
@@ -182,6 +193,44 @@ def test_a_configuration_that_was_mended_is_taken_up_by_itself(tmp_path: Path) -
         assert desk.look("session")["source"] == "https://cloud.example"
 
 
+def test_a_configuration_that_was_away_for_a_moment_is_taken_up(tmp_path: Path) -> None:
+    config = configured(tmp_path, *NOBODY)
+    with dashboard(config) as desk:
+        assert desk.look("session")["source"] == "https://cloud.example"
+        config.unlink()
+        assert desk.look("session")["source"] == "https://cloud.example"
+        configured(tmp_path, NOBODY[0].replace("cloud", "another"), NOBODY[1])
+        assert desk.look("session")["source"] == "https://another.example"
+
+
+def test_a_store_that_was_begun_anew_is_the_one_that_is_shown(tmp_path: Path) -> None:
+    with dashboard(configured(tmp_path, *NOBODY)) as desk:
+        with desk.context.app() as app:
+            plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)))
+            place = Path(str(app.work.store.describe()["place"]))
+        assert desk.look("overview")["run"]
+        for one in place.parent.glob(f"{place.name}*"):
+            one.unlink()
+        assert desk.look("findings")["total"] == 0
+        assert desk.post("pause").status == 409
+        assert place.exists()
+
+
+def test_no_decision_rests_on_a_look_that_failed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who only looks may see what was there a moment ago."""
+
+    def away(_: Looking) -> Overview:
+        raise Halted("The disk is away.", code="STORE_REFUSED")
+
+    eye = Eye(desk.context)
+    before = eye.look()
+    monkeypatch.setattr(Looking, "look", away)
+    eye.blink()
+    assert eye.look() is before
+    with pytest.raises(Halted, match="away"):
+        eye.look(fresh=True)
+
+
 def test_metrics_are_those_of_the_command_line(moved: Desk) -> None:
     reply = moved.get("/metrics")
     assert reply.headers["content-type"].startswith("text/plain")
@@ -190,8 +239,6 @@ def test_metrics_are_those_of_the_command_line(moved: Desk) -> None:
 
 def test_many_who_look_at_once_cost_one_look(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     from concurrent.futures import ThreadPoolExecutor
-
-    from b24migrate.pipeline.overview import Looking
 
     looks: list[int] = []
     whole = Looking.look

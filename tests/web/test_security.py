@@ -15,6 +15,7 @@ from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, Reply, configured, dashb
 from b24migrate.errors import BadConfiguration
 from b24migrate.hosts.web.acting import acting
 from b24migrate.hosts.web.answers import Refused
+from b24migrate.hosts.web.context import SECRETS_REMEMBERED
 from b24migrate.hosts.web.security import CSP, Doors, Latch, Patience, host_name, origin_of, usable
 from b24migrate.hosts.web.seeing import Eye
 
@@ -77,6 +78,13 @@ def test_a_name_that_was_made_to_lead_here_is_refused(quiet: Desk, host: str, pa
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "LOCALHOST:8724", "[::1]:80", "localhost."])
 def test_loopback_by_any_of_its_names_is_served(quiet: Desk, host: str) -> None:
     assert quiet.send("GET", "/api/v1/session", {"Host": host}).status == 200
+
+
+@pytest.mark.parametrize("second", ["evil.example", "localhost"])
+def test_two_hosts_are_none(quiet: Desk, second: str) -> None:
+    with socket.create_connection((quiet.host, quiet.port), timeout=10) as one:
+        one.sendall(f"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\nHost: {second}\r\n\r\n".encode())
+        assert one.recv(100).split()[1] in (b"400", b"421")
 
 
 def test_a_host_that_was_let_in_by_name_is_served_and_needs_the_token(tmp_path: Path) -> None:
@@ -506,3 +514,15 @@ def test_no_answer_shows_a_secret_even_if_the_store_does(desk: Desk) -> None:
     assert found["expected"].startswith("see https://cloud.example/rest/1/")
     for reply in said:
         assert b"s3cretofthe" not in reply.body
+
+
+def test_a_secret_that_was_replaced_is_not_forgotten_however_often_the_store_is_opened(tmp_path: Path) -> None:
+    config = configured(tmp_path, *NOBODY)
+    with dashboard(config) as desk:
+        desk.look("session")
+        configured(tmp_path, NOBODY[0].replace("s3cret", "an0ther"), NOBODY[1])
+        for _ in range(SECRETS_REMEMBERED + 1):
+            desk.look("session")
+            desk.context.keeper.close()
+        assert "s3cret" not in desk.context.redact(NOBODY[0])
+        assert "an0ther" not in desk.context.redact(NOBODY[0].replace("s3cret", "an0ther"))

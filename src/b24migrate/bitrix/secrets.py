@@ -18,6 +18,9 @@ class Redactor:
         known = {webhook.secret: webhook.tag for webhook in webhooks}
         self._secrets = [_Secret(secret, known[secret]) for secret in sorted(known, key=len, reverse=True)]
 
+    def knows_as_much_as(self, other: Redactor) -> bool:
+        return [one.text for one in self._secrets] == [one.text for one in other._secrets]
+
     def redact(self, text: str) -> str:
         """For people: the secret's place is taken by the first digits of its hash."""
         for secret in self._secrets:

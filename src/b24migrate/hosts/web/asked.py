@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Header, Path, Query, Request, Security
@@ -38,6 +38,16 @@ def _no_number(said: object) -> object:
     if isinstance(said, str) and "T" not in said.upper():
         raise ValueError("is no time; write it like 2026-03-01T12:30:00Z")
     return said
+
+
+def _in_utc(said: datetime | None) -> datetime | None:
+    """Without a zone it is UTC already. At the very ends of time there is no hour to go on to."""
+    if said is None or said.tzinfo is None:
+        return said and said.replace(tzinfo=UTC)
+    try:
+        return said.astimezone(UTC)
+    except OverflowError:
+        return said.replace(tzinfo=UTC)  # less than a day off, a thousand years from here
 
 
 def _enum(*known: str, empty: bool = True) -> dict[str, Any]:
@@ -97,7 +107,10 @@ Sought = Annotated[
     str, Query(description="An id, an e-mail address or a part of a title.", min_length=1, max_length=LONGEST_TEXT)
 ]
 Since = Annotated[
-    datetime | None, BeforeValidator(_no_number), Query(description="Only what came after; nothing: all of it.")
+    datetime | None,
+    BeforeValidator(_no_number),
+    AfterValidator(_in_utc),
+    Query(description="Only what came after; nothing: all of it."),
 ]
 
 EntityName = Annotated[str, one_of(*ENTITIES), Field(json_schema_extra=_enum(*ENTITIES, empty=False), min_length=1)]

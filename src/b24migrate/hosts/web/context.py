@@ -4,12 +4,13 @@ the secrets that no answer shows, and who begins what is asked for."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from b24migrate import __version__
+from b24migrate.bitrix.secrets import Redactor
 from b24migrate.errors import BadConfiguration
 from b24migrate.hosts.functions.keeper import Keeper
 from b24migrate.hosts.web.actions import ProcessStarter, Starter
@@ -57,8 +58,9 @@ class Context:
     kept: Keeper | None = None  # the application of who serves us; None: one of our own
 
     def __post_init__(self) -> None:
-        self._redactors: list[Callable[[str], str]] = []
+        self._redactors: list[Redactor] = []
         self._stamp: object = None
+        self._file: tuple[Path, object] | None = None  # that the store is in, and which one it was
         self._stamping = threading.Lock()
         self.portals = Portals()
         self._known: Settings | None = None
@@ -79,8 +81,8 @@ class Context:
 
     def redact(self, text: str) -> str:
         """Without any secret that was ever known here: one that was replaced may still be in somebody's hands."""
-        for redact in self._redactors:
-            text = redact(text)
+        for redactor in self._redactors:
+            text = redactor.redact(text)
         return text
 
     def session(self, language: str) -> Session:
@@ -100,6 +102,8 @@ class Context:
     def _opened(self) -> Iterator[App]:
         settings = self._loaded()
         with open_app(settings) as app:
+            place = Path(str(app.work.store.describe()["place"]))
+            self._file = place, _which(place)
             yield app
 
     def _loaded(self) -> Settings:
@@ -120,7 +124,9 @@ class Context:
         source = "" if "source" in settings.absent else settings.source.webhooks[0].origin
         target = "" if "target" in settings.absent else settings.target.parsed.origin
         self.portals = Portals(source, target, cannot)
-        self._redactors = [settings.redactor.redact, *self._redactors][:SECRETS_REMEMBERED]
+        redactor = settings.redactor
+        others = [one for one in self._redactors if not one.knows_as_much_as(redactor)]
+        self._redactors = [redactor, *others][:SECRETS_REMEMBERED]
         self._known = settings
 
     def _places(self) -> Places:
@@ -128,12 +134,30 @@ class Context:
             return Places.beside(app.settings.store.log_file)
 
     def _has_changed(self) -> bool:
-        """Whether the configuration is another than when it was last looked at."""
-        try:
-            about = (self.config or Path(DEFAULT_FILE)).stat()
-            stamp: object = (about.st_mtime_ns, about.st_size, about.st_ino)
-        except OSError:
-            stamp = None
+        """Whether the configuration is another than when it was last looked at. So is a store whose file was taken
+        away or replaced: the one that is open is nobody else's any more."""
+        stamp = _stamp(self.config or Path(DEFAULT_FILE))
         with self._stamping:
-            before, self._stamp = self._stamp, stamp
-        return before is not None and stamp is not None and before != stamp
+            before = self._stamp
+            self._stamp = stamp or before  # who writes it anew may take it away for a moment
+        if before is not None and stamp is not None and before != stamp:
+            return True
+        file = self._file
+        return file is not None and _which(file[0]) != file[1]
+
+
+def _stamp(path: Path) -> object:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
+def _which(path: Path) -> object:
+    """None: a store that is in no file."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino

@@ -55,7 +55,7 @@ class Guard:
 
     def _refuse(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
-        self._doors.refuse(headers.get("host", ""))
+        self._doors.refuse(",".join(headers.getlist("host")))  # of two, each reader could take another
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             raise Refused(414, "DASHBOARD_ADDRESS", "address")
         path = scope["path"]

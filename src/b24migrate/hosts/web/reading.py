@@ -57,9 +57,8 @@ def reading(context: Context, eye: Eye) -> APIRouter:
 
     @router.get("/history", response_model=History, summary="The chart: how the numbers grew, oldest first")
     def history(since: Since = None) -> Answer:
-        begins = "" if since is None else utc_text(since.astimezone(UTC) if since.tzinfo else since.replace(tzinfo=UTC))
         with context.app() as app:
-            return Answer(History(tuple(points(app.work.store, begins))))
+            return Answer(History(tuple(points(app.work.store, utc_text(since) if since else ""))))
 
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
     def errors(speaks: Speaks) -> Answer:

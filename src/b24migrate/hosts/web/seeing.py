@@ -39,7 +39,7 @@ class Eye:
             self._looking.acquire()
         try:
             if self._seen is None or fresh or not self._is_of(since) or self._now() >= self._due_s:
-                self._seen = self._look()
+                self._seen = self._look(fresh=fresh)
                 self._since = self._since if since is WHATEVER else since
             return self._seen
         finally:
@@ -52,13 +52,13 @@ class Eye:
         """What was seen is old: something was changed from here."""
         self._due_s = 0.0
 
-    def _look(self) -> Overview:
+    def _look(self, *, fresh: bool) -> Overview:
         began_s = self._now()
         try:
             with self._context.app() as app:
                 found = self._viewer(app.work).look()
         except MigrationError:
-            if self._seen is None or began_s - self._seen_s > OLDEST_S:
+            if self._seen is None or fresh or began_s - self._seen_s > OLDEST_S:
                 raise
             self._due_s = began_s + EVERY_S  # a far store may miss a beat
             return self._seen
