@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -19,7 +20,7 @@ import pytest
 from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, answering
 from tests.web.desk import NOBODY, Desk, configured, dashboard, portals
 
-from b24migrate.hosts.web.actions import ProcessStarter
+from b24migrate.hosts.web.actions import LAST_WORDS, ProcessStarter
 from b24migrate.hosts.web.notes import LastAction, Places, held, is_held, note, read
 
 PATIENCE_S = 90.0
@@ -199,6 +200,39 @@ def test_a_note_appears_whole_and_what_is_none_is_nothing(tmp_path: Path) -> Non
     assert read(path) == LastAction("run", "now", 3, "a", "b", "c")
     path.write_bytes(b"\xff{")
     assert read(path) is None
+
+
+def test_half_a_character_does_not_keep_an_end_from_being_noted(tmp_path: Path) -> None:
+    note(tmp_path / "note", LastAction("run", "now", 4, "a \ud83d", "b", "c"))
+    assert read(tmp_path / "note") == LastAction("run", "now", 4, "a ?", "b", "c")
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_what_was_noted(tmp_path: Path) -> None:
+    from b24migrate.errors import Halted
+
+    before = LastAction("run", "now", 0)
+    note(tmp_path / "note", before)
+    allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, allowed[1]))
+    try:
+        with pytest.raises(Halted, match="cannot be written"):
+            note(tmp_path / "note", LastAction("resume", "later"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
+    assert read(tmp_path / "note") == before
+    assert [one.name for one in tmp_path.iterdir()] == ["note"]
+
+
+def test_last_words_are_cut_when_they_are_clean(tmp_path: Path) -> None:
+    places = Places.beside(tmp_path / "b24migrate.log")
+    note(places.note, LastAction("run", "now", 1))
+    places.log.write_text(f"{'x' * 100_000} s3cretofthesource {'y' * (LAST_WORDS - 10)}", "utf-8")
+    starter = ProcessStarter(None, lambda: places, redact=lambda text: text.replace("s3cretofthesource", "***"))
+    last = starter.last()
+    assert last is not None
+    assert "thesource" not in last.message
+    assert last.message.endswith("y" * 1900)
+    assert len(last.message) <= LAST_WORDS
 
 
 def test_one_at_a_time_holds_the_lock(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ of its own that outlives the page; what it says before it has a run (a closed ga
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ from b24migrate.hosts.web.notes import LastAction, Places, busy, held, is_held, 
 
 LEAVING_S = 5.0
 LAST_WORDS = 2000  # characters of what a process said that ended without an explanation
+LAST_BYTES = 64 * 1024  # of its log are read
 WELL_TOLD = (0, 3, 4, 5)  # how a run ended, the front page says
 VANISHED = "ACTION_VANISHED"
 RUN, RESUME, RETRY, ANALYZE = "run", "resume", "retry", "analyze"
@@ -110,11 +112,14 @@ class ProcessStarter:
                 raise Halted(message, code=VANISHED, hint="Start it on the command line.") from None
 
     def _last_words(self, places: Places) -> str:
+        """Cut when they are clean: half a secret is not known for one."""
         try:
-            said = places.log.read_bytes()[-LAST_WORDS:].decode("utf-8", "replace").strip()
+            with places.log.open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
+                said = log.read().decode("utf-8", "replace")
         except OSError:
-            said = ""
-        return self._redact(said)
+            return ""
+        return self._redact(said)[-LAST_WORDS:].strip()
 
 
 @contextmanager

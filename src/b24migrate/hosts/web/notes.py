@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -98,8 +98,7 @@ def private(path: Path) -> Iterator[int]:
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
-        hint = "Check its folder: what is started from the page writes there what it says."
-        raise Halted(f"{path} cannot be written: {error.strerror}.", code="STORE_REFUSED", hint=hint) from None
+        raise _unwritable(path, error) from None
     try:
         with suppress(OSError):
             path.chmod(0o600)  # one that was there before
@@ -109,11 +108,21 @@ def private(path: Path) -> Iterator[int]:
 
 
 def note(path: Path, action: LastAction) -> None:
-    """It appears whole."""
+    """It appears whole. Raises Halted when the disk is full, for one."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    with private(fresh) as file:
-        os.write(file, msgspec.json.encode(action))
-    fresh.replace(path)
+    said = {name: getattr(action, name).encode("utf-8", "replace").decode() for name in ("message", "hint", "code")}
+    try:
+        with private(fresh) as file:
+            os.write(file, msgspec.json.encode(replace(action, **said)))
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> Halted:
+    hint = "Check its folder: what is started from the page writes there what it says."
+    return Halted(f"{path} cannot be written: {error.strerror}.", code="STORE_REFUSED", hint=hint)
 
 
 def read(path: Path) -> LastAction | None:
