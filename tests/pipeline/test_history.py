@@ -17,6 +17,7 @@ from b24migrate.pipeline.overview import Looking, history, points, remember
 from b24migrate.pipeline.overview.history import MOST, Moment, cut, keep, moments, recent, thin, too_many
 from b24migrate.pipeline.overview.model import Point
 from b24migrate.pipeline.overview.pace import at_work, gap_s, speed
+from b24migrate.ports import HISTORY, RegisterRow
 from b24migrate.wiring import App
 
 BEGAN = datetime(2026, 3, 1, 23, 50, tzinfo=UTC)
@@ -135,3 +136,13 @@ def test_a_run_that_is_conducted_is_remembered_without_being_asked(small: World)
         now = Looking(app.work).look()
     assert last.run == (now.run.id if now.run else "")
     assert last.point.imported == now.progress.imported > 0
+
+
+def test_a_moment_that_nobody_understands_stops_no_migration(small: World) -> None:
+    """Such as one of a later version."""
+    with small.app() as app:
+        keep(app.work.store, moment(0))
+        row = app.work.store.rows(HISTORY)[0]
+        alien = {**row.values, "More": {**row.values["More"], "mood": "fine"}}
+        app.work.store.write(HISTORY, [RegisterRow(cut(small.clock.now()), alien)])
+        assert app.runner.run(["users"], tick=small.leap()).exit_code == 0

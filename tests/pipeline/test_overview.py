@@ -435,3 +435,20 @@ def test_with_an_analysis_seconds_weigh(made: World) -> None:
     first = seen[0].progress
     assert first.left_basis == "forecast"
     assert first.left_s == pytest.approx(1000, rel=0.05)
+
+
+def test_a_start_that_died_on_its_way_is_a_standstill_that_can_be_gone_on_with(made: World) -> None:
+    class Died(BaseException):
+        pass
+
+    def dies(*_: object) -> None:
+        raise Died
+
+    with made.app() as app:
+        with pytest.raises(Died):
+            plan.begin(app.work.store, made.clock, plan.Plan(("users",)), dies)
+        assert overview(app.work).now.verdict is Verdict.BEGINNING
+        made.clock.sleep(plan.BEGINNING_S)
+        assert overview(app.work).now.verdict is Verdict.STILL
+        app.runner.resume(tick=made.leap())
+        assert overview(app.work).now.verdict is Verdict.DONE

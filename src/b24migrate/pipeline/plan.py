@@ -16,6 +16,7 @@ from b24migrate.streams import PHASES
 
 CURRENT = "current"
 BEGINNING, ACTIVE, PAUSED, ENDED = "beginning", "active", "paused", "ended"
+BEGINNING_S = 600.0  # whoever has been starting a run for longer is dead
 UNDER_WAY = "RUN_UNDER_WAY"
 ON_PAUSE = "RUN_PAUSED"
 NO_RUN = "NO_RUN"

@@ -25,7 +25,6 @@ from b24migrate.streams import PHASES
 from b24migrate.wiring import App
 
 OK, ACCEPTED, USAGE, CONFLICT, GATE, CONFIGURATION, BUG, UNAVAILABLE = 200, 202, 400, 409, 412, 422, 500, 503
-BEGINNING_S = 600.0  # whoever has been starting a run for longer is dead
 
 
 class Reply(NamedTuple):
@@ -158,7 +157,7 @@ def _refuse_a_second(app: App, wanted: Plan) -> None:
     if run is None:
         return
     begun = datetime.fromisoformat(run.started) if run.started else app.work.clock.now()
-    beginning = run.state == plan.BEGINNING and app.work.clock.now() - begun < timedelta(seconds=BEGINNING_S)
+    beginning = run.state == plan.BEGINNING and app.work.clock.now() - begun < timedelta(seconds=plan.BEGINNING_S)
     if beginning or (run.under_way and run.plan != wanted):
         raise _under_way(run)
 

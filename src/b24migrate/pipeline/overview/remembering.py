@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from b24migrate.errors import MigrationError
+from b24migrate.events import Noted
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.overview import history
 from b24migrate.pipeline.overview.looking import Looking
@@ -27,6 +28,7 @@ class Remembering:
         self._looking = Looking(work)
         self._due = self._due_really = 0.0  # by the clock, which may be fast, and by the time that a look costs
         self._cost_s = 0.0
+        self._told = False
 
     def tick(self) -> None:
         if self._work.clock.monotonic() >= self._due and time.monotonic() >= self._due_really:
@@ -42,7 +44,15 @@ class Remembering:
             history.thin(self._work.store)
         except MigrationError:
             pass
+        except Exception as bug:  # noqa: BLE001 (a chart with a gap is better than a migration that stops)
+            self._tell(bug)
         ended = time.monotonic()
         self._cost_s = ended - began
         self._due = self._work.clock.monotonic() + self._every_s
         self._due_really = ended + self._cost_s / LOOKING_SHARE
+
+    def _tell(self, bug: Exception) -> None:
+        """Once."""
+        if not self._told:
+            self._told = True
+            self._work.tell(Noted("warning", f"How far it is cannot be remembered ({type(bug).__name__}); it goes on."))

@@ -45,7 +45,8 @@ def now(
     if told is not None:
         return Now(told, run.finished or _text(still.since), (), stuck, message=run.message, spent_s=spent_s)
     if run.state == plan.BEGINNING:
-        return Now(Verdict.BEGINNING, run.started, spent_s=spent_s)
+        begins = Verdict.BEGINNING if spent_s < plan.BEGINNING_S else Verdict.STILL
+        return Now(begins, run.started, spent_s=spent_s)
     if outages:
         one = outages[0]
         portals = tuple(other.portal for other in outages)
