@@ -97,3 +97,13 @@ def test_what_is_begun_on_the_page_is_done_by_messages(host: Host) -> None:
     assert seen["run"]["entities"] == ["users"]
     people = next(one for one in seen["entities"] if one["name"] == "users")["streams"]
     assert sum(one["staged"] for one in people) > 0
+
+
+@pytest.mark.usefixtures("token")
+@pytest.mark.parametrize("me", ["198.51.100.7:4711", "198.51.100.7", "[2001:db8::7]:4711", "2001:db8::7"])
+def test_who_guesses_locks_out_only_himself(host: Host, me: str) -> None:
+    wrong = {"Authorization": "Bearer not-the-token-at-all"}
+    tries = [ask(host, "GET", "/api/v1/session", {**wrong, "X-Forwarded-For": f"10.0.0.{n}, {me}"}) for n in range(8)]
+    assert [one.status for one in tries] == [401] * 5 + [429] * 3
+    assert ask(host, "GET", "/api/v1/session", {**BEARER, "X-Forwarded-For": me}).status == 429
+    assert ask(host, "GET", "/api/v1/session", {**BEARER, "X-Forwarded-For": f"{me}, 203.0.113.9:1"}).status == 200

@@ -19,6 +19,7 @@ from b24migrate.settings import dashboard_names, dashboard_token
 
 if TYPE_CHECKING:
     from azure.functions import AsgiMiddleware
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 OFF = "The dashboard is not switched on here."
 SWITCH = "Set B24MIGRATE_DASHBOARD_TOKEN to a token of at least 16 characters, or to keyvault:NAME."
@@ -61,7 +62,7 @@ class Dashboard:
             starter=Requests(self._keeper),
             kept=self._keeper,
         )
-        return func.AsgiMiddleware(application(context))  # type: ignore[no-untyped-call]
+        return func.AsgiMiddleware(_told_who_asks(application(context)))  # type: ignore[no-untyped-call]
 
 
 class Requests:
@@ -89,6 +90,21 @@ class Requests:
     def last(self) -> LastAction | None:
         """What was refused was told at once."""
         return None
+
+
+def _told_who_asks(app: ASGIApp) -> ASGIApp:
+    """The middleware does not say who asks, and without it whoever guesses would lock everybody out. The last address
+    is what Azure's own front door has seen; those before it anybody can make up."""
+
+    async def asked(scope: Scope, receive: Receive, send: Send) -> None:
+        from b24migrate.hosts.web.security import host_name
+
+        sent = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        said = sent.get(b"x-forwarded-for", "").rpartition(",")[2].strip()
+        bare = f"[{said}]" if said.count(":") > 1 and not said.startswith("[") else said
+        await app({**scope, "client": (host_name(bare), 0)}, receive, send)
+
+    return asked
 
 
 def _done(reply: Reply) -> None:
