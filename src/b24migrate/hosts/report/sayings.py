@@ -7,7 +7,7 @@ English one is told by the other; whatever was filled in is looked at in the sam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from b24migrate.hosts.words import DEFAULT, Words
@@ -73,10 +73,20 @@ class Sayings:
             return whole
         for between in ("; ", ", "):
             parts = text.split(between)
-            told = [self._told(part, deep - 1) or "" for part in parts]
-            if len(parts) > 1 and all(told):
+            told = self._each(parts, deep - 1) if len(parts) > 1 else None
+            if told is not None:
                 return between.join(told)
         return None
+
+    def _each(self, parts: Sequence[str], deep: int) -> list[str] | None:
+        """None as soon as one of them fits nothing: what people write may have a thousand commas."""
+        told = []
+        for part in parts:
+            one = self._told(part, deep)
+            if not one:
+                return None
+            told.append(one)
+        return told
 
     def _whole(self, text: str, deep: int) -> Iterator[str]:
         for saying in self._known:
