@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
-from tests.browser.desk import ROOT, SMALL, Desk, desk
+from tests.browser.desk import PATIENCE_S, ROOT, SMALL, Desk, desk
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -18,6 +18,7 @@ FLAGS = [
 ]
 SCREENS = Path(os.environ.get("B24MIGRATE_ARTIFACTS") or ROOT / "artifacts") / "screens"
 FLAWED = (*SMALL, "--bad-users", "1", "--foreign-chats", "0.5")
+GROUP = "2"
 LENIENT = "[run]\nuser_coverage = 0.5\n"
 
 
@@ -34,10 +35,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """Analyzed and migrated, with something to look at: a person without an e-mail, and what refers to her."""
+    """Analyzed and migrated, with something to look at: a person without an e-mail, what refers to her, and a group
+    that somebody has renamed on the box before verify came."""
     with desk(tmp_path_factory.mktemp("finished"), FLAWED, more=LENIENT) as made:
         assert made.command("analyze").returncode == 0
-        assert made.command("run").returncode == 5
+        with made.running("run") as run:
+            made.target_has("groups")
+            made.edit_box("groups", GROUP, NAME="Renamed on the box")
+            assert run.wait(PATIENCE_S) == 5
+        assert made.ask("/overview")["findings"] == 1
         yield made
 
 

@@ -62,6 +62,25 @@ class Desk:
         command = [sys.executable, "-m", "b24migrate", "--config", str(self.config), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=environ())
 
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+        command = [sys.executable, "-m", "b24migrate", "--config", str(self.config), *arguments]
+        nowhere = subprocess.DEVNULL
+        with subprocess.Popen(command, stdout=nowhere, stderr=nowhere, env=environ()) as process:
+            yield process
+
+    def target_has(self, stream: str) -> None:
+        until_s = time.monotonic() + PATIENCE_S
+        while not self.target.portal.imports.dump(stream):
+            if time.monotonic() > until_s:
+                raise TimeoutError(f"The box has no {stream}.")
+            time.sleep(0.02)
+
+    def edit_box(self, stream: str, source_id: str, **fields: Any) -> None:
+        imports = self.target.portal.imports
+        (row,) = (one for one in imports.dump(stream) if one["key"] == f"source:{stream}:{source_id}")
+        imports.edit(stream, str(row["id"]), fields)
+
     def wait_for(self, *verdicts: str) -> str:
         """By the API; who looks at the page asks the page."""
         until_s = time.monotonic() + PATIENCE_S

@@ -18,6 +18,7 @@ PAGES = {
     "findings": "/findings",
     "search": "/search?q=ова",
     "record": "/records/users/3",
+    "different-record": "/records/groups/2",
     "failed-record": "/records/users/12",
     "analysis": "/analysis",
     "api": "/api",
