@@ -40,7 +40,7 @@ def about(words: Words, left_s: float) -> str:
     step = (
         MINUTE if left_s < 30 * MINUTE else 5 * MINUTE if left_s < 2 * HOUR else 10 * MINUTE if left_s < DAY else HOUR
     )
-    return duration(words, round(left_s / step) * step)
+    return words("status.time.about", time=duration(words, round(left_s / step) * step))
 
 
 def clock_time(words: Words, at: str, now: str, zone: tzinfo | None = None) -> str:
