@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +16,11 @@ from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, Reply, configured, dashb
 from b24migrate.errors import BadConfiguration
 from b24migrate.hosts.web.acting import acting
 from b24migrate.hosts.web.answers import Refused
-from b24migrate.hosts.web.context import SECRETS_REMEMBERED
+from b24migrate.hosts.web.application import application
+from b24migrate.hosts.web.context import SECRETS_REMEMBERED, Context, Session
 from b24migrate.hosts.web.security import CSP, Doors, Latch, Patience, host_name, origin_of, usable
 from b24migrate.hosts.web.seeing import Eye
+from b24migrate.hosts.web.server import listening, served
 
 CHANGES = ("run", "pause", "resume", "retry", "analysis", "login", "logout")
 EVERYWHERE = (
@@ -469,6 +472,35 @@ def test_who_sends_nothing_does_not_keep_others_waiting(quiet: Desk) -> None:
     finally:
         for one in silent:
             one.close()
+
+
+ASKED, HALF_ASKED = b"GET /login HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / HTTP/1.1\r\nHost: localh"
+
+
+@pytest.mark.parametrize(("before", "begun"), [(b"", b""), (b"", HALF_ASKED), (ASKED, HALF_ASKED)])
+def test_who_begins_to_ask_and_does_not_go_on_is_let_go(tmp_path: Path, before: bytes, begun: bytes) -> None:
+    app, place = application(Context(configured(tmp_path, *NOBODY))), listening("127.0.0.1", 0)
+    with served(app, place, silent_s=0.3), socket.create_connection(place.getsockname(), timeout=10) as one:
+        one.sendall(before)
+        assert not before or one.recv(65536).startswith(b"HTTP/1.1 200")
+        one.sendall(begun)
+        while one.recv(65536):
+            pass  # the rest of what was asked before
+
+
+def test_who_waits_long_for_an_answer_gets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, let_go = threading.Event(), threading.Event()
+
+    def slow(*_: object) -> Session:
+        asked.set()
+        assert not let_go.wait(1.0)
+        return Session("1", "", "", "", "", "en", ("en",), token=False, cannot_start=None)
+
+    monkeypatch.setattr(Context, "session", slow)
+    app, place = application(Context(configured(tmp_path, *NOBODY))), listening("127.0.0.1", 0)
+    with served(app, place, silent_s=0.3), socket.create_connection(place.getsockname(), timeout=10) as one:
+        one.sendall(b"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert one.recv(12) == b"HTTP/1.1 200"
 
 
 # ---------------------------------------------------------------- bugs and secrets

@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import anyio
 import uvicorn
@@ -17,9 +19,25 @@ from b24migrate.errors import BadConfiguration, Halted
 AT_ONCE = 200  # connections
 ENDING_S = 3
 START_S = 10.0
+SILENT_S = 10.0  # a connection that asks for nothing takes the place of one that does
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, silent_s: float) -> None:
+        super().__init__(config)
+        self._silent_s = silent_s
+        self._silent_since: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second. The library waits for ever for who has begun to ask, and does not go on."""
+        now_s = time.monotonic()
+        for one in list(self.server_state.connections):
+            if not _is_silent(one):
+                self._silent_since.pop(one, None)
+            elif now_s - self._silent_since.setdefault(one, now_s) > self._silent_s:
+                one.transport.close()
+        return await super().on_tick(counter)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """The command line takes them."""
@@ -54,7 +72,7 @@ def address(place: socket.socket) -> str:
 
 
 @contextmanager
-def served(app: FastAPI, place: socket.socket) -> Iterator[None]:
+def served(app: FastAPI, place: socket.socket, *, silent_s: float = SILENT_S) -> Iterator[None]:
     """As long as the block lasts."""
     config = uvicorn.Config(
         app,
@@ -68,7 +86,7 @@ def served(app: FastAPI, place: socket.socket) -> Iterator[None]:
         timeout_keep_alive=30,
     )
     anyio.run(anyio.sleep, 0)  # imports what runs our handlers: otherwise the first visitor waits for it
-    server = _Server(config)
+    server = _Server(config, silent_s)
     thread = threading.Thread(target=server.run, args=([place],), name="b24migrate-web", daemon=True)
     thread.start()
     try:
@@ -78,6 +96,12 @@ def served(app: FastAPI, place: socket.socket) -> Iterator[None]:
         server.should_exit = True
         thread.join(ENDING_S * 2)
         place.close()
+
+
+def _is_silent(connection: Any) -> bool:
+    """It has not asked yet, or not again; between two questions the library itself looks at the clock."""
+    answered = connection.cycle is None or connection.cycle.response_complete
+    return answered and connection.timeout_keep_alive_task is None
 
 
 def _wait(server: uvicorn.Server, thread: threading.Thread) -> None:
