@@ -1,6 +1,6 @@
-"""A forecast from a sample, then what it foretold: `python -m bench.clients.foretold OPTIONS`.
+"""A forecast from a sample, then all that it foretold: `python -m bench.clients.foretold OPTIONS`.
 
-OPTIONS as for `ours`; the last of the steps is what is foretold, those before it only have to be done.
+OPTIONS as for `ours`, with `share` in place of steps. With `share` 0 nothing is foretold, and only the run is timed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import Any
 
 from b24migrate.clocks import FastClock
 from b24migrate.pipeline.survey import Limits, Meter, compared, survey
+from b24migrate.pipeline.survey.comparing import ALL
 from b24migrate.settings import load
-from b24migrate.wiring import open_app
+from b24migrate.wiring import App, open_app
 from bench.clients.meter import say
 from bench.clients.ours import configured
 
@@ -20,30 +21,34 @@ from bench.clients.ours import configured
 def main(options: dict[str, Any]) -> None:
     config = configured(options)
     clock, meter = FastClock(options["speed"]), Meter()
+    told: dict[str, Any] = {}
     with open_app(load(config), base=config.parent, clock=clock, meter=meter) as app:
-        *before, (name, phase) = options["steps"]
-        source = app.settings.source
-        limits = Limits(source.requests_per_second, source.bucket, source.operating_seconds)
-        entity = app.catalog.entity(name)
-        found = survey(app.work, meter, [entity], limits, timezone=source.zone, share=options["share"])
-        for step in before:
-            app.runner.run([step[0]], (step[1],))
-        clock.sleep(options["rest_s"])  # the portal forgets what the analysis has used up
-        ended = app.runner.run([name], (phase,))
-        if ended.exit_code:
-            raise SystemExit(f"{name}-{phase} ended with {ended.exit_code}: {ended.message}")
-        (said,) = [one for one in compared(app.work.store) if (one.entity, one.phase) == (name, phase)]
-        records = {one.name: sum(app.work.store.counts(one.table).values()) for one in entity.streams}
-        told = {one.stream: one.records.value for one in found.streams}
-        (range_of,) = [one for one in found.forecast.entities if one.entity == name]
-    say(
-        **said.to_json(),
-        records=records,
-        told=told,
-        requests=found.requests,
-        limited_by=range_of.limited_by,
-        method=range_of.method,
-    )
+        if options["share"]:
+            told = foretold(app, meter, options["share"])
+    with open_app(load(config), base=config.parent, clock=clock) as app:
+        began = clock.monotonic()
+        ended = app.runner.run(app.chosen())
+        took_s = clock.monotonic() - began
+        if ended.exit_code not in (0, 5):
+            raise SystemExit(f"the run ended with {ended.exit_code}: {ended.message}")
+        found = [one.to_json() for one in compared(app.work.store)]
+    say(**told, took_s=took_s, of_all={one["phase"]: one for one in found if one["entity"] == ALL}, phases=found)
+
+
+def foretold(app: App, meter: Meter, share: float) -> dict[str, Any]:
+    source = app.settings.source
+    limits = Limits(source.requests_per_second, source.bucket, source.operating_seconds)
+    made = survey(app.work, meter, app.catalog.entities, limits, timezone=source.zone, share=share)
+    forecast = made.forecast
+    return {
+        "total_s": forecast.total_s,
+        "low_s": forecast.low_s,
+        "high_s": forecast.high_s,
+        "limited_by": forecast.limited_by,
+        "method": forecast.method,
+        "requests": made.requests,
+        "what_ifs": {one.name: one.total_s for one in forecast.what_ifs},
+    }
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ def configured(options: dict[str, Any]) -> Path:
     config.write_text(
         f"[source]\nwebhook = {json.dumps(options['source'])}\n"
         f"requests_per_second = {options.get('per_second', 2)}\n"
+        f"bucket = {options.get('bucket', 50)}\n"
         f"operating_seconds = {options.get('operating_s', 480)}\n"
         f"[target]\nwebhook = {json.dumps(options['target'])}\n"
         f"[run]\nworkers = {options.get('workers', 4)}\n"

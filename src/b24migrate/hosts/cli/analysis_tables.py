@@ -9,12 +9,24 @@ from collections.abc import Iterable, Sequence
 import typer
 
 from b24migrate.hosts.cli.pace import number
+from b24migrate.hosts.cli.plain import harmless
 from b24migrate.pipeline.survey import Compared, Survey
-from b24migrate.pipeline.survey.model import Estimate, Forecast
+from b24migrate.pipeline.survey.courses import EXECUTION
+from b24migrate.pipeline.survey.model import Estimate, FieldFacts, Forecast
 
 WIDEST = 80
-SHOWN_FIELDS = 15
-SHOWN_METHODS = 8
+SHOWN_FIELDS = 5  # of each entity
+SHOWN_METHODS = 12
+WORTH_TELLING = 0.02
+KINDS = {"2": "deals", "3": "contacts", "4": "companies", "31": "smart invoices"}
+OWNERS = {True: "an administrator's", False: "not an administrator's", None: "whose, the portal does not tell"}
+LIMITS = {
+    "requests": "Requests a second limit it, most of them for {method}.",
+    "execution time": "{method} limits it: its execution time.",
+    "latency": "It waits for answers, mostly to {method}.",
+    "the target": "The box limits it, mostly {method}.",
+    "this computer": "This computer limits it.",
+}
 WHAT_IFS = {
     "enterprise": "with the limits of Enterprise",
     "night_only": "only at night",
@@ -30,47 +42,61 @@ def print_survey(found: Survey) -> None:
 
 def lines(found: Survey) -> list[str]:
     told = [verdict(found.forecast), "", *hours(found.forecast), "", *what_ifs(found.forecast), "", *counts(found)]
-    told += [*methods(found), *fields(found), *people(found), *missing(found), *basis(found)]
+    told += [*methods(found), *fields(found), *portal(found), *missing(found), *basis(found)]
     return told
 
 
 def verdict(forecast: Forecast) -> str:
-    by = f"; {forecast.method} limits it ({forecast.limited_by})" if forecast.method else ""
     low, high = shown_time(forecast.low_s), shown_time(forecast.high_s)
-    return wrapped(f"About {shown_time(forecast.total_s)}, between {low} and {high}{by}.", "")
+    return wrapped(f"About {shown_time(forecast.total_s)}, between {low} and {high}. {limit(forecast)}", "")
+
+
+def limit(forecast: Forecast) -> str:
+    """What would have to be faster."""
+    method, why = forecast.method, forecast.limited_by
+    if why not in LIMITS:
+        return ""
+    return LIMITS[why].format(method=method or "the portal")
 
 
 def hours(forecast: Forecast) -> list[str]:
-    rows = [("", "read", "files", "import", "in all", "from … to", "limited by")]
+    rows = [("", "read", "files", "import", "check", "in all", "from … to", "limited by")]
     rows += [
         (
             one.entity,
             shown_time(one.get_s),
             shown_time(one.fetch_s + one.upload_s),
-            shown_time(one.set_s),
+            shown_time(one.fields_s + one.set_s + one.late_s),
+            shown_time(one.verify_s),
             shown_time(one.total_s),
             f"{shown_time(one.low_s)} … {shown_time(one.high_s)}",
-            one.method if one.limited_by not in ("requests", "latency") else one.limited_by,
+            one.method if one.limited_by == EXECUTION and one.method else one.limited_by,
         )
         for one in forecast.entities
     ]
-    return table(rows, left=(0, 6))
+    return [*table(rows, left=(0, 7)), "Entities go on side by side, so all of them take less than the sum."]
 
 
 def what_ifs(forecast: Forecast) -> list[str]:
-    rows = [("What if:", "", "")]
-    rows += [(f"  {WHAT_IFS[one.name]}", shown_time(one.total_s), one.note) for one in forecast.what_ifs]
-    return table(rows, left=(0, 2))
+    rows = [(f"  {WHAT_IFS[one.name]}", shown_time(one.total_s)) for one in forecast.what_ifs]
+    notes = [f"  ({one.note})" if one.note else "" for one in forecast.what_ifs]
+    told = [f"{line}{note}" for line, note in zip(table(rows), notes, strict=True)]
+    return ["What if:", *(wrapped(line, "    ") for line in told)]
 
 
 def counts(found: Survey) -> list[str]:
-    rows = [("records", "about", "from … to", "seen")]
-    rows += [(one.stream, counted(one.records), ranged(one.records), number(one.sampled)) for one in found.streams]
-    told = [*table(rows), ""]
+    rows = [("records", "about", "from … to", "seen", "read with")]
+    rows += [
+        (one.stream, counted(one.records), ranged(one.records), number(one.sampled), one.method)
+        for one in found.streams
+    ]
+    told = [*table(rows, left=(0, 4)), ""]
     if found.files:
-        rows = [("files of", "about", "size", "from … to")]
-        rows += [(one.entity, counted(one.files), size(one.bytes.value), sizes(one.bytes)) for one in found.files]
-        told += [*table(rows), ""]
+        files = [("files of", "about", "size", "from … to")]
+        files += [(one.entity, counted(one.files), size(one.bytes.value), sizes(one.bytes)) for one in found.files]
+        count, whole = sum(one.files.value for one in found.files), sum(one.bytes.value for one in found.files)
+        files.append(("all", f"≈{number(round(count))}", size(whole), ""))
+        told += [*table(files), ""]
     return told
 
 
@@ -85,40 +111,64 @@ def methods(found: Survey) -> list[str]:
         )
         for one in found.methods[:SHOWN_METHODS]
     ]
-    return [*table(rows), ""] if found.methods else []
+    rest = len(found.methods) - SHOWN_METHODS
+    return [*table(rows), *([f"… and {rest} more: --json"] if rest > 0 else []), ""] if found.methods else []
 
 
 def fields(found: Survey) -> list[str]:
+    """Those of each entity that most records fill in; what nobody fills in need not be moved."""
     if not found.fields:
         return []
     rows = [("custom field", "of", "type", "filled in")]
-    most = sorted(found.fields, key=lambda one: -one.filled)
-    rows += [
-        (one.code[:34], one.entity, one.type[:14], f"{number(one.filled)} of {number(one.of)}")
-        for one in most[:SHOWN_FIELDS]
-    ]
-    rest = len(most) - SHOWN_FIELDS
-    return [*table(rows, left=(0, 1, 2)), *([f"… and {rest} more: --json"] if rest > 0 else []), ""]
+    more: list[str] = []
+    for entity in dict.fromkeys(one.entity for one in found.fields):
+        mine = sorted((one for one in found.fields if one.entity == entity), key=lambda one: -one.filled)
+        rows += [
+            (harmless(one.code[:34]), one.entity, harmless(one.type[:14]), filled(one)) for one in mine[:SHOWN_FIELDS]
+        ]
+        unused = sum(1 for one in mine if not one.filled)
+        rest = len(mine) - SHOWN_FIELDS
+        said = [f"{rest} more"] * (rest > 0) + [f"{unused} that nobody fills in"] * (unused > 0)
+        more += [f"{entity}: {len(mine)} fields, {', '.join(said)}"] * bool(said)
+    return [*table(rows, left=(0, 1, 2)), *(wrapped(f"… {one}", "  ") for one in more), "All of them: --json", ""]
 
 
-def people(found: Survey) -> list[str]:
-    told = []
+def filled(one: FieldFacts) -> str:
+    return f"{number(one.filled)} of {number(one.of)} ({one.filled / one.of:.0%})" if one.of else "nothing seen"
+
+
+def portal(found: Survey) -> list[str]:
+    """What the portal is: modules, scopes, people, pipelines."""
+    looked = [one.entity for one in found.forecast.entities]
+    granted = "the portal does not tell" if found.scopes is None else ", ".join(found.scopes)
+    told = [f"Can be moved: {', '.join(looked) or 'nothing'}."]
+    if found.skipped:
+        told.append(f"Cannot: {', '.join(found.skipped)} (why: see below).")
+    told.append(f"Scopes granted: {granted}.")
+    told.append(f"Webhooks: {found.webhooks}; the first is {OWNERS[found.admin]}.")
     if found.seats:
         told.append(f"People who will need a seat on the box: {counted(found.seats)} (active, of the company itself).")
     if found.pipelines:
-        told.append(f"Pipelines: {len(found.pipelines)}.")
-    granted = "the portal does not tell" if found.scopes is None else ", ".join(found.scopes)
-    told.append(f"Scopes granted: {granted}.")
-    return [*(wrapped(one, "  ") for one in told), ""]
+        kinds = dict.fromkeys(one.entity_type for one in found.pipelines)
+        of = [(kind, [one.name for one in found.pipelines if one.entity_type == kind]) for kind in kinds]
+        listed = "; ".join(f"{kind_of_items(kind)}: {', '.join(names)}" for kind, names in of)
+        told.append(f"Pipelines: {len(found.pipelines)}. {listed}.")
+    return [*(wrapped(harmless(one), "  ") for one in told), ""]
+
+
+def kind_of_items(number_of_type: str) -> str:
+    return KINDS.get(number_of_type, f"type {number_of_type}")
 
 
 def missing(found: Survey) -> list[str]:
     """What stays behind, and what is not right yet."""
     told = [f"{counted(one.count)} {one.stream}: {one.reason}" for one in found.impossible]
-    told = [wrapped(f"- {one}", "  ") for one in told]
+    told = [wrapped(harmless(f"- {one}"), "  ") for one in told]
+    if found.unread_people:
+        told.append(f"- private chats of {counted(found.unread_people)} people nobody can read")
     notes = [*(f"{entity}: {why}" for entity, why in found.skipped.items()), *found.warnings]
     head = ["What the API cannot give:"] if told else []
-    return [*head, *told, *(wrapped(f"! {one}", "  ") for one in dict.fromkeys(notes)), ""]
+    return [*head, *told, *(wrapped(harmless(f"! {one}"), "  ") for one in dict.fromkeys(notes)), ""]
 
 
 def basis(found: Survey) -> list[str]:
@@ -126,17 +176,34 @@ def basis(found: Survey) -> list[str]:
 
 
 def print_compared(made: Survey, found: Sequence[Compared]) -> None:
+    for line in compared_lines(made, found):
+        typer.echo(line)
+
+
+def compared_lines(made: Survey, found: Sequence[Compared]) -> list[str]:
+    """The verdict, then what took any time to speak of."""
     if not found:
-        typer.echo("Nothing has been done since the forecast. Begin with `b24migrate run`.")
-        return
-    typer.echo(f"Forecast of {made.at} beside what it took:")
+        return ["Nothing has been done since the forecast. Begin with `b24migrate run`."]
+    whole = [one for one in found if not one.entity and one.phase == "run"]
+    longest = max(max(one.foretold_s, one.took_s) for one in found)
+    shown = [one for one in found if one not in whole and max(one.foretold_s, one.took_s) >= longest * WORTH_TELLING]
     rows = [("", "phase", "foretold", "took", "error")]
     rows += [
-        (one.entity, one.phase, shown_time(one.foretold_s), shown_time(one.took_s), f"{one.error:+.0%}")
-        for one in found
+        (one.entity or "all", one.phase, shown_time(one.foretold_s), shown_time(one.took_s), f"{one.error:+.0%}")
+        for one in shown
     ]
-    for line in table(rows, left=(0, 1)):
-        typer.echo(line)
+    head = [error_line(one) for one in whole] or ["The run is not at its end yet."]
+    note = [f"Phases below {WORTH_TELLING:.0%} of the longest are left out: --json"] * (
+        len(shown) + len(whole) < len(found)
+    )
+    return [*head, f"The forecast was made at {made.at[:19]}.", "", *table(rows, left=(0, 1)), *note]
+
+
+def error_line(one: Compared) -> str:
+    """How near the forecast of a whole run was."""
+    way = "too long" if one.error > 0 else "too short"
+    said = "as foretold" if abs(one.error) < 0.005 else f"{abs(one.error):.0%} {way}"
+    return f"The forecast was {shown_time(one.foretold_s)}, it took {shown_time(one.took_s)}: {said}."
 
 
 # ---------------------------------------------------------------- words and columns

@@ -45,6 +45,7 @@ def conduct(
         with working(session, shown, verify_all=verify_all, **overrides) as app, served(app, metrics_port):
             try:
                 ended = act(app, _ticker(app, shown))
+                foretold = _foretold(app) if ended else ""
             finally:
                 status = _status(app)
                 shown.show(status)
@@ -60,6 +61,8 @@ def conduct(
         _print_json(status, code, said)
     else:
         print_summary(status, code, said)
+        if foretold:
+            typer.echo(foretold)
     return code
 
 
@@ -148,6 +151,15 @@ def _scraped(app: App, port: int | None) -> Iterator[None]:
         yield
     finally:
         stop()
+
+
+def _foretold(app: App) -> str:
+    """How near the forecast was, where there was one and the run is at its end."""
+    from b24migrate.hosts.cli.analysis_tables import error_line
+    from b24migrate.pipeline.survey import whole_run
+
+    found = whole_run(app.work.store)
+    return error_line(found) if found else ""
 
 
 def _print_json(status: Mapping[str, Json], code: int, message: str) -> None:

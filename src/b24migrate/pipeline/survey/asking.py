@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
@@ -51,11 +52,16 @@ def answered(source: Source, clock: Clock, commands: Sequence[Command]) -> list[
     return patiently(clock, ask)
 
 
-def spread_pages(source: Source, clock: Clock, reading: Listing, *, pages: int, ids: tuple[int, int]) -> Iterator[Row]:
-    """Rows of so many pages that begin at even distances between these ids; each row once."""
+def spread_pages(
+    source: Source, clock: Clock, reading: Listing, *, pages: int, ids: tuple[int, int], chance: random.Random
+) -> Iterator[Row]:
+    """Rows of so many pages, one from each of as many equal stretches of these ids; each row once. Where in a stretch
+    is left to chance: what returns at even distances would be met always, or never."""
     oldest, newest = ids
     step = (newest - oldest + 1) / max(1, pages)
-    commands = [page_after(reading, oldest - 1 + math.floor(step * place)) for place in range(pages)]
+    room = max(0.0, step - PAGE) / step
+    places = [oldest - 1 + math.floor(step * (place + room * chance.random())) for place in range(pages)]
+    commands = [page_after(reading, place) for place in places]
     met: set[str] = set()
     for start in range(0, len(commands), PAGE):
         for answer in answered(source, clock, commands[start : start + PAGE]):

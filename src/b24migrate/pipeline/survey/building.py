@@ -133,8 +133,8 @@ class Builder:
         links = Ask(found.links.requests, {key: count * part for key, count in found.links.calls.items()})
         ops = (
             *([self._asked(links)] if links.requests else []),
-            Op(SOURCE, mine * found.counted, found.each_s, "download", kept=True),
-            Op(SOURCE, mine * (1 - found.counted), found.each_s, "download", counted=False, kept=True),
+            Op(SOURCE, mine * found.counted, found.each_s, "download"),
+            Op(SOURCE, mine * (1 - found.counted), found.each_s, "download", counted=False),
             self._here(here_s),
         )
         lanes = even_lanes(math.ceil(jobs), math.ceil(files / FILES_IN_A_LANE))
@@ -162,7 +162,7 @@ class Builder:
         mine = files / jobs
         here_s = self.own.of(own.JOB_S + mine * (own.UPLOAD_S + own.FILE_BYTE_S * size))
         # Each is asked for first: an earlier upload may have brought a part of it.
-        calls = Op(TARGET, mine * 2, self.pace.call_s + size / 2 / BYTES_PER_S, "import.files.put", kept=True)
+        calls = Op(TARGET, mine * 2, self.pace.call_s + size / 2 / BYTES_PER_S, "import.files.put")
         lanes = even_lanes(jobs, math.ceil(files / FILES_IN_A_LANE))
         yield Stage("upload", "set", lanes, (calls, self._here(here_s)), files=True, uncertain=found.uncertain)
 

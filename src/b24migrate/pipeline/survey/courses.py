@@ -37,7 +37,6 @@ class Op:
     method: str = ""  # the one to name
     counted: bool = True  # by the bucket of requests
     seconds_of: tuple[tuple[Billed, float], ...] = ()  # execution time of one
-    kept: bool = False  # of a job that has to begin again, these need not be done once more
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
+from statistics import median
 
 from b24migrate.errors import MigrationError, Stop
 from b24migrate.phases.attachments import AT_ONCE
@@ -73,8 +74,8 @@ class _Tries:
         """A file of so many bytes. The shortest of the downloads tells what any of them takes."""
         if not self.seconds:
             return USUAL_S
-        least, mean = min(self.seconds), sum(self.seconds) / len(self.seconds)
-        return least + (mean - least) * size * len(self.bytes) / max(1, sum(self.bytes))
+        least, usual = min(self.seconds), median(self.seconds)
+        return least + (usual - least) * size * len(self.bytes) / max(1, sum(self.bytes))
 
 
 def _tried(work: Work, meter: Meter, refs: Sequence[FileRef]) -> _Tries:

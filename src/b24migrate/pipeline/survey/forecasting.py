@@ -25,7 +25,7 @@ from b24migrate.pipeline.survey.courses import (
 from b24migrate.pipeline.survey.model import EntityForecast, Forecast, WhatIf
 from b24migrate.pipeline.survey.playing import DEFAULT_CREW, FRESH, play
 
-ENTERPRISE = Limits(5.0, 250.0)
+ENTERPRISE = Limits(5.0, 250.0)  # bitrix24-rest-1 §A5
 NIGHT_HOURS = 9  # from 22 to 7
 WORLDS = 24  # that are played for the range
 PLAYED_SHORT = 3_000
@@ -207,12 +207,16 @@ def what_ifs(
         changed = [replace(one, stages=tuple(stage for stage in one.stages if keep(one, stage))) for one in courses]
         return length_s(situation.play([one for one in changed if one.stages]))
 
-    enterprise = replace(ENTERPRISE, operating_s=situation.limits.operating_s)
+    now = situation.limits
+    unlimited = not now.per_second
+    rate, bucket = max(ENTERPRISE.per_second, now.per_second), max(ENTERPRISE.bucket, now.bucket)
+    enterprise = now if unlimited else replace(now, per_second=rate, bucket=bucket)
     return (
         WhatIf(
             "enterprise",
-            length_s(replace(situation, limits=enterprise).play(courses)),
-            f"{ENTERPRISE.per_second:g} requests a second, a bucket of {ENTERPRISE.bucket:g}",
+            # Who changes the plan does not begin at once: what the analysis used up is forgotten by then.
+            length_s(replace(situation, limits=enterprise, begins=FRESH).play(courses)),
+            f"{enterprise.per_second:g} requests a second, a bucket of {enterprise.bucket:g}",
         ),
         WhatIf("night_only", nights_s(total_s), "from 22 to 7, begun at 22; the hours between count"),
         WhatIf("without_files", without(lambda _, stage: not stage.files)),

@@ -99,12 +99,12 @@ class Meter:
 
     @property
     def paces(self) -> Paces:
-        """The shortest requests tell what any of them takes; what the others took longer, their calls share."""
+        """Requests with a single call tell what any of them takes; what the others took longer, their calls share."""
         known = [one for one in self._asked if one.seconds]
         small = sorted(one.seconds for one in known if sum(one.calls.values()) == 1) or sorted(
             one.seconds for one in known
         )
-        request_s = small[len(small) // 4] if small else 0.0
+        request_s = small[len(small) // 2] if small else 0.0
         longer: dict[str, tuple[float, int]] = {}
         for one in known:
             calls = sum(one.calls.values())

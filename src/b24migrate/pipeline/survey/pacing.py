@@ -45,7 +45,7 @@ def measured(work: Work) -> Pace:
         except MigrationError:
             break
         took_s.append(work.clock.monotonic() - began)
-    call_s = sorted(took_s)[len(took_s) // 2] if took_s else UNKNOWN_CALL_S
+    call_s = sum(took_s) / len(took_s) if took_s else UNKNOWN_CALL_S
     return Pace(call_s, _earlier(work, call_s), bool(took_s))
 
 

@@ -1,9 +1,9 @@
 """Plays a migration on paper: its jobs, who may do how many at a time, and the limits of the portal. How long?
 
 As the real one does it: jobs wait in one queue for a free hand; a request waits for its place in the bucket with the
-hand that holds it while that is short, and otherwise the job is put aside and begins again; calls under way are as many
-as there are workers; our own computing is done one after the other. An entity begins when those that it refers to are
-imported, and its second pass when all are.
+hand that holds it while that is short, and otherwise the job is put aside; calls under way are as many as there are
+workers; our own computing is done one after the other. An entity begins when those that it refers to are imported, and
+its second pass when all are.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from b24migrate.streams import LATE
 WINDOW_MINUTES = 10
 MOST_PLAYED = 20_000  # steps; of a longer migration several are played as one
 BEGINS_AT_S = 30.0  # somewhere inside a minute
+ASKED_AGAIN = 0.03  # of the requests, by jobs that were put aside in their middle: as seen in whole runs
 WAKING_S = 0.1  # until somebody looks at a job whose time has come
 LEAST = 1e-9
 DEFAULT_CREW = Crew()
@@ -82,12 +83,6 @@ class _Lane:
         self.together = min(float(grain), self.left)
         self.at = 0
         self.todo = [op.count * self.together for op in self.of.stage.ops]
-
-    def again(self) -> None:
-        self.at = 0
-        for place, op in enumerate(self.of.stage.ops):
-            if not op.kept:
-                self.todo[place] = op.count * self.together
 
 
 class _Execution:
@@ -265,10 +260,9 @@ class _Play:
         if wait_s > 0:
             self._waited(lane, REQUESTS, op.method, wait_s)
         if wait_s > PATIENCE_S * self._grain:
-            lane.again()
             self._put_aside(lane, wait_s)
             return
-        self._level, self._level_at = level + chunk, self._now
+        self._level, self._level_at = level + chunk * (1 + ASKED_AGAIN), self._now
         self._at(self._now + max(0.0, wait_s), lambda: self._call(lane, op, LATENCY))
 
     def _chunk(self, lane: _Lane) -> float:

@@ -38,6 +38,8 @@ from b24migrate.streams import Each, FileRef, Gather, Keyset, Listing, PerParent
 
 LEAST_PAGES = 40  # of a listing: what fits into a request
 MOST_PAGES = 60  # of a sample: enough for any certainty, and little to keep in memory
+FILES_ERROR = 0.04  # relative standard error of the number of files that is good enough
+MOST_PAGES_FOR_FILES = 200
 LEAST_GATHERED = 4
 MOST_GATHERED = 200
 LEAST_PARENTS = 200
@@ -145,16 +147,36 @@ class Sampler:
             chosen = [*reading.params.get(reading.select, ()), *codes]
             reading = replace(reading, params={**reading.params, reading.select: chosen})
         total = patiently(clock, lambda: source.count(reading))
-        ids = first_and_last(source, clock, reading) if total != 0 else (0, 0)
+        small = total is not None and total <= LEAST_PAGES * PAGE
+        ids = first_and_last(source, clock, reading) if not small else (0, 0)
         pages = math.ceil((total or ids[1]) / PAGE)
-        wanted = min(MOST_PAGES, pages, max(LEAST_PAGES, math.ceil(pages * self._share)))
-        rows = list(spread_pages(source, clock, reading, pages=wanted, ids=ids)) if ids[1] else []
+        wanted = pages if small else min(MOST_PAGES, pages, max(LEAST_PAGES, math.ceil(pages * self._share)))
+        rows = self._all_rows(reading) if small else self._spread(reading, wanted, ids) if ids[1] else []
         count = len(rows) if total is None else total
         enriching, rows = self._enriched(sampled.stream, reading, rows)
+        further = min(pages, pages_for_files(sampled.stream, rows, count)) - wanted
+        if further > 0:
+            met = {row.source_id for row in rows}
+            others = [row for row in self._spread(reading, further, ids) if row.source_id not in met]
+            rows += self._enriched(sampled.stream, reading, others)[1]
         if prefix:
             rows = [row._replace(source_id=f"{prefix}:{row.source_id}") for row in rows]
         self._add(sampled, rows, count, exact=total is not None, basis="the portal's total")
         return listing_loads(reading.method, count, enriching)
+
+    def _all_rows(self, reading: Listing) -> list[Row]:
+        """As get does, to the end."""
+        rows: dict[str, Row] = {}
+        cursors: list[Args] = [{}]
+        while cursors:
+            page = self._page(reading, cursors.pop(0))
+            rows |= {row.source_id: row for row in page.rows}
+            cursors += page.next
+        return list(rows.values())
+
+    def _spread(self, reading: Listing, pages: int, ids: tuple[int, int]) -> list[Row]:
+        source, clock = self._work.source, self._work.clock
+        return list(spread_pages(source, clock, reading, pages=pages, ids=ids, chance=self._chance))
 
     def _enriched(self, stream: Stream, reading: Listing, rows: list[Row]) -> tuple[Calls, list[Row]]:
         """The calls of further questions for a row, and the rows with their answers. Some rows tell how many calls it
@@ -218,7 +240,7 @@ class Sampler:
             sampled.loads.append([begun])
             self._add(sampled, first.rows, len(first.rows), exact=True, basis="read to the end")
             return
-        chosen = spread(first.next, max(LEAST_GATHERED, math.ceil(len(first.next) * self._share)))
+        chosen = self._some(first.next, max(LEAST_GATHERED, math.ceil(len(first.next) * self._share)))
         before = self._meter.used
         pages = [self._page(reading, cursor) for cursor in chosen]
         if any(page.next for page in pages):
@@ -227,7 +249,7 @@ class Sampler:
             return
         more = self._worth(sampled.stream, [row for page in pages for row in page.rows], self._meter.used.since(before))
         if more > 1 and len(chosen) < len(first.next):
-            others = spread(first.next, min(MOST_GATHERED, math.ceil(len(chosen) * more)))
+            others = self._some(first.next, min(MOST_GATHERED, math.ceil(len(chosen) * more)))
             known = {repr(cursor) for cursor in chosen}
             fresh = [cursor for cursor in others if repr(cursor) not in known]
             pages += [self._page(reading, cursor) for cursor in fresh]
@@ -242,6 +264,13 @@ class Sampler:
         sampled.loads.append([begun, Load(even_lanes(jobs, jobs), (ask,), len(rows) / len(chosen), error)])
         whole = len(chosen) == len(first.next)
         self._add(sampled, rows, len(rows) * part, exact=whole, basis=f"{len(rows)} of them", uncertain=error)
+
+    def _some(self, things: Sequence[Args], wanted: int) -> list[Args]:
+        """So many of them: one from each of as many equal stretches."""
+        if wanted >= len(things):
+            return list(things)
+        step = len(things) / wanted
+        return [things[math.floor(step * (place + self._chance.random()))] for place in range(wanted)]
 
     def _worth(self, stream: Stream, rows: Sequence[Row], used: Used) -> float:
         """How many times as many parents the sample may take in. Looking at a parent costs a call or two, reading its
@@ -325,7 +354,7 @@ class Sampler:
     ) -> None:
         """So many of them are read. Those who have a webhook see more than others do: they stand for themselves."""
         owners = set(self._work.source.owners) if reading.of == self._work.people else set()
-        apart = [parent for parent in parents if parent.id in owners]
+        apart = [Seen(owner, {}, {}) for owner in sorted(owners)]
         others = [parent for parent in parents if parent.id not in owners]
         chosen = others[: max(LEAST_PARENTS, math.ceil(in_all * self._share))]
         own, own_counts = self._asked_for(sampled, reading, apart)
@@ -416,6 +445,17 @@ class Sampler:
         sampled.asides_of = max(sampled.asides_of, part)
 
 
+def pages_for_files(stream: Stream, rows: Sequence[Row], count: float) -> int:
+    """How many pages it takes to know the number of files well enough: each may be a request, and so most of the time,
+    while fifty pages are one. 0: there are none, or it is known well enough."""
+    met = sum(1 for row in rows for _ in stream.files(seen_row(row, stream))) if stream.files and rows else 0
+    part = count / len(rows) if rows else 1.0
+    if not met or part <= 1 or math.sqrt((1 - 1 / part) / met) <= FILES_ERROR:
+        return 0
+    enough = 1 / (FILES_ERROR**2 + 1 / (met * part))  # of them have to be met
+    return min(MOST_PAGES_FOR_FILES, math.ceil(enough / met * len(rows) / PAGE))
+
+
 def _tells_files(stream: Stream, before: Sequence[Row], after: Sequence[Row]) -> bool:
     """Whether further questions bring files to light: then a row that was not asked about tells too little."""
     if stream.files is None:
@@ -462,13 +502,6 @@ def worth_reading(parents: Sequence[Seen], pages: Sequence[int]) -> tuple[list[S
         (whole if number < COMMANDS else large).append(parent)
         budget -= min(number, COMMANDS)
     return whole, large
-
-
-def spread(things: Sequence[Args], wanted: int) -> list[Args]:
-    """So many of them, at even distances."""
-    if wanted >= len(things):
-        return list(things)
-    return [things[math.floor((place + 0.5) * len(things) / wanted)] for place in range(wanted)]
 
 
 def starts(total: int, share: float) -> list[int]:

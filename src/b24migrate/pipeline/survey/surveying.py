@@ -60,12 +60,14 @@ def survey(
         if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
             raise refusal(check)
     work.facts = Analysis(True, True, seen.facts).for_phases
-    own, pace = computing.measured(work.clock), pacing.measured(work)
+    gauge, pace = computing.Gauge(work.clock), pacing.measured(work)
     look = Look(work, meter, Sampler(work, meter, share), notice)
     skipped = _closed(seen)
     for entity in with_needed(work, entities):
         if entity.name not in skipped:
             look.at(entity, wanted=entity in entities)
+            gauge.measure()
+    own = gauge.own
     crew = Crew(work.options.workers, lanes.hands(work.options.workers), own.of(computing.STAGE_S))
     builder = Builder(work.options, meter.costs, meter.paces, pace, own, crew)
     needs = [look.need(entity) for entity in look.wanted]
