@@ -22,7 +22,7 @@ from b24migrate.pipeline import crew as crew_module
 from b24migrate.pipeline import doctor, perform, plan, status
 from b24migrate.pipeline.plan import Paused
 from b24migrate.pipeline.runner import Ended
-from b24migrate.ports import Lease
+from b24migrate.ports import RUNS, Lease, Register, RegisterRow, Store
 from b24migrate.records import Job
 from b24migrate.streams import LATE
 from b24migrate.wiring import App
@@ -409,3 +409,38 @@ def test_a_retry_goes_on_with_a_paused_run(tmp_path: Path) -> None:
         ended = made.retry()
         assert (ended.run.id, ended.run.plan.entities) == (paused.id, paused.plan.entities)
         assert ended.exit_code == 0
+
+
+class Interrupted:
+    """A store whose caller is overtaken by somebody right after his first change of the current run."""
+
+    def __init__(self, store: Store, by: Callable[[], object]) -> None:
+        self._store, self._by = store, [by]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def swap(self, register: Register, row: RegisterRow) -> bool:
+        done = self._store.swap(register, row)
+        if done and row.key == plan.CURRENT and self._by:
+            self._by.pop()()
+        return done
+
+
+def test_a_pause_that_was_overtaken_does_not_change_how_the_run_ended(tmp_path: Path) -> None:
+    wanted = plan.Plan(("users",))
+    with world(tmp_path, small()) as made, made.app() as app:
+        store = app.work.store
+        run, _ = plan.begin(store, made.clock, wanted)
+
+        def gone_on_with_and_ended() -> None:
+            again, _ = plan.begin(store, made.clock, wanted)
+            plan.end(store, made.clock, again, complete=True, exit_code=0, message="")
+
+        overtaken: Any = Interrupted(store, gone_on_with_and_ended)
+        plan.pause(overtaken, made.clock)
+        own, current = store.read(RUNS, run.id), store.read(RUNS, plan.CURRENT)
+        assert own is not None
+        assert current is not None
+        assert own.values == current.values
+        assert own.values["State"] == plan.ENDED

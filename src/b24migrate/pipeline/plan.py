@@ -101,7 +101,7 @@ def begin(
     prepare(run, continued)
     run = replace(run, state=ACTIVE, finished="", exit_code=None, message="")
     _activate(store, run, seen=row.version if row else 0)
-    store.write(RUNS, [RegisterRow(run.id, _values(run))])
+    _record(store, run)
     return run, continued
 
 
@@ -118,7 +118,7 @@ def pause(store: Store, clock: Clock, by: str = "") -> Run | None:
         paused = found if found.state == PAUSED else replace(found, state=PAUSED, message=said)
         if store.swap(RUNS, row._replace(values=_values(paused))):
             if found.under_way:
-                store.write(RUNS, [RegisterRow(paused.id, _values(paused))])
+                _record(store, paused)
             return paused
 
 
@@ -177,6 +177,16 @@ def _activate(store: Store, run: Run, *, seen: int) -> None:
             return
 
 
+def _record(store: Store, run: Run) -> None:
+    """In the run's own row, which stays when another is current. Whoever changed it after us may have been there
+    before us: so it says what the current one says by now."""
+    while True:
+        own, row = store.read(RUNS, run.id), store.read(RUNS, CURRENT)
+        values = row.values if row is not None and row.values["RunId"] == run.id else _values(run)
+        if store.swap(RUNS, RegisterRow(run.id, values, own.version if own else 0)):
+            return
+
+
 def _another() -> Halted:
     return Halted(
         "Another run is being started at this moment.",
@@ -196,7 +206,7 @@ def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int,
         state = ENDED if complete else ACTIVE
         ended = replace(found, state=state, finished=utc_text(clock.now()), exit_code=exit_code, message=message)
         if store.swap(RUNS, row._replace(values=_values(ended))):
-            store.write(RUNS, [RegisterRow(run.id, _values(ended))])
+            _record(store, ended)
             return ended
 
 
