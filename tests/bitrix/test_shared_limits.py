@@ -21,10 +21,10 @@ from tests.bitrix.test_limits import Bucket
 from b24migrate.bitrix.envelope import Times
 from b24migrate.bitrix.ledger import SharedLedger
 from b24migrate.bitrix.limits import Governor
-from b24migrate.bitrix.quota import LONGEST_REST_S, PATIENCE_S
 from b24migrate.clocks import SystemClock
 from b24migrate.errors import Limited
 from b24migrate.ports import QUOTA, RegisterRow, Store
+from b24migrate.quota import LONGEST_REST_S, PATIENCE_S
 from b24migrate.records import Json
 from b24migrate.stores import open_store
 from b24sim import Company, Plan, Portal, serve

@@ -5,15 +5,13 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Protocol, TypeVar
 
-from b24migrate.bitrix.quota import Quota
 from b24migrate.ports import QUOTA, Clock, RegisterRow, Store
+from b24migrate.quota import Quota, opened, written
 
 T = TypeVar("T")
 How = Callable[[Quota, float], tuple[Quota, T]]
-_COLUMNS = dict(zip(("at", "level", "pause_s", "paused_at", "paused_until", "rests"), QUOTA.columns, strict=True))
 _FIRST_RETRY_S = 0.005
 _LONGEST_RETRY_S = 0.2
 
@@ -77,11 +75,3 @@ class SharedLedger:
         here = self._clock.now().timestamp()
         self._ahead_s = max(self._ahead_s, quota.at - here)
         return here + self._ahead_s
-
-
-def opened(row: RegisterRow) -> Quota:
-    return Quota(**{name: row.values[column] for name, column in _COLUMNS.items() if column in row.values}).bounded()
-
-
-def written(quota: Quota) -> dict[str, object]:
-    return {_COLUMNS[name]: value for name, value in asdict(quota).items()}

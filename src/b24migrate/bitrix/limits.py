@@ -9,13 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from b24migrate.bitrix import quota
+from b24migrate import quota
 from b24migrate.bitrix.envelope import Times
 from b24migrate.bitrix.ledger import Ledger, OwnLedger
-from b24migrate.bitrix.quota import PATIENCE_S, Bucket, Quota
 from b24migrate.errors import Limited
 from b24migrate.events import Observer, Waited, tell
 from b24migrate.ports import Bill, Clock
+from b24migrate.quota import PATIENCE_S, Bucket, Quota
 
 _STEP_S = 60.0  # execution time is kept in ten buckets of a minute
 _SAME_S = 1.0  # resets are whole seconds

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from b24migrate import __version__
-from b24migrate.bitrix.secrets import Redactor
 from b24migrate.errors import BadConfiguration
 from b24migrate.hosts.functions.keeper import Keeper
 from b24migrate.hosts.web.actions import ProcessStarter, Starter
@@ -20,6 +20,9 @@ from b24migrate.hosts.web.security import Doors, Latch
 from b24migrate.hosts.words import LANGUAGES
 from b24migrate.settings import DEFAULT_FILE, Settings, environment_without_ours, load
 from b24migrate.wiring import App, open_app
+
+if TYPE_CHECKING:
+    from b24migrate.bitrix.secrets import Redactor
 
 SECRETS_REMEMBERED = 20  # configurations
 

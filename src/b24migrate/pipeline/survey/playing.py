@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from b24migrate.bitrix.quota import PATIENCE_S, Bucket
 from b24migrate.pipeline.survey.courses import (
     BOX,
     EXECUTION,
@@ -34,6 +33,7 @@ from b24migrate.pipeline.survey.courses import (
     Took,
 )
 from b24migrate.pipeline.survey.metering import Billed
+from b24migrate.quota import PATIENCE_S, Bucket
 from b24migrate.streams import LATE
 
 WINDOW_MINUTES = 10

@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 from zoneinfo import ZoneInfo
 
-from b24migrate.bitrix.ledger import opened
-from b24migrate.bitrix.quota import Bucket
 from b24migrate.phases import lanes
 from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Work
@@ -35,6 +33,7 @@ from b24migrate.pipeline.survey.model import (
 from b24migrate.pipeline.survey.pacing import Pace
 from b24migrate.pipeline.survey.sampling import Sampled, Sampler
 from b24migrate.ports import QUOTA
+from b24migrate.quota import Bucket, opened
 from b24migrate.streams import Entity
 
 SHARE = 0.02

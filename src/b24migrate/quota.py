@@ -1,17 +1,20 @@
 """What is left of a portal's limits, as a value, and what each event makes of it.
 
-Times are seconds on the axis of whoever keeps the value (`ledger.py`); they never go back, and `at` is the latest.
+Times are seconds on the axis of whoever keeps the value (a ledger); they never go back, and `at` is the latest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+
+from b24migrate.ports import QUOTA, RegisterRow
 
 _MARGIN = 2.0  # requests that the portal may have counted and we have not
 _LONGEST_PAUSE_S = 60.0
 LONGEST_REST_S = 660.0  # ten minutes are forgotten after ten, and a minute may have just begun
 PATIENCE_S = 2.0  # a shorter wait is slept through; for a longer one the job gives its worker to another
+_COLUMNS = dict(zip(("at", "level", "pause_s", "paused_at", "paused_until", "rests"), QUOTA.columns, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +125,14 @@ def _longest_rest(quota: Quota, now: float, credential: str, methods: Sequence[s
 
 def _key(credential: str, method: str) -> str:
     return f"{credential} {method}"
+
+
+# ---------------------------------------------------------------- as a row
+
+
+def opened(row: RegisterRow) -> Quota:
+    return Quota(**{name: row.values[column] for name, column in _COLUMNS.items() if column in row.values}).bounded()
+
+
+def written(quota: Quota) -> dict[str, object]:
+    return {_COLUMNS[name]: value for name, value in asdict(quota).items()}
