@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,9 @@ from tests.pipeline.world import TALK, World, world
 Json = Any
 
 
-def assert_moved(status: Mapping[str, Json]) -> None:
+def assert_moved(status: Mapping[str, Json], entities: Sequence[str] = TALK) -> None:
     assert (status["state"], status["exit_code"]) == ("ended", 0), status["message"]
-    for name in TALK:
+    for name in entities:
         entity = status["entities"][name]
         assert entity["verified"], (name, entity)
         for stream, counts in entity["streams"].items():
@@ -24,11 +24,11 @@ def assert_moved(status: Mapping[str, Json]) -> None:
             assert not any(counts[one] for one in ("new", "import_err", "error_retry", "mismatch")), (stream, counts)
 
 
-def assert_once(made: World, folder: Path) -> None:
+def assert_once(made: World, folder: Path, entities: Sequence[str] = TALK) -> None:
     """The box has exactly what a run at the command line would have given it."""
     folder.mkdir()
     with world(folder, made.cloud.portal.company.plan) as other:
-        other.run()
+        other.run(*entities)
         expected = {key: created for key, (created, _) in other.effects().items()}
     assert {key: created for key, (created, _) in made.effects().items()} == expected
     assert set(expected.values()) == {1}
