@@ -11,7 +11,7 @@ from tests.functions.azurite_queues import on_azure
 from tests.functions.host import Host
 from tests.functions.test_messages import first_message, jobs, letters
 from tests.functions.test_migration import assert_moved, assert_once
-from tests.functions.test_migration_azure import FEW
+from tests.functions.test_migration_azure import FEW, TEAM
 from tests.pipeline.world import World, world
 
 from b24migrate.hosts.functions import working
@@ -158,9 +158,9 @@ def few(tmp_path: Path) -> Iterator[World]:
 @pytest.mark.slow
 def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_store: str, tmp_path: Path) -> None:
     with on_azure(few, azure_store) as host:
-        run = host.ask("start")[1]["run"]
-        for _ in range(4):
-            work_a_little(host, 4)
+        run = host.ask("start", {"entities": TEAM})[1]["run"]
+        for _ in range(3):
+            work_a_little(host, 3)
             assert host.ask("pause")[0] == 200
             while letters := host.mailbox.receive():
                 for letter in letters:
@@ -171,10 +171,10 @@ def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_stor
             few.clock.sleep(60)
             assert host.ask("resume") == (202, {"run": run, **_plan(host)})
             assert host.mailbox.work.peek_messages()  # type: ignore[attr-defined]
-        assert_moved(host.run())
+        assert_moved(host.run(), TEAM)
         assert not host.bugs
         assert not host.mailbox.poisoned()
-    assert_once(few, tmp_path / "other")
+    assert_once(few, tmp_path / "other", TEAM)
 
 
 def _plan(host: Host) -> dict[str, list[str]]:
