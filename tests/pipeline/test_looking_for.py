@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from b24migrate.phases.read import put_aside
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.looking_up import Hit, search
 from b24migrate.records import SetAside, Staged
-from b24sim import Portal
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -39,6 +39,13 @@ def work(tmp_path: Path) -> Iterator[Work]:
     """Of a store with nothing in it."""
     with world(tmp_path) as made, made.app() as app:
         yield app.work
+
+
+@pytest.fixture(scope="module")
+def portals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """For stores that nothing is read into."""
+    with world(tmp_path_factory.mktemp("portals")) as made:
+        yield made
 
 
 def stage(work: Work, stream: str, rows: dict[str, Any], *, escaped: bool = True) -> None:
@@ -269,9 +276,14 @@ KEYS = st.one_of(
     st.sampled_from([0.0, 1.0]),
 )
 def test_the_pages_together_look_at_every_record_once(
-    tmp_path_factory: pytest.TempPathFactory, staged: dict[str, set[str]], text: str, limit: int, budget_s: float
+    portals: World,
+    tmp_path_factory: pytest.TempPathFactory,
+    staged: dict[str, set[str]],
+    text: str,
+    limit: int,
+    budget_s: float,
 ) -> None:
-    with world(tmp_path_factory.mktemp("walk"), box=Portal(role="box")) as made, made.app() as app:
+    with replace(portals, folder=tmp_path_factory.mktemp("walk")).app() as app:
         for stream, keys in staged.items():
             titles = {key: "заря" if len(key) % 3 else "утро" for key in keys}
             stage(app.work, stream, {key: {**about(stream), **title(stream, titles[key])} for key in keys})
