@@ -26,7 +26,7 @@ NAMES = [
     "\u202egnp.exe\u2066\u200f",
     "\x00\x01\x1b[31m\x7f\x85\u2028\u2029\ufeff",
     "😀" * 100,
-    "Ж" * 1_000_000,
+    "Ж" * 100_000,
     "%s%n%00../../etc/passwd",
     "javascript:alert(1)",
     "NaN",
@@ -41,11 +41,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     with portals() as (source, target):
         planted(source)
         config = configured(folder, source.webhook(), target.webhook(), ("users", "groups"), "user_coverage = 0")
-        with hurried():
+        with hurried():  # the page asks the portals too, each time it shows a record
             assert quietly(config, "run", "--json") in (0, 5)
-        found_by_verify(config)
-        with dashboard(config) as desk:
-            yield desk
+            found_by_verify(config)
+            with dashboard(config) as desk:
+                yield desk
 
 
 def planted(source: Running) -> None:
@@ -104,7 +104,7 @@ def test_every_answer_is_valid_json_without_a_secret(hostile: Desk, language: st
         msgspec.json.decode(reply.body)  # stricter than the one of Python: no half of a character
         json.loads(reply.body, parse_constant=pytest.fail)
         assert reply.headers["content-type"] == "application/json"
-        assert len(reply.body) < 2_000_000, path
+        assert len(reply.body) < 200_000, path
         assert SOURCE_SECRET.encode() not in reply.body
 
 
