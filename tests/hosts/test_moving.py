@@ -138,8 +138,8 @@ def test_a_place_that_cannot_be_is_no_bug(scene: Scene) -> None:
 def many(url: str, count: int) -> None:
     store, _, _ = opened(url)
     (table,) = (one for one in catalog().tables if one.name == "ChatMessages")
-    for start in range(0, count, 2000):
-        rows = [Staged(str(n), b'{"text": "%s"}' % (b"x" * 200)) for n in range(start + 1, start + 2001)]
+    for start in range(0, count, 1000):
+        rows = [Staged(str(n), b'{"text": "%s"}' % (b"x" * 200)) for n in range(start + 1, start + 1001)]
         store.stage(table, rows, run="r", pass_no=1)
     store.close()
 
@@ -169,7 +169,7 @@ def test_a_copy_that_was_struck_down_is_continued(scene: Scene, how: signal.Sign
 
 @pytest.mark.slow
 def test_a_copy_to_azure_that_was_struck_down_is_continued(scene: Scene, azure_store: str) -> None:
-    many(FROM, 4000)
+    many(FROM, 1000)
     command = [sys.executable, "-u", "-m", "b24migrate", "store", "copy", FROM, azure_store]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stdout is not None
@@ -181,7 +181,7 @@ def test_a_copy_to_azure_that_was_struck_down_is_continued(scene: Scene, azure_s
     is_clear(copy(scene, to=azure_store), 2, "complete copy")
     is_clear(copy(scene, origin=azure_store, to="sqlite:///back.db"), 0, "Equal.")
     store, _, _ = opened("sqlite:///back.db")
-    assert store.counters() == {"seen:ChatMessages:1": 4000}
+    assert store.counters() == {"seen:ChatMessages:1": 1000}
     store.close()
 
 
