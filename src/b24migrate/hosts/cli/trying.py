@@ -60,8 +60,8 @@ def demo(
             )
             typer.echo("people whom nobody remembers. `errors` explains each finding.")
         typer.echo(f"Results: {folder}/ (configuration, store, log). Look around:")
-        typer.echo(f"  {own_name()} --config {session.config} status")
-        typer.echo(f"  {own_name()} --config {session.config} errors")
+        for command in ("status", "errors", f"report --out {folder}/report", "serve --open"):
+            typer.echo(f"  {own_name()} --config {session.config} {command}")
         if keep or serve:
             typer.echo(f"The portals stay until Ctrl-C: cloud {cloud.url}, box {box.url}")
             threading.Event().wait()
