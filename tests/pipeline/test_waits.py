@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
-from tests.pipeline.world import World
+from tests.pipeline.world import SMALL, World, world
 
 from b24migrate.pipeline.status import figures
 
@@ -41,3 +44,15 @@ def test_an_outage_is_no_limit(small: World) -> None:
     )
     assert small.run().exit_code == 0
     assert waited(small) == {}
+
+
+def test_a_limit_in_the_midst_of_what_is_asked_about_a_page_does_not_begin_it_anew_for_ever(tmp_path: Path) -> None:
+    """Product rows are asked for deal by deal; of 250 calls more than one meets the limit, however often it is tried."""
+    plan = replace(SMALL, deals=300, contacts=5, companies=5, smart_types=0, posts=0, templates=0)
+    with world(tmp_path, plan) as made:
+        made.strike_cloud({"method": "crm.item.productrow.list", "kind": "operating_limit", "every": 130})
+        made.settings = {"run": {"entities": ["users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals"]}}
+        made.run(phases=("custom-fields-get", "custom-fields-set", "get", "set"))
+        assert len(made.records("CrmDeals")) == 300
+        told = [row for row in made.table("CrmDeals", "Extras") if row["Extras"] and "productRows" in row["Extras"]]
+    assert len(told) == 300

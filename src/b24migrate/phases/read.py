@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import lru_cache
 from itertools import repeat
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from b24migrate.errors import Permanent
-from b24migrate.events import Extracted
+from b24migrate.errors import Limited, Permanent
+from b24migrate.events import Extracted, Waited
 from b24migrate.phases import values
 from b24migrate.phases.peek import Looked, look
-from b24migrate.phases.work import Follow, Work, seen, viewed, walk
+from b24migrate.phases.work import Follow, Later, Work, seen, viewed, walk
 from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, marked_span, order_key
 from b24migrate.streams import REFUSED, Each, Gather, Listing, PerParent, Progress, Seen, Stream, Whole
@@ -29,6 +30,8 @@ PAGES_OF_A_READING = 1_000_000
 FULL_REQUEST = 50  # pages
 LOOKED_AT_ONCE = 250
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
+SLICE = 100  # rows of a page that are asked about at a time, after a limit came in the midst of it
+DONE = "done"  # of a job's args: the last row that was taken before
 
 
 # ---------------------------------------------------------------- jobs
@@ -61,15 +64,44 @@ def read(work: Work, job: Job) -> Follow:
     if isinstance(reading, Listing):
         reading = selecting(work, stream, reading)
     page = work.source.page(reading, job.args["cursor"], limit=work.options.test_limit, gently=gently)
-    if isinstance(reading, Listing):
-        page = enriched(work, stream, reading, page)
-    if prefix:
-        page = prefixed(page, prefix, int(job.args["n"]))
-    keep(work, stream, page, int(job.args["pass"]))
+
+    def kept(some: Page) -> None:
+        keep(work, stream, prefixed(some, prefix, int(job.args["n"])) if prefix else some, int(job.args["pass"]))
+
+    if isinstance(reading, Listing) and reading.enrich is not None:
+        interrupted = in_slices(work, job, page, lambda some: kept(enriched(work, stream, reading, some)))
+        if interrupted:
+            return [interrupted]
+    else:
+        kept(page)
     if page.reported is not None:
         key = f"{stream.name}:{prefix}" if prefix else stream.name
         work.store.write(CHECKPOINTS, [checkpoint(key, job.args["pass"], page.reported, 0)])
-    return [Job(job.scope, "read", {**job.args, "cursor": cursor}) for cursor in page.next]
+    args = {name: value for name, value in job.args.items() if name != DONE}
+    slowly = {DONE: ""} if DONE in job.args else {}
+    return [Job(job.scope, "read", {**args, **slowly, "cursor": cursor}) for cursor in page.next]
+
+
+def in_slices(work: Work, job: Job, page: Page, take: Callable[[Page], None]) -> Later | None:
+    """Takes the rows of a page: all at once, or, once a limit came in the midst of that, some at a time. Further
+    questions about a page may be more than a limit allows at one go: were it begun anew each time, it would never be
+    done. Returns the job that goes on behind what was taken."""
+    ids = [row.source_id for row in page.rows]
+    done = str(job.args.get(DONE, ""))
+    rows = page.rows[ids.index(done) + 1 :] if done in ids else page.rows
+    slices = [rows[at : at + SLICE] for at in range(0, len(rows), SLICE)] if DONE in job.args else [rows]
+    for number, some in enumerate(slices or [rows], 1):
+        last = number >= len(slices)
+        try:
+            take(replace(page, rows=some) if last else Page(rows=some))
+        except Limited as limit:
+            args = {**job.args, DONE: done}
+            if args == job.args or len(page.rows) <= SLICE:
+                raise
+            work.tell(Waited(job.scope, limit.method or "batch", limit.wait_s))
+            return Later(Job(job.scope, job.kind, args), work.clock.now() + timedelta(seconds=limit.wait_s))
+        done = some[-1].source_id if some else done
+    return None
 
 
 def selecting(work: Work, stream: Stream, reading: Listing) -> Listing:
