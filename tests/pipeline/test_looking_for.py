@@ -272,17 +272,16 @@ KEYS = st.one_of(
         st.sampled_from(["users", "groups", "chats", "chat_messages", "files"]), st.sets(KEYS, max_size=60)
     ),
     st.sampled_from(["", "7", "a", "заря"]),
-    st.integers(1, 9),
-    st.sampled_from([0.0, 1.0]),
+    st.tuples(st.integers(1, 9), st.sampled_from([0.0, 1.0])),
 )
 def test_the_pages_together_look_at_every_record_once(
     portals: World,
     tmp_path_factory: pytest.TempPathFactory,
     staged: dict[str, set[str]],
     text: str,
-    limit: int,
-    budget_s: float,
+    step: tuple[int, float],
 ) -> None:
+    limit, budget_s = step
     with replace(portals, folder=tmp_path_factory.mktemp("walk")).app() as app:
         for stream, keys in staged.items():
             titles = {key: "заря" if len(key) % 3 else "утро" for key in keys}
