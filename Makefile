@@ -1,6 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Both set up everything they need.
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
+HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) # tests wait for browsers and processes as much as they compute
 .PHONY: help setup azurite chromium functions demo test check errors bench chaos lock clean
 
 help: ## this list
@@ -22,7 +23,7 @@ demo: setup ## migrate a simulated company to a simulated box, live
 	@.venv/bin/b24migrate demo || test $$? -eq 5 # findings are what the simulated company is meant to have
 
 test: setup azurite chromium functions ## all tests
-	@$(PY) -m pytest -n auto --dist worksteal
+	@$(PY) -m pytest -n $(HANDS) --dist worksteal
 
 check: setup ## style, types, and which room may open which door
 	@.venv/bin/ruff check .
