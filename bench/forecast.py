@@ -23,22 +23,22 @@ LITTLE: dict[str, object] = {
     "templates": 4,
     "bad_users": 0,
 }
-TALK: dict[str, object] = {**LITTLE, "chats": 60, "messages": 5_000, "files": 300, "tasks": 60, "latency": 0.05}
+TALK: dict[str, object] = {**LITTLE, "chats": 60, "messages": 5_000, "files": 300, "tasks": 60, "latency": 0.1}
 CRM: dict[str, object] = {
     **LITTLE,
-    "deals": 8_000,
-    "contacts": 2_000,
-    "companies": 500,
-    "cost": "crm.item.productrow.list=0.4,crm.item.list=0.5",
-    "latency": 0.1,
+    "deals": 6_000,
+    "contacts": 800,
+    "companies": 200,
+    "cost": "crm.item.productrow.list=0.09,crm.item.list=0.5",
+    "latency": 0.05,
 }
-PEOPLE: dict[str, object] = {**LITTLE, "users": 8_000, "cost": "user.get=9,crm.item.list=2"}
+PEOPLE: dict[str, object] = {**LITTLE, "users": 2_000, "cost": "user.get=30,crm.item.list=2"}
 
 
 def measured(quick: bool) -> list[Figure]:
     """The clock runs as fast as our own computing, which it makes as much longer, stays a small part."""
-    figures = _portal("files and talk", TALK, speed=4, box_s=0.05)
-    figures += [] if quick else _portal("a large CRM", CRM, speed=2, box_s=0.2)
+    figures = _portal("files and talk", TALK, speed=2, box_s=0.1)
+    figures += [] if quick else _portal("a large CRM", CRM, speed=4, box_s=0.1)
     figures += _portal("many people, a slow method", PEOPLE, speed=12, box_s=0.02)
     return figures
 

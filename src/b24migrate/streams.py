@@ -134,6 +134,7 @@ class Listing:
     without: str = ""  # a method that the portal must lack for it to be chosen
     enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None
     enrich_scope: str = ""
+    enrich_some: Callable[[Source], int] = lambda _: 0  # rows that are asked about at a time; 0: all of a page
     select: str = ""  # the parameter in which custom fields must be named, or they do not come
 
 

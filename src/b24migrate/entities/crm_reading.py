@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from b24migrate.entities.products import of_deals, products
+from b24migrate.entities.products import SOME, of_deals, products, rows_at_once
 from b24migrate.entities.reading import one_by_one, raw_items, refused
 from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.phases.values import flag, number, text, whole
@@ -27,7 +27,7 @@ def by_id(name: str, filter_name: str) -> Keyset:
 
 def items(kind: int) -> Mapping[str, Json]:
     """The parameters and further questions of `crm.item.list`. Multifields come only with `*`."""
-    enrich = {"enrich": products("D"), "enrich_scope": "crm"} if kind == 2 else {}
+    enrich = {"enrich": products("D"), "enrich_scope": "crm", "enrich_some": rows_at_once} if kind == 2 else {}
     return {"params": {"entityTypeId": kind, "select": ["*"], "useOriginalUfNames": "Y"}, **enrich}
 
 
@@ -44,6 +44,7 @@ def smart_items(kind: Seen) -> Listing:
         id="id",
         enrich=products(f"T{entity_type:x}") if sells else None,
         enrich_scope="crm",
+        enrich_some=rows_at_once,
     )
 
 
@@ -151,7 +152,7 @@ def legacy(method: str, multifield: Iterable[str] = (), **more: Json) -> Listing
 
 def legacy_contacts() -> Listing:
     enrich = bound("crm.contact.company.items.get", "COMPANY_ID", "companyIds")
-    return legacy("crm.contact.list", MULTIFIELDS, enrich=enrich, enrich_scope="crm")
+    return legacy("crm.contact.list", MULTIFIELDS, enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
 
 
 def legacy_deals() -> Listing:
@@ -160,7 +161,7 @@ def legacy_deals() -> Listing:
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         return of_deals(source, contacts(source, rows))
 
-    return legacy("crm.deal.list", enrich=enrich, enrich_scope="crm")
+    return legacy("crm.deal.list", enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
 
 
 def bound(method: str, field: str, name: str) -> Callable[[Source, Sequence[Row]], list[Row]]:

@@ -186,6 +186,7 @@ tasks = Stream(
             without=MODERN,
             enrich=whole_tasks,
             enrich_scope="task",
+            enrich_some=lambda _: 500,
             select="SELECT",
         ),
         Listing(

@@ -30,8 +30,10 @@ PAGES_OF_A_READING = 1_000_000
 FULL_REQUEST = 50  # pages
 LOOKED_AT_ONCE = 250
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
-SLICE = 100  # rows of a page that are asked about at a time, after a limit came in the midst of it
-DONE = "done"  # of a job's args: the last row that was taken before
+SLICE = 100  # rows of a page that are asked about at a time, after execution time ran out in the midst of it
+LONG_S = 30.0  # a longer wait is for execution time
+# Of a job's args: the last row that was taken before, and whether few are asked about at a time.
+DONE, SLOWLY = "done", "slowly"
 
 
 # ---------------------------------------------------------------- jobs
@@ -69,7 +71,8 @@ def read(work: Work, job: Job) -> Follow:
         keep(work, stream, prefixed(some, prefix, int(job.args["n"])) if prefix else some, int(job.args["pass"]))
 
     if isinstance(reading, Listing) and reading.enrich is not None:
-        interrupted = in_slices(work, job, page, lambda some: kept(enriched(work, stream, reading, some)))
+        size = reading.enrich_some(work.source)
+        interrupted = in_slices(work, job, page, size, lambda some: kept(enriched(work, stream, reading, some)))
         if interrupted:
             return [interrupted]
     else:
@@ -78,25 +81,26 @@ def read(work: Work, job: Job) -> Follow:
         key = f"{stream.name}:{prefix}" if prefix else stream.name
         work.store.write(CHECKPOINTS, [checkpoint(key, job.args["pass"], page.reported, 0)])
     args = {name: value for name, value in job.args.items() if name != DONE}
-    slowly = {DONE: ""} if DONE in job.args else {}
-    return [Job(job.scope, "read", {**args, **slowly, "cursor": cursor}) for cursor in page.next]
+    return [Job(job.scope, "read", {**args, "cursor": cursor}) for cursor in page.next]
 
 
-def in_slices(work: Work, job: Job, page: Page, take: Callable[[Page], None]) -> Later | None:
-    """Takes the rows of a page: all at once, or, once a limit came in the midst of that, some at a time. Further
+def in_slices(work: Work, job: Job, page: Page, size: int, take: Callable[[Page], None]) -> Later | None:
+    """Takes the rows of a page: so many at once, 0 being all, and fewer once a limit came in the midst of that. Further
     questions about a page may be more than a limit allows at one go: were it begun anew each time, it would never be
     done. Returns the job that goes on behind what was taken."""
     ids = [row.source_id for row in page.rows]
     done = str(job.args.get(DONE, ""))
     rows = page.rows[ids.index(done) + 1 :] if done in ids else page.rows
-    slices = [rows[at : at + SLICE] for at in range(0, len(rows), SLICE)] if DONE in job.args else [rows]
-    for number, some in enumerate(slices or [rows], 1):
+    size = SLICE if SLOWLY in job.args else size or len(rows) or 1
+    slices = [rows[at : at + size] for at in range(0, len(rows), size)]
+    for number, some in enumerate(slices or [[]], 1):
         last = number >= len(slices)
         try:
             take(replace(page, rows=some) if last else Page(rows=some))
         except Limited as limit:
-            args = {**job.args, DONE: done}
-            if args == job.args or len(page.rows) <= SLICE:
+            reached = {DONE: done} if done else {}
+            args = {**job.args, **reached, **({SLOWLY: True} if limit.wait_s >= LONG_S and size > SLICE else {})}
+            if args == job.args:
                 raise
             work.tell(Waited(job.scope, limit.method or "batch", limit.wait_s))
             return Later(Job(job.scope, job.kind, args), work.clock.now() + timedelta(seconds=limit.wait_s))

@@ -55,13 +55,15 @@ def forecast(
     situation: Situation,
     *,
     slower_s: Mapping[str, float],
+    own_error: float = OWN_ERROR,
     basis: Sequence[str] = (),
     talk: Collection[str] = (),
 ) -> Forecast:
-    """`slower_s`: by entity, by how much a call to the target may last longer than assumed; 0 where it is measured."""
+    """`slower_s`: by entity, by how much a call to the target may last longer than assumed; 0 where it is measured.
+    `own_error`: relative standard error of what our own computing takes."""
     took = situation.play(courses)
     total_s = length_s(took)
-    ranges = Ranges(courses, situation, slower_s)
+    ranges = Ranges(courses, situation, slower_s, own_error)
     waits: Counter[tuple[str, str]] = Counter()
     for one in took.values():
         waits.update(one.waits)
@@ -127,9 +129,11 @@ def limit_of(waits: Mapping[tuple[str, str], float]) -> tuple[str, str]:
 class Ranges:
     """The same migration in worlds where what was assumed or sampled is otherwise, as far as that is likely."""
 
-    def __init__(self, courses: Sequence[Course], situation: Situation, slower_s: Mapping[str, float]) -> None:
+    def __init__(
+        self, courses: Sequence[Course], situation: Situation, slower_s: Mapping[str, float], own_error: float
+    ) -> None:
         chance = random.Random(1)
-        worlds = [World.drawn(chance) for _ in range(WORLDS)]
+        worlds = [World.drawn(chance, own_error) for _ in range(WORLDS)]
         self._plain = situation.play(courses, most=PLAYED_SHORT)
         self._played = [
             (world, situation.play([world.changed(one, slower_s, chance) for one in courses], most=PLAYED_SHORT))
@@ -169,14 +173,14 @@ class World:
     slow_box: float  # how much of the slowness that is possible, from 0 to 1
 
     @classmethod
-    def drawn(cls, chance: random.Random) -> World:
+    def drawn(cls, chance: random.Random, own_error: float) -> World:
         def around(error: float) -> float:
             return chance.lognormvariate(0.0, error)
 
         return cls(
             model=around(MODEL_ERROR),
             latency=around(LATENCY_ERROR),
-            own=around(OWN_ERROR),
+            own=around(own_error),
             box=around(MEASURED_BOX_ERROR),
             slow_box=chance.random() ** 2,
         )

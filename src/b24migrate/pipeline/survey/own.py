@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, pstdev
 
 from b24migrate.ports import Clock
 from b24migrate.records import digest
@@ -20,15 +20,17 @@ JOB_S = 2.0e-3  # a job more
 STAGE_S = 0.012  # and the beginning of a stage
 SLACK = 1.2  # of these are never used to the full: threads wait for one another, and for the disk
 
+LEAST_ERROR, MOST_ERROR = 0.25, 0.8
 PIECES = 25  # at a time
 USUAL_PIECE_S = 1.28e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """`factor`: how much longer everything takes here."""
+    """`factor`: how much longer everything takes here. `error`: its relative standard error."""
 
     factor: float = 1.0
+    error: float = LEAST_ERROR
 
     def of(self, seconds: float) -> float:
         return seconds * self.factor * SLACK
@@ -66,4 +68,8 @@ class Gauge:
 
     @property
     def own(self) -> Own:
-        return Own(max(0.2, median(self._seconds) / USUAL_PIECE_S))
+        usual = median(self._seconds)
+        unsteady = (
+            pstdev(self._seconds) / usual / 2
+        )  # somebody else uses this computer too, sometimes more, sometimes less
+        return Own(max(0.2, usual / USUAL_PIECE_S), min(MOST_ERROR, max(LEAST_ERROR, unsteady)))

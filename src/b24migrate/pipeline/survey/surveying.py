@@ -78,6 +78,7 @@ def survey(
         played.courses,
         played.situation,
         slower_s=_slower_s(needs, pace),
+        own_error=own.error,
         basis=_basis(look, limits, share, pace),
         talk={entity.name for entity in work.entities if entity.talk},
     )
