@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 from tests import azurite
 
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
 HELD = pytest.StashKey[ExitStack]()
 
 
@@ -24,3 +32,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def azure_store() -> str:
     """The address of an empty store in Azurite."""
     return azurite.url()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One for each process of the tests: a second one beside it would not start."""
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.fail("There is no Chromium. `make chromium` installs it.")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield launched
+        launched.close()

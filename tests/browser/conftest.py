@@ -1,36 +1,18 @@
-"""One browser for each process of the tests, and a desk whose migration is at its end."""
+"""A desk whose migration is at its end, and where the screenshots go."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 from tests.browser.desk import PATIENCE_S, ROOT, SMALL, Desk, desk
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
 SCREENS = Path(os.environ.get("B24MIGRATE_ARTIFACTS") or ROOT / "artifacts") / "screens"
 FLAWED = (*SMALL, "--bad-users", "1", "--foreign-chats", "0.5")
 GROUP = "2"
 LENIENT = "[run]\nuser_coverage = 0.5\n"
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
-    if path is None:
-        pytest.fail("There is no Chromium. `make chromium` installs it.")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="session")

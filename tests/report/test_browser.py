@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from tests.report.conftest import Troubled
 from tests.report.reading import Report
 
-CHROMIUM = Path("/usr/bin/chromium")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no Chromium: scripts/setup-chromium installs it"),
-]
+pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        )
-        try:
-            yield browser.new_page(viewport={"width": 1000, "height": 1300})
-        finally:
-            browser.close()
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": 1000, "height": 1300})
+    yield opened
+    opened.close()
 
 
 def shown(page: Page, found: Report) -> list[str]:
