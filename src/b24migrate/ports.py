@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import BinaryIO, NamedTuple, Protocol
 
+from b24migrate.fidelity import Rule
 from b24migrate.records import (
     Args,
     DeadLetter,
@@ -490,6 +491,14 @@ class TargetRecord(NamedTuple):
     fields: Mapping[str, Json]
 
 
+class Deleted(NamedTuple):
+    """`status`: deleted, absent or kept; then `reason` says why."""
+
+    key: str
+    status: str
+    reason: str = ""
+
+
 class Target(Protocol):
     """The box. Every write may be repeated: the same key and digest change nothing."""
 
@@ -536,3 +545,11 @@ class Target(Protocol):
         ...
 
     def alive(self) -> bool: ...
+
+    def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+        """Undoes imports; one answer per key. What somebody changed since, or what others depend on, is kept."""
+        ...
+
+    def fidelity(self) -> Sequence[Rule]:
+        """What this target does not keep as it is. Nothing is written."""
+        ...

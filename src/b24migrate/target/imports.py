@@ -12,12 +12,14 @@ import msgspec
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.errors import GateUnmet, Permanent, Transient
-from b24migrate.ports import FieldOutcome, TargetInfo, TargetLimits, TargetRecord
+from b24migrate.fidelity import Keeping, Rule
+from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord
 from b24migrate.records import Args, Item, Json, Outcome
 from b24migrate.streams import CustomFields
 
 _STATUSES = frozenset({"created", "unchanged", "updated", "failed"})
 _FIELD_STATUSES = frozenset({"created", "exists", "failed"})
+_DELETIONS = frozenset({"deleted", "absent", "kept"})
 _RESERVED = frozenset({"start", "state", "token", "auth", "method"})  # the box takes these keys for itself
 _AT_ONCE = 500  # most keys, e-mails or listed items in a call
 _FRAME = 1024  # bytes of a body that are not items
@@ -134,6 +136,27 @@ class ImportTarget:
     def alive(self) -> bool:
         return self._portal.alive()
 
+    def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+        method = f"import.{wire_entity}.delete"
+        found: dict[str, Deleted] = {}
+        for some in _chunks(keys):
+            body = {"stream": stream, "keys": list(some), "dry_run": dry_run}
+            found.update((one.key, one) for one in map(_deleted, _entries(self._call(method, body), method)))
+        if found.keys() != set(keys):
+            raise _strange(method)
+        return [found[key] for key in keys]
+
+    def fidelity(self) -> list[Rule]:
+        """The contract keeps everything; a module on a real box names what that box cannot keep."""
+        try:
+            result = _decoded(self._portal.call("import.fidelity", {}).result)
+        except Permanent as error:
+            if error.code not in _UNSERVED:
+                raise
+            return []
+        entries = _entries(result, "import.fidelity") if isinstance(result, dict) else []
+        return [_rule(entry) for entry in entries]
+
     @property
     def _limits(self) -> TargetLimits:
         return (self._info or self.info()).limits
@@ -220,6 +243,19 @@ def _error(entry: Mapping[str, Any]) -> tuple[str, str, bool]:
         return "INTERNAL", "the target gave no reason", True
     place = f"{error['field']}: " if error.get("field") else ""
     return str(error.get("code") or "INTERNAL"), f"{place}{error.get('message') or ''}", error.get("retry") is True
+
+
+def _deleted(entry: Mapping[str, Any]) -> Deleted:
+    status = _text(entry, "status")
+    if status not in _DELETIONS:
+        raise _strange("a deletion")
+    return Deleted(_text(entry, "key"), status, str(entry.get("reason") or ""))
+
+
+def _rule(entry: Mapping[str, Any]) -> Rule:
+    """`key` is the stream and the field, because entries are told apart by it."""
+    stream, _, name = _text(entry, "key").partition(":")
+    return Rule(stream, name, Keeping.LOST, _text(entry, "reason"))
 
 
 def _record(entry: Mapping[str, Any]) -> TargetRecord:

@@ -1,0 +1,29 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Contract;
+
+/** One item of a batch is refused; its neighbours are not affected. */
+final class ItemFault extends \RuntimeException
+{
+    public function __construct(
+        public readonly string $fault,
+        public readonly ?string $field,
+        string $message,
+        public readonly bool $retry = false
+    ) {
+        parent::__construct($message);
+    }
+
+    /** @return array{code: string, field: ?string, message: string, retry: bool} */
+    public function body(): array
+    {
+        return [
+            'code' => $this->fault,
+            'field' => $this->field,
+            'message' => $this->getMessage(),
+            'retry' => $this->retry,
+        ];
+    }
+}

@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Port;
+
+/** Everything that the methods need of the box. One is made for each call. */
+interface Box
+{
+    /** Of a stream of the contract, and of `files`. */
+    public function records(string $stream): Records;
+
+    public function map(): Map;
+
+    public function guard(): Guard;
+
+    public function customFields(): CustomFields;
+
+    public function shelf(): Shelf;
+
+    /** Silence: what the call does starts no mail, push, notification, robot or workflow. Called once, first. */
+    public function quiet(): void;
+
+    public function rootDepartment(): string;
+
+    public function timezone(): string;
+
+    /** @return array{items: int, body_bytes: int, file_bytes: int, chunk_bytes: int} */
+    public function limits(): array;
+
+    /** @return array<string, string> version by module, of those that are installed */
+    public function versions(): array;
+
+    /**
+     * What is left when everything has arrived (counters and recents of chats, dates of activity), a stretch at a
+     * time. It may be repeated.
+     *
+     * @return array{done: int, cursor: ?string}
+     */
+    public function finalize(string $after): array;
+}

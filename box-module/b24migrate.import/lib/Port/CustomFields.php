@@ -1,0 +1,29 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Port;
+
+/** The custom fields (UF_*) of the box. */
+interface CustomFields
+{
+    /**
+     * @param ?string $type the smart-process type, for crm_spitems
+     * @return array<string, array{type: string, multiple: bool, options: list<array{id: string, value: string, xml_id: string}>}>
+     *         by code
+     */
+    public function of(string $stream, ?string $type): array;
+
+    /**
+     * @param array<string, mixed> $field one entry of `import.<entity>.fields`
+     * @return string the code that the box gave it
+     */
+    public function create(string $stream, ?string $type, array $field): string;
+
+    /**
+     * Adds options to an enumeration.
+     *
+     * @param list<array<string, mixed>> $options as in the contract, without those that are there
+     */
+    public function addOptions(string $stream, ?string $type, string $code, array $options): void;
+}

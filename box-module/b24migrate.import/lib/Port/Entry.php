@@ -1,0 +1,21 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Port;
+
+/** A row of the map: what a key stands for. Without an id it is an intent: somebody began, and may have died. */
+final class Entry
+{
+    public function __construct(
+        public readonly string $key,
+        public readonly string $stream,
+        public readonly ?string $id,
+        public readonly string $digest,
+        public readonly bool $adopted = false,
+        /** Fingerprint of the record as it was read back after its import; empty when it was not. */
+        public readonly string $print = '',
+        public readonly string $run = ''
+    ) {
+    }
+}

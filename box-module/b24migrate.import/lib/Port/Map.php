@@ -1,0 +1,32 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Port;
+
+/** The module's own table: which key became which record. Keys are compared byte by byte, whatever the collation. */
+interface Map
+{
+    /**
+     * @param list<string> $keys
+     * @return array<string, Entry> those that are there, by key
+     */
+    public function entries(array $keys): array;
+
+    /** Inserts or replaces. */
+    public function put(Entry $entry): void;
+
+    public function drop(string $key): void;
+
+    /**
+     * Complete entries of a stream in order of their ids as numbers, from behind the cursor ('' = the first).
+     *
+     * @return array{list<Entry>, ?string} and the cursor of the next page, null at the end
+     */
+    public function page(string $stream, string $after, int $limit): array;
+
+    public function count(string $stream): int;
+
+    /** How many keys stand for this record: one that was adopted may have several. */
+    public function keysOf(string $stream, string $id): int;
+}

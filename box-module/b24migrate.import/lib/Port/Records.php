@@ -1,0 +1,81 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Port;
+
+use B24migrate\Import\Contract\ItemFault;
+
+/**
+ * The records of one stream on the box. Behind it stands the kernel, or a fake of it.
+ *
+ * Fields have the names and shapes of the import contract: ids are strings, times ISO-8601 UTC with Z, dates
+ * 2024-03-01, flags booleans. What was referred to has been looked up before; custom values go under their codes.
+ */
+interface Records
+{
+    /**
+     * Fields of the contract that this box cannot keep, each with the reason in a sentence. They are answered as
+     * ignored, and `import.fidelity` tells of them beforehand.
+     *
+     * @return array<string, string>
+     */
+    public function losses(): array;
+
+    public function has(string $id): bool;
+
+    /**
+     * The first record with exactly these values (an e-mail: case ignored), whoever made it.
+     *
+     * @param array<string, mixed> $values
+     */
+    public function find(array $values): ?string;
+
+    /**
+     * What the box has now, of those that exist.
+     *
+     * @param list<string> $ids
+     * @return array<string, array<string, mixed>> by id
+     */
+    public function read(array $ids): array;
+
+    /**
+     * @param array<string, mixed> $fields
+     * @return string the new id
+     * @throws ItemFault
+     */
+    public function create(string $key, array $fields): string;
+
+    /**
+     * Sets every field that is given; null clears; the rest stays.
+     *
+     * @param array<string, mixed> $fields
+     * @throws ItemFault
+     */
+    public function update(string $id, array $fields): void;
+
+    public function delete(string $id): void;
+
+    /** Why a record must stay although its import is undone: what depends on it; null when nothing does. */
+    public function needed(string $id): ?string;
+
+    /**
+     * Whether a record and the row of the map can be written in one transaction. Where not, the key is noted first,
+     * and `trace` finds what an attempt that died has left behind.
+     */
+    public function atomic(): bool;
+
+    /**
+     * The record that an attempt for this key made before it died, or null. Asked only where `atomic` is false.
+     *
+     * @param array<string, mixed> $fields as they were sent again
+     */
+    public function trace(string $key, array $fields): ?string;
+
+    /**
+     * Fields whose change says nothing about people: the box itself changes them (the date of the last activity).
+     *
+     * @return list<string>
+     */
+    public function restless(): array;
+}
