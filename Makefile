@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) # tests wait for browsers and processes as much as they compute
-.PHONY: help setup azurite chromium functions demo test check errors bench chaos lock clean
+.PHONY: help setup azurite chromium php functions demo test check errors bench chaos lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,13 +16,16 @@ azurite: ## the storage emulator for the tests, in .cache
 chromium: ## the browser that the tests of the dashboard look with
 	@scripts/setup-chromium
 
+php: ## PHP with PHPUnit and phpcs, which the module for the box is tested with
+	@scripts/setup-php
+
 functions: ## the worker of the Functions host for one test, in .cache, where there is a Python 3.13
 	@scripts/setup-functions-runtime
 
 demo: setup ## migrate a simulated company to a simulated box, live
 	@.venv/bin/b24migrate demo || test $$? -eq 5 # findings are what the simulated company is meant to have
 
-test: setup azurite chromium functions ## all tests
+test: setup azurite chromium php functions ## all tests
 	@$(PY) -m pytest -n $(HANDS) --dist worksteal
 
 check: setup ## style, types, and which room may open which door
