@@ -1,0 +1,73 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+/**
+ * Which column of the kernel holds which field of the contract, and how a value is spelled there.
+ *
+ * Kinds: text, flag (Y/N), int, id, ids, time (a string of the site), moment (an object), day (a string of the site).
+ * What is more than a spelling is done by the gateway itself.
+ */
+final class Columns
+{
+    /** @param array<string, array{string, string}> $columns column and kind by field */
+    public function __construct(private readonly array $columns)
+    {
+    }
+
+    /**
+     * @param array<string, mixed> $fields
+     * @return array<string, mixed> the columns of those that are given
+     */
+    public function toKernel(array $fields): array
+    {
+        $row = [];
+        foreach (array_intersect_key($this->columns, $fields) as $field => [$column, $kind]) {
+            $row[$column] = self::spell($kind, $fields[$field]);
+        }
+        return $row;
+    }
+
+    /**
+     * @param array<string, mixed> $row
+     * @return array<string, mixed> the fields of those columns that are there
+     */
+    public function fromKernel(array $row): array
+    {
+        $fields = [];
+        foreach ($this->columns as $field => [$column, $kind]) {
+            if (array_key_exists($column, $row)) {
+                $fields[$field] = self::understand($kind, $row[$column]);
+            }
+        }
+        return $fields;
+    }
+
+    public static function spell(string $kind, mixed $value): mixed
+    {
+        return match ($kind) {
+            'text' => (string)$value,
+            'flag' => $value ? 'Y' : 'N',
+            'int', 'id' => $value === null ? false : (int)$value,
+            'ids' => array_map('intval', $value ?? []),
+            'time' => Dates::text($value),
+            'moment' => Dates::moment($value),
+            'day' => Dates::dayText($value),
+        };
+    }
+
+    public static function understand(string $kind, mixed $value): mixed
+    {
+        return match ($kind) {
+            'text' => (string)$value === '' ? null : (string)$value,
+            'flag' => $value === 'Y' || $value === true,
+            'int' => $value === null || $value === '' ? null : (int)$value,
+            'id' => (int)$value === 0 ? null : (string)(int)$value,
+            'ids' => array_values(array_map('strval', array_filter(array_map('intval', (array)($value ?: []))))),
+            'time', 'moment' => Dates::utc($value),
+            'day' => Dates::day($value),
+        };
+    }
+}

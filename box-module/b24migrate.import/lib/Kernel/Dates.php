@@ -1,0 +1,71 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use Bitrix\Main\Type\Date;
+use Bitrix\Main\Type\DateTime;
+
+/**
+ * Between the contract's times (UTC) and the two ways in which the kernel takes them: objects in the ORM, strings in
+ * the site's format and the server's time zone everywhere else.
+ */
+final class Dates
+{
+    /** For the ORM. */
+    public static function moment(?string $utc): ?DateTime
+    {
+        return $utc === null ? null : DateTime::createFromTimestamp((new \DateTimeImmutable($utc))->getTimestamp());
+    }
+
+    /** For legacy classes, which must be called inside `inServerTime`: a string in the site's FULL format. */
+    public static function text(?string $utc): string|false
+    {
+        return $utc === null ? false : ConvertTimeStamp((new \DateTimeImmutable($utc))->getTimestamp(), 'FULL');
+    }
+
+    /** A day such as 2024-03-01 in the site's SHORT format. It has no time, hence no time zone either. */
+    public static function dayText(?string $day): string|false
+    {
+        return $day === null ? false : ConvertTimeStamp((new \DateTimeImmutable($day))->getTimestamp(), 'SHORT');
+    }
+
+    public static function utc(mixed $value): ?string
+    {
+        $seconds = self::seconds($value);
+        return $seconds === null ? null : gmdate('Y-m-d\TH:i:s\Z', $seconds);
+    }
+
+    public static function day(mixed $value): ?string
+    {
+        $seconds = self::seconds($value);
+        return $seconds === null ? null : date('Y-m-d', $seconds);
+    }
+
+    /**
+     * Legacy classes shift every time by the offset of the user who calls, unless they are told not to.
+     *
+     * @template T
+     * @param callable(): T $work
+     * @return T
+     */
+    public static function inServerTime(callable $work): mixed
+    {
+        \CTimeZone::Disable();
+        try {
+            return $work();
+        } finally {
+            \CTimeZone::Enable();
+        }
+    }
+
+    private static function seconds(mixed $value): ?int
+    {
+        if ($value instanceof Date) {
+            return $value->getTimestamp();
+        }
+        $seconds = is_string($value) && $value !== '' ? MakeTimeStamp($value) : false;
+        return $seconds === false ? null : (int)$seconds;
+    }
+}
