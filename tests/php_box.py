@@ -1,0 +1,119 @@
+"""The module for the box, served by `php -S` on records in one SQLite file: it may be killed and started again.
+
+What is asked behind its back, of the control room in `box-module/tests/server.php` (JSON in, JSON out):
+
+    POST control/reset     {"limits"?, "timezone"?, "entities"?}: an empty box again
+    GET  control/rows      ?stream=: {id: fields}, imported or not; `files` too
+    GET  control/dump      ?stream=: [{key, id, digest, fields, created_count, updated_count, linked}]
+    GET  control/snapshot  everything it holds, without times of its own; one and the same for the same history
+    POST control/edit      {"stream", "id", "fields"}: somebody changes a record by hand
+    POST control/crash     {"at": name, "times": n}: the process dies at that point, n times; {} forgets them
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import urllib3
+
+ROOT = Path(__file__).parents[1]
+ROUTER = ROOT / "box-module" / "tests" / "server.php"
+SECRET = "box0secret0box0s"
+HANDS = 4  # calls at a time
+START_S = 10.0
+HTTP = urllib3.PoolManager(retries=False, timeout=20.0)
+PHP = (
+    *("php", "-d", "opcache.enable_cli=1", "-d", "display_errors=stderr", "-d", "log_errors=0"),
+    *("-d", "post_max_size=64M", "-d", "memory_limit=512M"),
+)
+
+
+class PhpBox:
+    """The file outlives the process, as the database of a box does."""
+
+    def __init__(self, file: Path, port: int) -> None:
+        self._file = file
+        self._port = port
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def webhook(self) -> str:
+        return f"{self.url}/rest/1/{SECRET}/"
+
+    def start(self) -> None:
+        environ = {
+            **os.environ,
+            "PHP_CLI_SERVER_WORKERS": str(HANDS),
+            "B24_BOX_FILE": str(self._file),
+            "B24_BOX_SECRET": SECRET,
+        }
+        command = [*PHP, "-S", f"127.0.0.1:{self._port}", str(ROUTER)]
+        with (self._file.parent / "php.log").open("ab") as said:
+            self._process = subprocess.Popen(command, env=environ, stdout=said, stderr=said, start_new_session=True)
+        self._wait()
+
+    def kill(self) -> None:
+        """At once, with the calls it is at."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # those at work are children of the one that listens
+            self._process.wait(10)
+            self._process = None
+
+    def ask(self, page: str, **query: str) -> Any:
+        return self._answer("GET", f"{page}?{urlencode(query)}")
+
+    def tell(self, page: str, body: Any) -> Any:
+        return self._answer("POST", page, json.dumps(body).encode())
+
+    def last_words(self) -> str:
+        return (self._file.parent / "php.log").read_text("utf-8", "replace")[-2000:]
+
+    def _answer(self, verb: str, page: str, body: bytes | None = None) -> Any:
+        headers = {"Content-Type": "application/json"}
+        answer = HTTP.request(verb, f"{self.url}/control/{page}", body=body, headers=headers)
+        if answer.status != 200:
+            raise RuntimeError(f"{page}: {answer.status} {answer.data[:500]!r}\n{self.last_words()}")
+        return answer.json()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if self._process is None or self._process.poll() is not None:
+                break
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=1):
+                return
+            time.sleep(0.005)
+        raise RuntimeError(f"php did not start:\n{self.last_words()}")
+
+
+@contextmanager
+def php_box(folder: Path | None = None) -> Iterator[PhpBox]:
+    """An empty one. Without a folder it leaves nothing behind."""
+    with ExitStack() as stack:
+        place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="b24box-")))
+        box = PhpBox(place / "box.sqlite", _free_port())
+        stack.callback(box.kill)
+        box.start()
+        yield box
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
