@@ -14,14 +14,17 @@ interface CustomFields
      */
     public function of(string $stream, ?string $type): array;
 
+    /** How the box calls a field of the source: a smart process has a number of its own inside the codes. */
+    public function code(string $stream, ?string $type, string $code): string;
+
     /**
-     * @param array<string, mixed> $field one entry of `import.<entity>.fields`
+     * @param array<string, mixed> $field one entry of `import.<entity>.fields`; its options follow by `addOptions`
      * @return string the code that the box gave it
      */
     public function create(string $stream, ?string $type, array $field): string;
 
     /**
-     * Adds options to an enumeration.
+     * Adds options to an enumeration; `of` tells their ids afterwards.
      *
      * @param list<array<string, mixed>> $options as in the contract, without those that are there
      */

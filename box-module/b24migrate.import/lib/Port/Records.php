@@ -11,6 +11,7 @@ use B24migrate\Import\Contract\ItemFault;
  *
  * Fields have the names and shapes of the import contract: ids are strings, times ISO-8601 UTC with Z, dates
  * 2024-03-01, flags booleans. What was referred to has been looked up before; custom values go under their codes.
+ * Objects are arrays with names; only those that an array cannot tell from a list ({}, {"0": …}) are \stdClass.
  */
 interface Records
 {
@@ -42,7 +43,7 @@ interface Records
     /**
      * @param array<string, mixed> $fields
      * @return string the new id
-     * @throws ItemFault
+     * @throws ItemFault and then nothing of the record is there
      */
     public function create(string $key, array $fields): string;
 
@@ -56,8 +57,12 @@ interface Records
 
     public function delete(string $id): void;
 
-    /** Why a record must stay although its import is undone: what depends on it; null when nothing does. */
-    public function needed(string $id): ?string;
+    /**
+     * Why a record must stay although its import is undone: what depends on it; null when nothing does.
+     *
+     * @param list<string> $gone records of this stream to be taken for deleted: a rehearsal deletes nothing
+     */
+    public function needed(string $id, array $gone = []): ?string;
 
     /**
      * Whether a record and the row of the map can be written in one transaction. Where not, the key is noted first,
