@@ -67,6 +67,8 @@ ENTITIES_STATE = Register("EntitiesState", "state", ("Phases", "Gates", "Counts"
 SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
 INCOMPLETE = Register("Incomplete", "late", ("First", "Last"))
 FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
+FORESEEN = Register("Foreseen", "finding", FINDINGS.columns)  # differences that the target announced: nothing is wrong
+FIDELITY = Register("Fidelity", "fidelity", ("Hash", "Data", "By", "AtUtc"))  # what it announced, counts, acceptance
 COMPARED = Register("Compared", "compared", ("Stream", "Ids"))  # equal, as verify saw: [source id, wire digest], …
 VERIFIED = Register("Verified", "verified", ("Equal",))  # how many of a row of COMPARED: what is added up in one look
 UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "What"))
@@ -77,6 +79,8 @@ COPIES = Register("Copies", "copy", ("Origin", "Identity", "State", "StartedAtUt
 QUOTA = Register("Quota", "portal", ("AtS", "Level", "PauseS", "PausedAtS", "PausedUntilS", "Rests"))
 HISTORY = Register("History", "at", ("Run", "Read", "Imported", "Verified", "Failed", "WaitedS", "More"))
 OUTAGES = Register("Outages", "portal", ("SinceUtc", "NextUtc", "StopsUtc", "Reason"))
+# what a box without the import module was told and has, since it knows no idempotency keys itself
+NATIVE = Register("Native", "native", ("Stream", "TargetId", "Digest", "State", "Print", "Trace"))
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,
@@ -87,6 +91,8 @@ REGISTERS = (
     SET_ASIDE,
     INCOMPLETE,
     FINDINGS,
+    FORESEEN,
+    FIDELITY,
     COMPARED,
     VERIFIED,
     UNRESOLVED,
@@ -97,6 +103,7 @@ REGISTERS = (
     COPIES,
     HISTORY,
     OUTAGES,
+    NATIVE,
 )
 
 
@@ -473,6 +480,7 @@ class TargetInfo(NamedTuple):
     timezone: str
     entities: tuple[str, ...]
     limits: TargetLimits
+    lacks: Mapping[str, str] = {}  # of an entity that it does not take: why, in a sentence
 
 
 class FieldOutcome(NamedTuple):
@@ -501,6 +509,11 @@ class Deleted(NamedTuple):
 
 class Target(Protocol):
     """The box. Every write may be repeated: the same key and digest change nothing."""
+
+    @property
+    def serial(self) -> frozenset[str]:
+        """The streams whose records must arrive one after the other, in order of their ids."""
+        ...
 
     def info(self) -> TargetInfo: ...
 

@@ -31,6 +31,8 @@ _UNSERVED = frozenset({"ERROR_METHOD_NOT_FOUND", "ACCESS_DENIED"})
 class ImportTarget:
     """The port `Target`. `portal` has the target's webhook, and `import.info` as its probe."""
 
+    serial: frozenset[str] = frozenset()
+
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
         self._info: TargetInfo | None = None

@@ -1,0 +1,95 @@
+"""What a writer may ask of the box: calls, questions by the dozen, files, and what is remembered of it."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from b24migrate.bitrix.batch import Batcher
+from b24migrate.bitrix.client import Portal
+from b24migrate.bitrix.download import Downloads
+from b24migrate.errors import Permanent
+from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, Store
+from b24migrate.records import Args, Json
+
+PAGE = 50
+One = TypeVar("One")
+
+
+class Box:
+    """Texts of people never go through `batch`: its filter may alter them, and it replaces `$result[…]` in them."""
+
+    def __init__(self, portal: Portal, store: Store, file_bytes: int) -> None:
+        self.portal = portal
+        self.store = store
+        self._batcher = Batcher(portal)
+        self._downloads = Downloads(portal)
+        self._file_bytes = file_bytes
+
+    @property
+    def owner(self) -> str:
+        """The person whose rights every call has, and whom some methods take for the author."""
+        return str(self.portal.webhooks[0].user)
+
+    def call(self, method: str, params: Args) -> Json:
+        """One call, a write or a question."""
+        return decoded(self._batcher.single(Command(method, params)))
+
+    def question(self, method: str, params: Args) -> Json:
+        """A call that changes nothing, so that it is repeated at once when its answer got lost."""
+        return decoded(self._batcher.patiently(self._batcher.single, Command(method, params)))
+
+    def questions(self, commands: Sequence[Command]) -> list[Json]:
+        """Many at once; None for each that is refused."""
+        return [None if refused(answer) else decoded(answer) for answer in self.answers(commands)]
+
+    def answers(self, commands: Sequence[Command]) -> list[Answer]:
+        return self._batcher.run(commands) if commands else []
+
+    def pages(self, method: str, params: Args, *path: str) -> Iterator[Args]:
+        """Every row of a list that is paged by `start`."""
+        start: int | None = 0
+        while start is not None:
+            answer = self._batcher.patiently(self._batcher.single, Command(method, {**params, "start": start}))
+            rows = list(inside(decoded(answer), *path))
+            yield from rows
+            start = answer.next if rows else None
+
+    def file(self, target_id: str) -> tuple[str, str]:
+        """Name and content, as methods want a file that is no file of the Drive."""
+        about = self.question("disk.file.get", {"id": target_id})
+        out = io.BytesIO()
+        self._downloads.fetch(str(about["DOWNLOAD_URL"]), out, limit=self._file_bytes)
+        return str(about.get("NAME") or "file"), base64.b64encode(out.getvalue()).decode()
+
+    def custom_types(self, stream: str) -> dict[str, str]:
+        """The target's code of each custom field that was made, and its type."""
+        rows = self.store.rows(CUSTOM_FIELDS, partition=stream)
+        return {str(row.values["TargetField"]): str(row.values["Type"]) for row in rows if row.values["TargetField"]}
+
+
+def decoded(answer: Answer) -> Json:
+    if answer.error is not None:
+        raise answer.error
+    return msgspec.json.decode(answer.result or b"null")
+
+
+def refused(answer: Answer) -> bool:
+    return isinstance(answer.error, Permanent)
+
+
+def inside(said: Json, *path: str) -> Iterator[Args]:
+    """The rows at the end of a path; a list with gaps is a map."""
+    for step in path:
+        said = said.get(step) if isinstance(said, Mapping) else None
+    members = said.values() if isinstance(said, Mapping) else said if isinstance(said, list) else ()
+    return (row for row in members if isinstance(row, Mapping))
+
+
+def by_the_dozen(values: Iterable[One], size: int = PAGE) -> Iterator[list[One]]:
+    some = list(values)
+    return (some[start : start + size] for start in range(0, len(some), size))

@@ -1,0 +1,78 @@
+"""What was begun and done on the box, kept in the store: the box itself knows no idempotency keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from b24migrate.ports import NATIVE, RegisterRow, Store
+from b24migrate.records import Json
+
+AT_ONCE = 500
+
+
+class State(StrEnum):
+    BEGUN = "begun"  # the create may have arrived or not
+    MADE = "made"  # it is there, and not complete yet
+    DONE = "done"
+    LINKED = "linked"  # the box had it already
+
+
+class Remembered(NamedTuple):
+    key: str
+    state: State
+    target_id: str = ""
+    digest: str = ""
+    trace: Json = None
+    print: str = ""  # of what the box said right after it was written
+
+
+class Memory:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def of(self, stream: str, keys: Sequence[str]) -> dict[str, Remembered]:
+        rows = (self._store.read(NATIVE, f"{stream}:{key}") for key in keys)
+        return {one.key: one for one in (_opened(row) for row in rows if row is not None)}
+
+    def write(self, stream: str, some: Sequence[Remembered]) -> None:
+        if some:
+            self._store.write(NATIVE, [_row(stream, one) for one in some])
+
+    def forget(self, stream: str, key: str) -> None:
+        self._store.erase(NATIVE, f"{stream}:{key}")
+
+    def walk(self, stream: str, after: str = "") -> Iterator[list[Remembered]]:
+        """All of a stream, some hundred at a time."""
+        while rows := self._store.some_rows(NATIVE, f"{stream}:", after, AT_ONCE):
+            yield [_opened(row) for row in rows]
+            after = rows[-1].key
+
+    def note(self, name: str) -> Json:
+        row = self._store.read(NATIVE, f"note:{name}")
+        return row.values.get("Trace") if row else None
+
+    def keep(self, name: str, value: Json) -> None:
+        """Something about the box that must be the same whenever it is asked for. The first word stands."""
+        values: Mapping[str, Json] = {"Stream": "note", "Trace": value}
+        self._store.swap(NATIVE, RegisterRow(f"note:{name}", values))
+
+
+def _row(stream: str, one: Remembered) -> RegisterRow:
+    values = {
+        "Stream": stream,
+        "TargetId": one.target_id,
+        "Digest": one.digest,
+        "State": one.state.value,
+        "Print": one.print,
+        "Trace": one.trace,
+    }
+    return RegisterRow(f"{stream}:{one.key}", values)
+
+
+def _opened(row: RegisterRow) -> Remembered:
+    said = row.values
+    key = row.key.partition(":")[2]
+    texts = (str(said.get(name) or "") for name in ("TargetId", "Digest"))
+    return Remembered(key, State(str(said["State"])), *texts, said.get("Trace"), str(said.get("Print") or ""))

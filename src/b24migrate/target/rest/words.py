@@ -1,0 +1,62 @@
+"""The words in which it is said how the box itself takes a stream. A writer is a value; the engine knows no stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from b24migrate.errors import MigrationError
+from b24migrate.fidelity import Rule
+from b24migrate.records import Args, Item, Json
+from b24migrate.target.rest.box import Box
+
+STAMP = "b24migrate"  # what our records are known by, wherever a field allows it
+
+
+class Made(NamedTuple):
+    """What became of one item. `linked`: the box had it already, and it is not ours to delete."""
+
+    key: str
+    target_id: str = ""
+    error: MigrationError | None = None
+    linked: bool = False
+
+
+class Known(NamedTuple):
+    """A record that the box has: its id there, and what else helps to find it."""
+
+    target_id: str
+    trace: Json = None
+
+
+# one answer for each item, each as soon as it is there: what was answered before a failure is remembered
+Create: TypeAlias = Callable[[Box, Sequence[Item]], Iterator[Made]]
+# of keys whose answer got lost, and what was kept of each: the ids of those that did arrive
+Find: TypeAlias = Callable[[Box, Mapping[str, Json]], dict[str, str]]
+Update: TypeAlias = Callable[[Box, Known, Item], None]
+Read: TypeAlias = Callable[[Box, Mapping[str, Known]], dict[str, Args]]
+Delete: TypeAlias = Callable[[Box, Known], None]
+# the rules of a stream, which may depend on what this box is and has
+Rules: TypeAlias = Callable[[Box], Sequence[Rule]]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    stream: str
+    create: Create
+    find: Find
+    update: Update
+    read: Read
+    needs: tuple[str, ...]  # the methods without which nothing of it can be written
+    trace: Callable[[Item], Json] = lambda _: None  # what must be kept to find it when the answer gets lost
+    finish: Update | None = None  # what completes a record once its id is known; may be repeated
+    delete: Delete | None = None
+    stays: str = ""  # why it cannot be deleted
+    restless: frozenset[str] = frozenset()  # fields that change without anybody changing the record
+    serial: bool = False  # one after the other, in order of id
+    rules: Rules = field(default=lambda _: ())
+
+
+def stamp(key: str) -> str:
+    return f"{STAMP}:{key}"
