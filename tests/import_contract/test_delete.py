@@ -1,7 +1,7 @@
 """Taking imports back."""
 
 import pytest
-from tests.sim_imports.client import Client
+from tests.import_contract.client import Client
 
 KEY = "source:groups:12"
 
@@ -9,7 +9,7 @@ KEY = "source:groups:12"
 def test_a_deleted_record_is_gone_and_its_key_is_unknown_again(box: Client) -> None:
     first = box.group()
     assert box.delete("groups", KEY) == ["deleted"]
-    assert not box.box.rows("groups")
+    assert not box.rows("groups")
     assert box.listed("groups")["count"] == 0
     assert box.group() != first
 
@@ -17,10 +17,10 @@ def test_a_deleted_record_is_gone_and_its_key_is_unknown_again(box: Client) -> N
 def test_an_answer_has_key_status_and_reason(box: Client) -> None:
     group = box.group()
     box.make("group_members", "source:group_members:12:1", GROUP_ID=group, USER_ID="1", ROLE="A")
-    (kept,) = box.call("import.groups.delete", stream="groups", keys=[KEY], dry_run=False)["items"]
+    (kept,) = box.deletions("groups", [KEY])
     assert (kept["key"], kept["status"]) == (KEY, "kept")
     assert "group_members" in kept["reason"]
-    (absent,) = box.call("import.groups.delete", stream="groups", keys=["source:groups:1"])["items"]
+    (absent,) = box.deletions("groups", ["source:groups:1"])
     assert absent == {"key": "source:groups:1", "status": "absent", "reason": None}
 
 
@@ -55,14 +55,21 @@ def test_a_record_that_refers_to_itself_can_go(box: Client) -> None:
 
 def test_what_somebody_changed_is_kept(box: Client) -> None:
     target_id = box.group()
-    box.box.edit("groups", target_id, {"NAME": "By hand"})
+    box.server.edit("groups", target_id, {"NAME": "By hand"})
     assert box.delete("groups", KEY) == ["kept"]
+    assert box.rows("groups")[target_id]["NAME"] == "By hand"
+
+
+def test_what_was_updated_by_an_import_is_not_what_somebody_changed(box: Client) -> None:
+    box.group()
+    assert box.send("groups", KEY, NAME="Sold", OWNER_ID="1")["status"] == "updated"
+    assert box.delete("groups", KEY) == ["deleted"]
 
 
 def test_a_linked_record_of_the_box_stays_when_its_key_is_taken_back(box: Client) -> None:
     box.make("departments", "source:departments:1", NAME="Theirs")
     assert box.delete("departments", "source:departments:1") == ["deleted"]
-    assert box.box.rows("departments")["1"]["NAME"] == "Моя компания"
+    assert box.rows("departments")["1"]["NAME"] == "Моя компания"
     assert box.listed("departments")["count"] == 0
 
 
@@ -78,9 +85,15 @@ def test_a_dry_run_says_the_same_and_deletes_nothing(box: Client) -> None:
     member = "source:group_members:12:1"
     box.make("group_members", member, GROUP_ID=group, USER_ID="1", ROLE="A")
     before = box.snapshot()
-    assert box.delete("group_members", member, member, dry_run=True) == ["deleted", "absent"]
+    assert box.delete("group_members", member, dry_run=True) == ["deleted"]
     assert box.delete("groups", KEY, dry_run=True) == ["kept"]
     assert box.snapshot() == before
+
+
+def test_keys_are_taken_in_order_by_a_dry_run_too(raw: Client) -> None:
+    raw.group()
+    for dry_run in (True, False):
+        assert raw.delete("groups", KEY, KEY, dry_run=dry_run) == ["deleted", "absent"]
 
 
 def test_the_address_of_a_deleted_user_is_free_again(box: Client) -> None:
@@ -90,5 +103,5 @@ def test_the_address_of_a_deleted_user_is_free_again(box: Client) -> None:
 
 
 @pytest.mark.parametrize("body", [{"keys": None}, {"keys": [1]}, {"keys": [], "dry_run": 1}])
-def test_malformed_deletions_are_refused(box: Client, body: dict[str, object]) -> None:
-    box.refused("import.groups.delete", stream="groups", **body)
+def test_malformed_deletions_are_refused(raw: Client, body: dict[str, object]) -> None:
+    raw.refused("import.groups.delete", stream="groups", **body)

@@ -1,6 +1,6 @@
 """Pipelines belong to one type: a client that mixes them up is told."""
 
-from tests.sim_imports.client import Client
+from tests.import_contract.client import Client
 
 
 def test_a_deal_cannot_be_in_a_pipeline_of_a_smart_process(box: Client) -> None:

@@ -5,12 +5,14 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.sim_imports.client import Client, small_limits
+from tests.import_contract.client import Client
+from tests.import_contract.servers import SMALL_LIMITS
 
 KEY = "source:file:disk:5255"
 DATA = b"twenty bytes of text"
+FACTS = {"name": "plan.pdf", "size": 20, "sha256": hashlib.sha256(DATA).hexdigest()}
 
 
 def chunk(data: bytes, start: int, size: int, /, **other: object) -> dict[str, Any]:
@@ -20,8 +22,9 @@ def chunk(data: bytes, start: int, size: int, /, **other: object) -> dict[str, A
 
 
 @pytest.fixture
-def small() -> Client:
-    return Client(limits=small_limits())
+def small(raw: Client) -> Client:
+    raw.reset(limits=SMALL_LIMITS)
+    return raw
 
 
 def put(box: Client, body: dict[str, Any]) -> tuple[int, str | None]:
@@ -34,18 +37,42 @@ def how_far(box: Client) -> tuple[int, str | None]:
     return put(box, {"key": KEY, "offset": -1})
 
 
-def test_a_file_in_one_chunk_gets_its_id_at_once(box: Client) -> None:
-    received, target_id = put(box, chunk(DATA, 0, 100))
+# ---------------------------------------------------------------- whole files
+
+
+def test_a_file_arrives_whole_and_once(box: Client) -> None:
+    target_id = box.upload(KEY, DATA, "plan.pdf")
+    assert box.upload(KEY, DATA, "plan.pdf") == target_id
+    assert box.rows("files") == {target_id: FACTS}
+
+
+def test_an_empty_file_is_one_call(box: Client) -> None:
+    target_id = box.upload(KEY, b"")
+    assert how_far(box) == (0, target_id)
+
+
+@pytest.mark.parametrize("began", [0, 1, 8])
+def test_the_product_goes_on_where_an_upload_stopped(product: Client, began: int) -> None:
+    product.reset(limits=SMALL_LIMITS)
+    put(product, chunk(DATA, 0, began))
+    assert product.upload(KEY, DATA, "plan.pdf") == next(iter(product.rows("files")))
+    assert list(product.rows("files").values()) == [FACTS]
+
+
+# ---------------------------------------------------------------- chunk by chunk
+
+
+def test_a_file_in_one_chunk_gets_its_id_at_once(raw: Client) -> None:
+    received, target_id = put(raw, chunk(DATA, 0, 100))
     assert received == 20
-    sha256 = hashlib.sha256(DATA).hexdigest()
-    assert box.box.rows("files") == {target_id: {"name": "plan.pdf", "size": 20, "sha256": sha256}}
+    assert raw.rows("files") == {target_id: FACTS}
 
 
 def test_the_id_comes_with_the_last_chunk_only(small: Client) -> None:
     assert put(small, chunk(DATA, 0, 8)) == (8, None)
     assert put(small, chunk(DATA, 8, 8)) == (16, None)
     received, target_id = put(small, chunk(DATA, 16, 8))
-    assert (received, target_id) == (20, next(iter(small.box.rows("files"))))
+    assert (received, target_id) == (20, next(iter(small.rows("files"))))
 
 
 def test_an_upload_tells_how_far_it_got(small: Client) -> None:
@@ -69,12 +96,12 @@ def test_an_unknown_file_does_not_begin_in_the_middle(small: Client) -> None:
     assert put(small, chunk(DATA, 8, 8)) == (0, None)
 
 
-def test_a_complete_key_answers_at_once_whatever_comes(box: Client) -> None:
-    done = put(box, chunk(DATA, 0, 100))
-    assert put(box, chunk(DATA, 0, 100)) == done
-    assert put(box, chunk(b"other", 0, 5, name="other.pdf")) == done
-    assert put(box, chunk(DATA, 5, 5)) == done
-    assert len(box.box.rows("files")) == 1
+def test_a_complete_key_answers_at_once_whatever_comes(raw: Client) -> None:
+    done = put(raw, chunk(DATA, 0, 100))
+    assert put(raw, chunk(DATA, 0, 100)) == done
+    assert put(raw, chunk(b"other", 0, 5, name="other.pdf")) == done
+    assert put(raw, chunk(DATA, 5, 5)) == done
+    assert len(raw.rows("files")) == 1
 
 
 def test_a_wrong_sha256_is_malformed_and_the_upload_discarded(small: Client) -> None:
@@ -95,15 +122,8 @@ def test_another_announcement_starts_an_unfinished_file_over(small: Client, othe
     assert put(small, chunk(DATA, 0, 5, **other)) == (5, None)
 
 
-def test_an_empty_file_is_one_call(box: Client) -> None:
-    received, target_id = put(box, chunk(b"", 0, 0))
-    assert received == 0
-    assert target_id is not None
-    assert how_far(box) == (0, target_id)
-
-
-def test_an_empty_file_with_a_wrong_sha256_is_malformed(box: Client) -> None:
-    box.refused("import.files.put", **chunk(b"", 0, 0, sha256="0" * 64))
+def test_an_empty_file_with_a_wrong_sha256_is_malformed(raw: Client) -> None:
+    raw.refused("import.files.put", **chunk(b"", 0, 0, sha256="0" * 64))
 
 
 @pytest.mark.parametrize(
@@ -136,14 +156,17 @@ def test_more_bytes_than_announced_are_refused_and_ignored(small: Client) -> Non
     assert how_far(small) == (8, None)
 
 
-def test_a_key_of_a_record_is_no_key_of_a_file(box: Client) -> None:
-    box.group()
-    box.refused("import.files.put", **chunk(DATA, 0, 20, key="source:groups:12"))
+def test_a_key_of_a_record_is_no_key_of_a_file(raw: Client) -> None:
+    raw.group()
+    raw.refused("import.files.put", **chunk(DATA, 0, 20, key="source:groups:12"))
 
 
-@given(data=st.binary(max_size=60), tries=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 8)), max_size=25))
-def test_whatever_chunks_come_the_file_arrives_once_and_whole(data: bytes, tries: list[tuple[int, int]]) -> None:
-    small = Client(limits=small_limits())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(max_size=60), tries=st.lists(st.tuples(st.integers(0, 60), st.integers(0, 8)), max_size=15))
+def test_whatever_chunks_come_the_file_arrives_once_and_whole(
+    small: Client, data: bytes, tries: list[tuple[int, int]]
+) -> None:
+    small.reset(limits=SMALL_LIMITS)
     got, target_id = 0, None
     for start, size in tries:
         received, now_id = put(small, chunk(data, start, size))
@@ -155,4 +178,4 @@ def test_whatever_chunks_come_the_file_arrives_once_and_whole(data: bytes, tries
     while target_id is None:
         got, target_id = put(small, chunk(data, how_far(small)[0], 8))
     assert how_far(small) == (len(data), target_id)
-    assert [record["key"] for record in small.box.dump("files")] == [KEY]
+    assert [record["key"] for record in small.server.dump("files")] == [KEY]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from tests.sim_imports.client import NOON, Client
+from tests.import_contract.client import NOON, Client
 
 NOBODY = "871"
 CASES: list[tuple[str, dict[str, object], str]] = [
@@ -142,7 +142,7 @@ def test_what_a_stream_requires_must_be_there(box: Client, stream: str, name: st
 def test_the_required_fields_are_enough(box: Client, stream: str) -> None:
     fields = good_fields(box, stream)
     target_id = box.make(stream, f"source:{stream}:1", **fields)
-    assert box.box.rows(stream)[target_id] == fields
+    assert box.rows(stream)[target_id] == fields
 
 
 @pytest.mark.parametrize("stream", ["chat_messages", "task_comments"])

@@ -1,8 +1,8 @@
 """The JSON types of fields: wrong ones are refused by name, null is always "known to be empty"."""
 
 import pytest
-from tests.sim_imports.client import NOON, Client
-from tests.sim_imports.test_references import good_fields
+from tests.import_contract.client import NOON, Client
+from tests.import_contract.test_references import good_fields
 
 DAY = "2024-03-01"
 WRONG: list[tuple[str, str, object]] = [
@@ -79,7 +79,7 @@ def test_null_is_a_value_of_every_field_that_is_not_required(box: Client, stream
     fields = good_fields(box, stream)
     if name not in fields:
         target_id = box.make(stream, f"source:{stream}:1", **fields, **{name: None})
-        assert box.box.rows(stream)[target_id][name] is None
+        assert box.rows(stream)[target_id][name] is None
 
 
 def test_right_types_are_taken_as_they_are(box: Client) -> None:
@@ -93,7 +93,7 @@ def test_right_types_are_taken_as_they_are(box: Client) -> None:
         "fm": [{"id": "5", "typeId": "PHONE", "valueType": "WORK", "value": "+7 999"}],
     }
     target_id = box.make("crm_deals", "source:crm_deals:1", **fields)
-    assert box.box.rows("crm_deals")[target_id] == fields
+    assert box.rows("crm_deals")[target_id] == fields
 
 
 def test_message_params_and_reactions_are_objects(box: Client) -> None:
@@ -117,4 +117,4 @@ def test_a_template_carries_any_json(box: Client) -> None:
         "AUTO_EXECUTE": 1,
     }
     target_id = box.make("workflow_templates", "w", **fields, **more)
-    assert box.box.rows("workflow_templates")[target_id] == fields | more
+    assert box.rows("workflow_templates")[target_id] == fields | more

@@ -1,0 +1,89 @@
+"""The same client, but what it does is done by the product: its target is asked, and what it understood is told."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+
+import msgspec
+from tests.bitrix.support import Kit
+from tests.import_contract.client import ENTITY_OF, JSON, Client
+from tests.import_contract.servers import Server
+
+from b24migrate.ports import FieldOutcome, TargetRecord
+from b24migrate.records import Item, Outcome, canonical
+from b24migrate.target.imports import ImportTarget
+
+
+class Product(Client):
+    def __init__(self, server: Server) -> None:
+        super().__init__(server)
+        self.target = ImportTarget(Kit([server.webhook], name="target").portal)
+
+    def info(self) -> JSON:
+        told = self.target.info()
+        facts = {"contract": told.contract, "server": told.server, "timezone": told.timezone}
+        return {**facts, "entities": list(told.entities), "limits": told.limits._asdict()}
+
+    def batch(self, stream: str, *items: JSON) -> list[JSON]:
+        sent = [Item(one["key"], one["digest"], one["fields"], canonical(one["fields"])) for one in items]
+        return [answer_of(one) for one in self.target.send(ENTITY_OF[stream], stream, sent, run="r1")]
+
+    def declare(self, stream: str, fields: Sequence[JSON], smart: str | None = None) -> list[JSON]:
+        told = self.target.fields(ENTITY_OF[stream], stream, list(fields), type_id=smart or "")
+        return [field_of(one) for one in told]
+
+    def listed(self, stream: str) -> JSON:
+        records, cursor, count = self.target.listing(ENTITY_OF[stream], stream, "")
+        return {"items": [record_of(one) for one in records], "cursor": cursor, "count": count}
+
+    def picked(self, stream: str, *keys: str) -> list[JSON]:
+        return [record_of(one) for one in self.target.read(ENTITY_OF[stream], stream, keys).values()]
+
+    def matched(self, *emails: str) -> dict[str, str]:
+        return self.target.match_users(emails)
+
+    def deletions(self, stream: str, keys: Sequence[str], *, dry_run: bool = False) -> list[JSON]:
+        told = self.target.delete(ENTITY_OF[stream], stream, keys, dry_run=dry_run)
+        return [{**one._asdict(), "reason": one.reason or None} for one in told]
+
+    def upload(self, key: str, data: bytes, name: str = "a.txt") -> str:
+        file_id = self.target.put_file(key, name, len(data), sha256(data).hexdigest(), io.BytesIO(data))
+        assert file_id is not None
+        return file_id
+
+    def reset(self, **settings: object) -> None:
+        super().reset(**settings)
+        self.target = ImportTarget(Kit([self.server.webhook], name="target").portal)
+
+
+def answer_of(told: Outcome) -> JSON:
+    """The field is named before the colon of what is told to people."""
+    named = re.match(r"(\w+): ", told.error)
+    about = {"code": told.error_code, "message": told.error, "retry": told.retry}
+    error = {**about, "field": named and named[1]} if told.error_code else None
+    return {
+        "key": told.key,
+        "status": told.status,
+        "id": told.target_id,
+        "ignored": list(told.ignored),
+        "error": error,
+    }
+
+
+def field_of(told: FieldOutcome) -> JSON:
+    failed = told.status == "failed"
+    return {
+        "code": told.code,
+        "target": None if failed else told.target,
+        "status": told.status,
+        "options": dict(told.options),
+        "error": {"code": told.error_code, "message": told.error} if failed else None,
+    }
+
+
+def record_of(told: TargetRecord) -> JSON:
+    fields = msgspec.to_builtins(dict(told.fields))
+    return {"key": told.key, "id": told.target_id, "digest": told.digest, "fields": fields}

@@ -1,9 +1,0 @@
-"""The box that most tests talk to."""
-
-import pytest
-from tests.sim_imports.client import Client
-
-
-@pytest.fixture
-def box() -> Client:
-    return Client()
