@@ -6,7 +6,7 @@ import ssl
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,10 +78,12 @@ def serve(
     tls: bool = False,
     moved: bool = False,
     warm: bool = False,
+    app: Callable[[Portal], App] = App,
 ) -> Iterator[Running]:
     """Listen until the block ends.
 
-    `tls` makes a throw-away certificate, `moved` a second, redirecting port; `warm` makes rows beforehand."""
+    `tls` makes a throw-away certificate, `moved` a second, redirecting port; `warm` makes rows beforehand; `app` answers.
+    """
     with contextlib.ExitStack() as stack:
         certificate = _certificate(stack, host) if tls else None
         listener = stack.enter_context(_listen(host, port))
@@ -89,7 +91,7 @@ def serve(
         portal.company.settle(url)
         if warm:
             portal.company.warm()
-        stack.enter_context(_background(App(portal), listener, certificate))
+        stack.enter_context(_background(app(portal), listener, certificate))
         old = None
         if moved:
             second = stack.enter_context(_listen(host, 0))
