@@ -82,8 +82,8 @@ def serve(
 ) -> Iterator[Running]:
     """Listen until the block ends.
 
-    `tls` makes a throw-away certificate, `moved` a second, redirecting port; `warm` makes rows beforehand; `app` answers.
-    """
+    `tls` makes a throw-away certificate, `moved` a second, redirecting port; `warm` makes rows beforehand; another
+    `app` may answer."""
     with contextlib.ExitStack() as stack:
         certificate = _certificate(stack, host) if tls else None
         listener = stack.enter_context(_listen(host, port))
