@@ -68,6 +68,7 @@ SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
 INCOMPLETE = Register("Incomplete", "late", ("First", "Last"))
 FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
 FORESEEN = Register("Foreseen", "finding", FINDINGS.columns)  # differences that the target announced: nothing is wrong
+SPARED = Register("Spared", "finding", FINDINGS.columns)  # what it announced, and what is equal all the same
 FIDELITY = Register("Fidelity", "fidelity", ("Hash", "Data", "By", "AtUtc"))  # what it announced, counts, acceptance
 COMPARED = Register("Compared", "compared", ("Stream", "Ids"))  # equal, as verify saw: [source id, wire digest], …
 VERIFIED = Register("Verified", "verified", ("Equal",))  # how many of a row of COMPARED: what is added up in one look
@@ -75,6 +76,7 @@ UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "Wh
 CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
 ANALYSIS = Register("Analysis", "analysis", ("Data",))
 RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"))
+KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"))  # what an undo left on the target
 COPIES = Register("Copies", "copy", ("Origin", "Identity", "State", "StartedAtUtc", "FinishedAtUtc"))
 QUOTA = Register("Quota", "portal", ("AtS", "Level", "PauseS", "PausedAtS", "PausedUntilS", "Rests"))
 HISTORY = Register("History", "at", ("Run", "Read", "Imported", "Verified", "Failed", "WaitedS", "More"))
@@ -92,6 +94,7 @@ REGISTERS = (
     INCOMPLETE,
     FINDINGS,
     FORESEEN,
+    SPARED,
     FIDELITY,
     COMPARED,
     VERIFIED,
@@ -177,13 +180,23 @@ class Store(Protocol):
         ...
 
     def settle(self, stream: str, table: Table, outcomes: Sequence[Settled], *, now: datetime) -> None:
-        """Writes links, then statuses and errors (LastErrorAtUtc, ImportedAtUtc, TargetId of the link), and adds the
-        counters: `retries:<stream>` by the growth of attempts past the first, `<loss>:<stream>` by `losses` unless the
-        record was IMPORT_OK before. Atomic where the backend can; in this order where it cannot."""
+        """Writes links, then statuses and errors (LastErrorAtUtc, TargetId of the link, ImportedAtUtc: when it was
+        first imported, which stays when it is sent again), and adds the counters: `retries:<stream>` by the growth of
+        attempts past the first, `<loss>:<stream>` by `losses` unless the record was IMPORT_OK before. Atomic where the
+        backend can; in this order where it cannot."""
         ...
 
     def renew(self, table: Table, *, code: str = "", row_keys: Sequence[str] | None = None) -> int:
         """IMPORT_ERR (and ERROR_RETRY) records become NEW with attempts 0: what `retry` does. Returns how many."""
+        ...
+
+    def take_back(self, table: Table, row_keys: Sequence[str]) -> int:
+        """These records, whatever their status, become NEW as if they had never been sent: attempts 0, no error, no
+        TargetId, no ImportedAtUtc. Returns how many changed by it."""
+        ...
+
+    def unlink(self, stream: str, source_ids: Collection[str]) -> None:
+        """Forgets the links of these; where there is none, nothing happens."""
         ...
 
     def counts(self, table: Table) -> dict[Status, int]:
@@ -500,11 +513,13 @@ class TargetRecord(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """`status`: deleted, absent or kept; then `reason` says why."""
+    """`status`: deleted, absent or kept; then `reason` says why. `needed`: it is kept because others depend on it, so
+    that it may go when they are gone."""
 
     key: str
     status: str
     reason: str = ""
+    needed: bool = False
 
 
 class Target(Protocol):
@@ -561,6 +576,11 @@ class Target(Protocol):
 
     def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
         """Undoes imports; one answer per key. What somebody changed since, or what others depend on, is kept."""
+        ...
+
+    def finalize(self, after: str) -> str | None:
+        """What is left to do when everything has arrived (counters, recents, dates of activity): a stretch of it from
+        behind the cursor, "" at first. Returns the next cursor, None at the end. It may be repeated."""
         ...
 
     def fidelity(self) -> Sequence[Rule]:

@@ -160,6 +160,66 @@ def test_links_can_be_written_while_all_are_walked(store: Store, many: int) -> N
     assert sum(link.target_id == "u" for link in store.all_links("users")) == many // 100 - 1
 
 
+def test_what_is_taken_back_is_as_if_it_had_never_been_sent(store: Store) -> None:
+    stage(store, *map(row, range(1, 7)), hashed(7, pulled_through=True))
+    settle(store, imported(1), imported(2, 3), failed(3), retried(4, at(60)), imported(7))
+    assert store.take_back(GROUPS, ["1", "3", "4", "5", "7", "77"]) == 4
+    assert store.take_back(GROUPS, ["1", "3", "4", "5", "7"]) == 0
+    for one in store.get(GROUPS, ["1", "3", "4", "7"]).values():
+        assert (one.status, one.attempts, one.target_id) == (Status.NEW, 0, None)
+        assert (one.last_error_code, one.last_error, one.retry_after_utc) == (None, None, None)
+    assert {row["ImportedAtUtc"] for row in store.export(GROUPS, EVERYTHING, 9) if row["RowKey"] != "2"} == {None}
+    assert store.get(GROUPS, ["2"])["2"].target_id == "t2"
+    assert store.counts(GROUPS) == dict.fromkeys(Status, 0) | {Status.NEW: 6, Status.IMPORT_OK: 1}
+    assert store.pulled_pending(GROUPS) == 1
+    assert keys(store.pending(GROUPS, EVERYTHING, 9, now=NOON)) == ["1", "3", "4", "5", "6", "7"]
+
+
+def test_a_record_that_was_changed_after_its_import_is_taken_back_too(store: Store) -> None:
+    stage(store, hashed(1))
+    settle(store, imported(1))
+    stage(store, hashed(1, "changed"))
+    assert store.take_back(GROUPS, ["1"]) == 1
+    assert store.get(GROUPS, ["1"])["1"].target_id is None
+
+
+def test_what_was_taken_back_is_imported_again(store: Store) -> None:
+    stage(store, hashed(1))
+    settle(store, imported(1))
+    store.take_back(GROUPS, ["1"])
+    settle(store, imported(1), now=at(60))
+    (again,) = store.export(GROUPS, EVERYTHING, 9)
+    assert (again["TargetId"], again["ImportedAtUtc"]) == ("t1", "2026-11-15T12:01:00.000000Z")
+
+
+def test_taking_back_goes_through_any_number(store: Store, many: int) -> None:
+    stage(store, *map(row, range(many)))
+    settle(store, *map(imported, range(many)))
+    assert store.take_back(GROUPS, [str(one) for one in range(many)]) == many
+    store.unlink("groups", [str(one) for one in range(many)])
+    assert store.counts(GROUPS)[Status.NEW] == many
+    assert list(store.all_links("groups")) == []
+
+
+def test_a_record_that_is_sent_again_was_imported_when_it_was_first(store: Store) -> None:
+    stage(store, hashed(1))
+    settle(store, imported(1))
+    stage(store, hashed(1, "changed"))
+    settle(store, imported(1), now=at(60))
+    (row,) = store.export(GROUPS, EVERYTHING, 9)
+    assert row["ImportedAtUtc"] == "2026-11-15T12:00:00.000000Z"
+
+
+def test_forgotten_links_are_gone_and_others_stay(store: Store) -> None:
+    store.link("chats", [Link("1", "a"), Link("11", "b"), Link("1:1", "c")], now=NOON)
+    store.link("chat", [Link("1", "d")], now=NOON)
+    store.unlink("chats", ["1", "2"])
+    store.unlink("chats", ["1", "2"])
+    store.unlink("chats", [])
+    assert sorted(store.all_links("chats")) == [Link("11", "b"), Link("1:1", "c")]
+    assert list(store.all_links("chat")) == [Link("1", "d")]
+
+
 def test_the_id_map_is_a_register_by_stream_and_id(store: Store) -> None:
     settle(store, Settled("1", Status.IMPORT_OK, 1, link=Link("1", "77", "digest")))
     row = store.read(ID_MAP, "groups:1")

@@ -21,6 +21,7 @@ _STATUSES = frozenset({"created", "unchanged", "updated", "failed"})
 _FIELD_STATUSES = frozenset({"created", "exists", "failed"})
 _DELETIONS = frozenset({"deleted", "absent", "kept"})
 _RESERVED = frozenset({"start", "state", "token", "auth", "method"})  # the box takes these keys for itself
+_DEPEND = "depend"  # the contract's word for why a record is kept although nobody changed it
 _AT_ONCE = 500  # most keys, e-mails or listed items in a call
 _FRAME = 1024  # bytes of a body that are not items
 _FRAME_OF_ITEM = 64  # and of an item that are neither key nor digest nor fields
@@ -148,6 +149,17 @@ class ImportTarget:
             raise _strange(method)
         return [found[key] for key in keys]
 
+    def finalize(self, after: str) -> str | None:
+        """The module serves it and the contract does not name it: a target without it has nothing to do."""
+        try:
+            result = _decoded(self._portal.call("import.finalize", {"after": after}).result)
+        except Permanent as error:
+            if error.code not in _UNSERVED:
+                raise
+            return None
+        cursor = result.get("cursor") if isinstance(result, dict) else None
+        return None if cursor is None else str(cursor)
+
     def fidelity(self) -> list[Rule]:
         """The contract keeps everything; a module on a real box names what that box cannot keep."""
         try:
@@ -251,7 +263,8 @@ def _deleted(entry: Mapping[str, Any]) -> Deleted:
     status = _text(entry, "status")
     if status not in _DELETIONS:
         raise _strange("a deletion")
-    return Deleted(_text(entry, "key"), status, str(entry.get("reason") or ""))
+    reason = str(entry.get("reason") or "")
+    return Deleted(_text(entry, "key"), status, reason, status == "kept" and _DEPEND in reason)
 
 
 def _rule(entry: Mapping[str, Any]) -> Rule:

@@ -23,7 +23,7 @@ from b24migrate.stores.azure.shards import Face
 
 _CONTENT = ("Payload", "Extras")
 # A merge cannot take a property away: these are emptied instead. What really is empty gets a space.
-_EMPTIED = frozenset({"LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"})
+_EMPTIED = frozenset({"LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc", "TargetId", "ImportedAtUtc"})
 _NUMBERS = ("Attempts", "Revision")
 _FROM_THE_BEGINNING: Entity = {"Attempts": 0, "Revision": 0, "PulledThrough": False}
 _ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

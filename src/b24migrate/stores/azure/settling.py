@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -16,10 +16,12 @@ from b24migrate.stores.azure.order import shape
 from b24migrate.stores.azure.registers import RegisterRoom
 from b24migrate.stores.azure.rows import SMALL, emptied, face_of, key_of, time_text, value_of
 from b24migrate.stores.azure.shards import Face, Tally
-from b24migrate.stores.azure.transactions import merge
+from b24migrate.stores.azure.transactions import delete, merge
 
 _LINKS = Table(ID_MAP.name, ID_MAP.partition)
 _ROW_KEY = attrgetter("row_key")
+_NOTHING_MORE: Mapping[str, str] = {}
+_NEVER_SENT = dict.fromkeys(("TargetId", "ImportedAtUtc"), "")
 _NO_ERROR = dict.fromkeys(("LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"), "")
 
 
@@ -55,6 +57,21 @@ class SettlingRoom(ChangingRoom, RegisterRoom):
         known = {key_of(one): one for one in found}
         done = self._change(table, list(known), str, plan, known)
         return sum(one.operation is not None for one in done)
+
+    def take_back(self, table: Table, row_keys: Sequence[str]) -> int:
+        wanted = list(dict.fromkeys(row_keys))
+
+        def plan(key: str, old: Any) -> Plan[str]:
+            return _renewed(key, old, _NEVER_SENT) if old and _was_sent(old) else Plan(key)
+
+        known = self.finder.find(table, wanted, SMALL)
+        return sum(one.operation is not None for one in self._change(table, wanted, str, plan, known))
+
+    def unlink(self, stream: str, source_ids: Collection[str]) -> None:
+        """Only those that are there, until none is: a transaction fails as a whole when one of its rows is not."""
+        while there := self.links(stream, source_ids):
+            gone = [delete(ID_MAP.partition, row_key(f"{stream}:{one}")) for one in there]
+            self._in_transactions(ID_MAP, gone)
 
     def link(self, stream: str, links: Sequence[Link], *, now: datetime) -> None:
         at = time_text(now)
@@ -98,7 +115,7 @@ def _settled(stream: str, outcome: Settled, old: Any, at: str) -> Plan[Settled]:
     }
     if outcome.link:
         made["TargetId"] = outcome.link.target_id
-    if outcome.status is Status.IMPORT_OK:
+    if outcome.status is Status.IMPORT_OK and not value_of(old, "ImportedAtUtc"):
         made["ImportedAtUtc"] = at
     tally = Tally().leave(before).enter(Face(outcome.status, before.pulled, code))
     tally.count(f"retries:{stream}", max(0, outcome.attempts - max(1, value_of(old, "Attempts"))))
@@ -108,9 +125,14 @@ def _settled(stream: str, outcome: Settled, old: Any, at: str) -> Plan[Settled]:
     return Plan(outcome, merge(made, old.metadata["etag"]), tally)
 
 
-def _renewed(key: str, old: Any) -> Plan[str]:
+def _was_sent(old: Any) -> bool:
+    return old["Status"] != Status.NEW or any(value_of(old, name) for name in _NEVER_SENT)
+
+
+def _renewed(key: str, old: Any, more: Mapping[str, str] = _NOTHING_MORE) -> Plan[str]:
     before = face_of(old)
-    made = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"], "Status": "NEW", "Attempts": 0, **_NO_ERROR}
+    place = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"]}
+    made = {**place, "Status": "NEW", "Attempts": 0, **_NO_ERROR, **more}
     tally = Tally().leave(before).enter(Face(Status.NEW, before.pulled))
     return Plan(key, merge(made, old.metadata["etag"]), tally)
 

@@ -30,7 +30,7 @@ _BEFORE = 'SELECT Ord, Status, Attempts, PulledThrough FROM "{table}" WHERE Ord 
 _SETTLE = """
 UPDATE "{table}" SET Status = column2, Attempts = column3, LastErrorCode = column4, LastError = column5,
     LastErrorAtUtc = column6, RetryAfterUtc = column7, TargetId = coalesce(column8, TargetId),
-    ImportedAtUtc = coalesce(column9, ImportedAtUtc)
+    ImportedAtUtc = coalesce(ImportedAtUtc, column9)
 FROM (VALUES {rows}) WHERE Ord = column1
 """
 _FAILED_NEXT = """
@@ -45,6 +45,16 @@ UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastErr
     RetryAfterUtc = NULL
 WHERE Ord = ?
 """
+_AMONG = """
+SELECT Ord, Status, Attempts, PulledThrough FROM "{table}"
+WHERE (Status <> 'NEW' OR TargetId IS NOT NULL OR ImportedAtUtc IS NOT NULL) AND Ord IN ({marks})
+"""
+_TAKE_BACK = """
+UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
+    RetryAfterUtc = NULL, TargetId = NULL, ImportedAtUtc = NULL
+WHERE Ord = ?
+"""
+_UNLINK = "DELETE FROM IdMap WHERE PartitionKey = ? AND RowKey IN ({marks})"
 
 
 class _Before(NamedTuple):
@@ -88,13 +98,25 @@ class SettlingRoom:
             last = found[-1].key
         return renewed
 
-    def _renew(self, table: Table, query: str, values: tuple[str, ...]) -> list[_Before]:
+    def take_back(self, table: Table, row_keys: Sequence[str]) -> int:
+        taken = 0
+        for chunk in chunks(list(map(order_key, row_keys))):
+            query = sql(_AMONG, table, marks=marks(len(chunk)))
+            taken += len(self._renew(table, query, tuple(chunk), how=_TAKE_BACK))
+        return taken
+
+    def unlink(self, stream: str, source_ids: Collection[str]) -> None:
+        with self.database.writing() as connection:
+            for chunk in chunks([f"{stream}:{source_id}" for source_id in source_ids]):
+                connection.execute(_UNLINK.format(marks=marks(len(chunk))), (ID_MAP.partition, *chunk))
+
+    def _renew(self, table: Table, query: str, values: tuple[str, ...], *, how: str = _RENEW) -> list[_Before]:
         tally = Tally(table.name)
         with self.database.writing() as connection:
             found = list(map(_Before._make, connection.execute(query, values)))
             for old in found:
                 tally.move(old.status, bool(old.pulled), Status.NEW, bool(old.pulled))
-            connection.executemany(sql(_RENEW, table), [(old.key,) for old in found])
+            connection.executemany(sql(how, table), [(old.key,) for old in found])
             tally.write(connection)
         return found
 
