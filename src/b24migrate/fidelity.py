@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from b24migrate.records import Json
+from b24migrate.records import Json, digest
 
 # the fields of a record under the names of the wire, as far as they can be told before anything else has arrived:
 # flags, times and numbers as they are sent, references still with the ids of the source
@@ -31,13 +31,18 @@ class Rule:
     stream: str
     field: str  # a name on the wire; ending in `*`: every name that begins so; empty: the record as a whole
     keeping: Keeping
-    reason: str  # a sentence of `words`, by its name there; a target's own sentence stands for itself
+    reason: str  # an English sentence; `words` has those of ours in every language (reasons.toml)
     touches: Judge | None = None  # the records it concerns; None: those in which the field is filled
     # where it depends on the records before, in order of their ids: a fresh judge for one pass over the stream
     running: Callable[[], Judge] | None = None
 
     def concerns(self, name: str) -> bool:
         return name.startswith(self.field[:-1]) if self.field.endswith("*") else name == self.field
+
+    @property
+    def digest(self) -> str:
+        """Of what it says to people: who accepted that need not be asked again."""
+        return digest([self.stream, self.field, self.keeping.value, self.reason])
 
     def judge(self) -> Judge:
         return self.running() if self.running else self.touches or self._filled

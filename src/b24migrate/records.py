@@ -118,6 +118,8 @@ class Fate(StrEnum):
     MISSING = "missing"
     EXTRA = "extra"
     DANGLING = "dangling"
+    FORESEEN = "foreseen"  # it differs as the target said it would
+    SPARED = "spared"  # the target said that it would differ, and it does not
 
 
 class Finding(NamedTuple):

@@ -106,7 +106,7 @@ class Portal:
         self.methods = Registry(all_methods(listing_chats=listing_chats, without=without), self._import_method)
         entities = "|".join(ENTITIES)
         self._import_name = re.compile(
-            rf"import\.(info|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"
+            rf"import\.(info|fidelity|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"
         )
         self._secrets = {user: secret or self._secret(user) for user in webhooks}
 

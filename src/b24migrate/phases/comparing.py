@@ -9,8 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.phases.work import Work, decode_extras, seen, seen_row
-from b24migrate.ports import TargetRecord
-from b24migrate.records import Fate, Finding, Json, Link, Record, Row, Status
+from b24migrate.records import Json, Link, Record, Row, Status
 from b24migrate.streams import Kind, Seen, Stream
 
 SHOWN = 200  # characters of a value that a finding keeps
@@ -58,7 +57,7 @@ def said(stream: Stream, record: Record, now: Row | None) -> Seen:
 
 
 def compared(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json]) -> Iterator[Compared]:
-    """Every field that should be there."""
+    """Every field that should be there. What the contract does not name the target need not keep."""
     unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
     for name, value in expected.items():
         there = actual.get(name)
@@ -66,19 +65,6 @@ def compared(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, 
         if not same(value, there, name in unordered):
             outcome = Outcome.BEYOND if there is None and is_beyond(name, stream) else Outcome.DIFFERS
         yield Compared(name, value, there, outcome)
-
-
-def differences(
-    stream: Stream, row_key: str, expected: Mapping[str, Json], found: TargetRecord | None, *, adopted: bool = False
-) -> list[Finding]:
-    """What the target had already keeps its own values, and what the contract does not name it need not keep."""
-    if found is None:
-        return [Finding(stream.name, Fate.MISSING, row_key)]
-    return [
-        Finding(stream.name, Fate.DIFFERS, row_key, one.name, shown(one.expected), shown(one.actual))
-        for one in compared(stream, {} if adopted else expected, found.fields)
-        if one.outcome is Outcome.DIFFERS
-    ]
 
 
 def is_beyond(name: str, stream: Stream) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
 
 from b24migrate.phases import values
 from b24migrate.phases.custom_values import CustomValues
@@ -46,6 +47,61 @@ def value_of(spec: Field, one: Seen) -> Json:
     return one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
 
 
+def shown_to(work: Work, spec: Field, one: Seen) -> Seen:
+    if not spec.beside:
+        return one
+    beside = children_of(work, work.streams[spec.beside], one.id)
+    return one._replace(extras={**one.extras, spec.beside: beside})
+
+
+def plain_kinds(timezone: ZoneInfo) -> dict[Kind, Callable[[Json], Json]]:
+    """How values become what is sent that have no other record's id in them."""
+    return {
+        Kind.TEXT: values.text,
+        Kind.FLAG: values.flag,
+        Kind.WHOLE: values.whole,
+        Kind.NUMBER: values.number,
+        Kind.TIME: lambda value: values.stamp(value, timezone)[1],
+        Kind.DAY: lambda value: values.day(value, timezone),
+        Kind.AS_IS: lambda value: value,
+    }
+
+
+def unsendable(work: Work, stream: Stream, record: Record, one: Seen) -> tuple[str, str] | None:
+    """Why it will not be sent at all: error code and sentence."""
+    return _missing(stream, one) or _duplicate(work, stream, record)
+
+
+def _missing(stream: Stream, one: Seen) -> tuple[str, str] | None:
+    absent = [name for name in stream.required if not str(one.payload.get(name) or "").strip()]
+    if not absent:
+        return None
+    return "VALIDATION", f"{' and '.join(absent)} is empty on the source"
+
+
+def _duplicate(work: Work, stream: Stream, record: Record) -> tuple[str, str] | None:
+    if not record.natural:
+        return None
+    holder = work.store.holder(stream.table, record.natural)
+    if holder is None or holder == record.row_key:
+        return None
+    return stream.natural_code, f"{stream.natural} is the same as that of {holder}"
+
+
+def rest_of(stream: Stream, named: frozenset[str], payload: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """The filled fields that go as they are, whatever they are; `named` are described by themselves."""
+    rest = stream.rest
+    if rest is None:
+        return
+    custom = stream.custom_prefix
+    for name, value in payload.items():
+        if name in named or name in rest.skip or not name.startswith(rest.prefixes):
+            continue
+        if value in (None, "", [], {}, False) or (custom and name.startswith(custom)):
+            continue
+        yield name, value
+
+
 class Composer:
     """Composes the records of one stream. `late` adds the references that a second pass writes; `postpones` tells
     whether any record may have such. `final`: what waits for another record goes without it."""
@@ -55,15 +111,7 @@ class Composer:
         self._stream = stream
         references = References(work, stream, late=late, final=final)
         self._custom = CustomValues(work, stream, late=late)
-        plain: dict[Kind, Callable[[Json], Json]] = {
-            Kind.TEXT: values.text,
-            Kind.FLAG: values.flag,
-            Kind.WHOLE: values.whole,
-            Kind.NUMBER: values.number,
-            Kind.TIME: self._time,
-            Kind.DAY: lambda value: values.day(value, work.options.timezone),
-            Kind.AS_IS: lambda value: value,
-        }
+        plain = plain_kinds(work.options.timezone)
         linked: dict[Kind, Callable[[Field, Seen, Json, Composed], Json]] = {
             Kind.RICH: self._rich,
             Kind.TREE: Trees(work, self._rich).rewritten,
@@ -87,11 +135,11 @@ class Composer:
 
     def compose_seen(self, record: Record, one: Seen) -> Composed:
         done = Composed(record)
-        done.problem = self._missing(one) or self._duplicate(record)
+        done.problem = unsendable(self._work, self._stream, record, one)
         if done.problem:
             return done
         for spec, plain, linked in self._specs:
-            value = self._value(spec, one)
+            value = value_of(spec, self.shown_to(spec, one))
             if value is ABSENT:
                 continue
             if spec.kind is Kind.FAMILY and linked is not None:
@@ -104,7 +152,7 @@ class Composer:
             elif linked is not None:
                 value = linked(spec, one, value, done)
             done.fields[spec.name] = value
-        self._rest(one.payload, done)
+        done.fields.update(rest_of(self._stream, self._named, one.payload))
         self._custom.put(one, done.fields, done.lose)
         if self._stream.at_last is not None:
             self._stream.at_last(one, done.fields, not done.places)
@@ -112,16 +160,7 @@ class Composer:
 
     def shown_to(self, spec: Field, one: Seen) -> Seen:
         """The record as a field's functions see it."""
-        if not spec.beside:
-            return one
-        beside = children_of(self._work, self._work.streams[spec.beside], one.id)
-        return one._replace(extras={**one.extras, spec.beside: beside})
-
-    def _value(self, spec: Field, one: Seen) -> Json:
-        return value_of(spec, self.shown_to(spec, one))
-
-    def _time(self, value: Json) -> str | None:
-        return values.stamp(value, self._work.options.timezone)[1]
+        return shown_to(self._work, spec, one)
 
     def _rich(self, _spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
         text = values.text(value)
@@ -154,31 +193,3 @@ class Composer:
             done.problem = done.problem or ("FILE_MISSING", f"{spec.name}: file {missing[0]} could not be had")
         done.lose("files_dropped", len(missing))
         return [found[key] for key in keys if key in found]
-
-    # ------------------------------------------------------------ what is left, and what must not be
-
-    def _rest(self, payload: Mapping[str, Json], done: Composed) -> None:
-        rest = self._stream.rest
-        if rest is None:
-            return
-        custom = self._stream.custom_prefix
-        for name, value in payload.items():
-            if name in self._named or name in rest.skip or not name.startswith(rest.prefixes):
-                continue
-            if value in (None, "", [], {}, False) or (custom and name.startswith(custom)):
-                continue
-            done.fields[name] = value
-
-    def _missing(self, one: Seen) -> tuple[str, str] | None:
-        absent = [name for name in self._stream.required if not str(one.payload.get(name) or "").strip()]
-        if not absent:
-            return None
-        return "VALIDATION", f"{' and '.join(absent)} is empty on the source"
-
-    def _duplicate(self, record: Record) -> tuple[str, str] | None:
-        if not record.natural:
-            return None
-        holder = self._work.store.holder(self._stream.table, record.natural)
-        if holder is None or holder == record.row_key:
-            return None
-        return self._stream.natural_code, f"{self._stream.natural} is the same as that of {holder}"

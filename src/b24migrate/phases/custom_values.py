@@ -15,6 +15,7 @@ from b24migrate.streams import Seen, Stream, Unresolved
 
 Lose = Callable[[str], None]
 FILES = "files"  # the stream that files are linked under
+EXCLUDED = "custom_values_excluded"  # how values are counted that nobody wants
 
 
 class Mapped(NamedTuple):
@@ -68,7 +69,7 @@ class CustomValues:
             return
         for name, value in one.payload.items():
             mapped = self.mapped(name)
-            if mapped is None or _is_empty(value, mapped.type):
+            if mapped is None or is_empty(value, mapped.type):
                 continue
             if mapped.lost:
                 lose(mapped.lost)
@@ -192,7 +193,7 @@ class CustomValues:
     def _field(self, row: RegisterRow, wished: Mapping[str, RegisterRow]) -> Mapped:
         kind = str(row.values.get("Type") or "")
         if is_excluded(row.key, wished):
-            return Mapped(row.key, type=kind, lost="custom_values_excluded")
+            return Mapped(row.key, type=kind, lost=EXCLUDED)
         link = wished[row.key].values if row.key in wished else {}
         if self._custom is None or link.get("Options") is None or left_behind(self._custom, kind):
             return Mapped(row.key, type=kind, lost="custom_values_left")
@@ -225,7 +226,7 @@ def _by_folded(known: Mapping[str, Mapped]) -> dict[str, list[Mapped]]:
     return alike
 
 
-def _is_empty(value: Json, kind: str) -> bool:
+def is_empty(value: Json, kind: str) -> bool:
     """A nought is a number, and no is an answer; of anything else false means that there is none."""
     if value is False:
         return kind != "boolean"
@@ -236,7 +237,7 @@ def _parts(mapped: Mapped, value: Json) -> list[Json]:
     """PHP sends a list with gaps as a map; but one file is a map, too."""
     if isinstance(value, dict) and not (mapped.type == "file" and "id" in value):
         value = list(value.values())
-    return [part for part in value if not _is_empty(part, mapped.type)] if isinstance(value, list) else [value]
+    return [part for part in value if not is_empty(part, mapped.type)] if isinstance(value, list) else [value]
 
 
 def _or_left(converted: str | None, lose: Lose) -> str | None:

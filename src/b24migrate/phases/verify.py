@@ -8,10 +8,11 @@ from zlib import crc32
 from b24migrate.errors import Permanent
 from b24migrate.phases import comparing, lanes
 from b24migrate.phases.compose import Composer
+from b24migrate.phases.foresight import EXPECTED, Foresight, register_of
 from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
-from b24migrate.phases.work import Follow, Work
-from b24migrate.ports import COMPARED, FINDINGS, INVENTORY, VERIFIED, RegisterRow
+from b24migrate.phases.work import Follow, Work, seen
+from b24migrate.ports import COMPARED, FINDINGS, FORESEEN, INVENTORY, SPARED, VERIFIED, Register, RegisterRow
 from b24migrate.records import Fate, Finding, Job, Record, Row, Status
 from b24migrate.streams import Stream
 
@@ -23,7 +24,7 @@ def forget(work: Work, job: Job) -> Follow:
     nobody may still be forgetting while another already finds."""
     entity = next(one for one in work.entities if one.name == job.args["entity"])
     for stream in entity.streams:
-        for register in (VERIFIED, COMPARED, FINDINGS):
+        for register in (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED):
             work.store.erase(register, f"{stream.name}:")
     return []
 
@@ -52,7 +53,8 @@ def count(work: Work, job: Job) -> Follow:
     if there == sent:
         return []
     fate = Fate.EXTRA if there > sent else Fate.MISSING
-    record(work, [Finding(stream.name, fate, "*", "count", str(sent), str(there))])
+    counted = Finding(stream.name, fate, "*", "count", str(sent), str(there))
+    record(work, [Foresight(work, stream).of_the_count(counted)])
     return lanes.seed(work, job.scope, "reconcile", stream, pending=False)
 
 
@@ -79,9 +81,10 @@ def reconcile(work: Work, job: Job) -> Follow:
     records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
     if not records:
         return []
-    keys = {stream.key_of(one.row_key): one.row_key for one, _ in comparing.sent(work, stream, records)}
+    keys = {stream.key_of(one.row_key): one for one, _ in comparing.sent(work, stream, records)}
     there = work.target.read(work.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
-    record(work, [Finding(stream.name, Fate.MISSING, keys[key]) for key in keys if key not in there])
+    foresight = Foresight(work, stream)
+    record(work, [foresight.of_missing(seen(keys[key], stream)) for key in keys if key not in there])
     return lanes.further(job, records[-1], moved=False)
 
 
@@ -118,24 +121,24 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
     keys = [stream.key_of(one.row_key) for one, _ in sent]
     there = work.target.read(work.owner[stream.name].wire, stream.name, keys)
     now = _as_the_source_says(work, stream, [one for one, _ in sent])
-    composer = Composer(work, stream, late=True)
+    composer, foresight = Composer(work, stream, late=True), Foresight(work, stream)
     equal: list[tuple[str, str]] = []
     for one, link in sent:
         found = there.get(stream.key_of(one.row_key))
         said = comparing.said(stream, one, now.get(one.row_key))
         expected = composer.compose_seen(one, said).fields
-        findings = comparing.differences(stream, one.row_key, expected, found, adopted=stream.adopted(said))
+        findings = foresight.findings(said, expected, found)
         record(work, findings)
-        if not findings:
+        if all(finding.fate in EXPECTED for finding in findings):
             equal.append((one.row_key, link.digest))
     remember(work, stream, sent[0][0].row_key, equal)
     work.store.add({f"match:{stream.name}": len(equal)})
 
 
 def remember(work: Work, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
-    """Which records were found equal, with the digest of what had been sent: one that is sent again differently is not
-    among them any more. Under the first that was looked at, so that a repeated job writes the same row. How many they
-    are is kept beside: whoever looks how far it is does not read them all."""
+    """Which records were found equal, or to differ only as foreseen, with the digest of what had been sent: one that is
+    sent again differently is not among them any more. Under the first that was looked at, so that a repeated job writes
+    the same row. How many they are is kept beside: whoever looks how far it is does not read them all."""
     ids, key = [list(one) for one in equal], f"{stream.name}:{first}"
     work.store.write(COMPARED, [RegisterRow(key, {"Stream": stream.name, "Ids": ids})])
     work.store.write(VERIFIED, [RegisterRow(key, {"Equal": len(ids)})])
@@ -179,20 +182,24 @@ def cover(work: Work, job: Job) -> Follow:
 
 
 def record(work: Work, findings: Iterable[Finding]) -> None:
-    rows = [
-        RegisterRow(
-            f"{one.stream}:{one.source_id}:{one.fate}:{one.field}:{crc32(one.expected.encode())}",
-            {
-                "Stream": one.stream,
-                "Fate": one.fate.value,
-                "SourceId": one.source_id,
-                "Field": one.field,
-                "Expected": one.expected,
-                "Actual": one.actual,
-                "Note": one.note,
-            },
-        )
-        for one in findings
-    ]
-    if rows:
-        work.store.write(FINDINGS, rows)
+    """What was expected to differ is kept apart: there may be one for each record, and nothing is wrong with it."""
+    kept: dict[Register, list[RegisterRow]] = {}
+    for one in findings:
+        kept.setdefault(register_of(one.fate), []).append(_row(one))
+    for register, rows in kept.items():
+        work.store.write(register, rows)
+
+
+def _row(one: Finding) -> RegisterRow:
+    return RegisterRow(
+        f"{one.stream}:{one.source_id}:{one.fate}:{one.field}:{crc32(one.expected.encode())}",
+        {
+            "Stream": one.stream,
+            "Fate": one.fate.value,
+            "SourceId": one.source_id,
+            "Field": one.field,
+            "Expected": one.expected,
+            "Actual": one.actual,
+            "Note": one.note,
+        },
+    )

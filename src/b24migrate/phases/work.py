@@ -7,13 +7,14 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from threading import local
+from threading import Lock, local
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import msgspec
 
 from b24migrate.events import Event, Noted, Observer, tell
+from b24migrate.fidelity import Rule
 from b24migrate.phases.links import Gone, Links
 from b24migrate.phases.texts import TextRewriter
 from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
@@ -92,6 +93,8 @@ class Work:
     links: Links = field(init=False)
     texts: TextRewriter = field(init=False)
     _job: local = field(default_factory=local)
+    _rules: tuple[str, Sequence[Rule]] | None = None
+    _asking: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
         self.links = Links(self.store, {name: one.table for name, one in self.streams.items() if one.by_natural})
@@ -104,6 +107,13 @@ class Work:
     def time_is_up(self) -> bool:
         """Asked between the items of a job, after the first: what is left is for a job that follows."""
         return self.leaving() or self.clock.monotonic() >= getattr(self._job, "until", math.inf)
+
+    def rules(self, stream: Stream) -> list[Rule]:
+        """What the target does not keep of the stream's records; it is asked once for each run."""
+        with self._asking:
+            if self._rules is None or self._rules[0] != self.run:
+                self._rules = self.run, self.target.fidelity()
+            return [rule for rule in self._rules[1] if rule.stream == stream.name]
 
     def tell(self, event: Event) -> None:
         tell(self.observers, event)

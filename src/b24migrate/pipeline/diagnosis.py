@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from b24migrate.errors import GateUnmet, Halted, Stop
+from b24migrate.fidelity import Rule
 from b24migrate.records import Json
 
 
@@ -58,6 +60,7 @@ class Facts:
 class Diagnosis:
     checks: tuple[Check, ...]
     facts: Facts
+    rules: tuple[Rule, ...] = ()  # what the target does not keep
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -72,3 +75,9 @@ class Diagnosis:
         """The first thing that stops everything decides; then the first that stops an entity."""
         failed = sorted(self.failed, key=lambda check: bool(check.entity))
         return failed[0].exit_code if failed else 0
+
+
+def refusal(check: Check) -> Stop:
+    if check.gate:
+        return GateUnmet(check.gate, check.message, code=check.code, hint=check.fix)
+    return Halted(check.message, code=check.code, hint=check.fix)

@@ -69,9 +69,9 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
     commands = [Command(name, {}) for name in PROBES]
     commands += [Command("method.get", {"name": name.lower()}) for name in needs]
     try:
-        answers = _patient(clock, lambda: source.batch(commands))
+        answers = patient(clock, lambda: source.batch(commands))
     except MigrationError as error:
-        return [_refused("source", error, "auth.cloud")], Facts()
+        return [refused("source", error, "auth.cloud")], Facts()
     said = dict(zip(PROBES, answers, strict=False))
     checks = [_reached(said)]
     checks += _clock(_value(said["server.time"]), timezone, clock)
@@ -188,9 +188,9 @@ def _other_webhook(
     """What is read through every webhook needs its scopes on every webhook."""
     name = f"webhook of user {source.owners[via]}"
     try:
-        answer = _patient(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
+        answer = patient(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
     except MigrationError as error:
-        return [_refused(name, error, "auth.cloud")]
+        return [refused(name, error, "auth.cloud")]
     scopes = _scopes(_value(answer))
     checks = [Check(name, True, "the source accepts it")]
     for entity in (one for one in entities if one.every_webhook and scopes is not None):
@@ -232,13 +232,13 @@ def _value(answer: Answer) -> Json:
 
 def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[list[Check], tuple[str, ...], str]:
     try:
-        info = _patient(clock, target.info)
+        info = patient(clock, target.info)
     except Permanent as error:
         fix = "Install the import module on the box and grant the webhook the scope `import`."
         message = f"the target does not serve import.*: {error.message}"
         return [Check("target", False, message, fix, "auth.target", fatal=True, code=error.code)], (), ""
     except MigrationError as error:
-        return [_refused("target", error, "auth.target")], (), ""
+        return [refused("target", error, "auth.target")], (), ""
     if info.contract != CONTRACT:
         message = f"the target speaks version {info.contract} of the import contract, this program version {CONTRACT}"
         fix = "Install the matching version of the import module on the box, or of this program."
@@ -259,7 +259,7 @@ def _served(entity: Entity, served: Sequence[str]) -> Check:
 # ---------------------------------------------------------------- both
 
 
-def _refused(name: str, error: MigrationError, gate: str) -> Check:
+def refused(name: str, error: MigrationError, gate: str) -> Check:
     """An end that does not answer is no gate: it stops with another exit code."""
     away = isinstance(error, (Transient, Limited)) or error.code == "PORTAL_DOWN"
     message = f"the {name} cannot be asked: {error.message}" if away else error.message
@@ -271,7 +271,7 @@ def _refused(name: str, error: MigrationError, gate: str) -> Check:
     return Check(name, False, message, fix, "" if away else gate, fatal=True, code=error.code)
 
 
-def _patient(clock: Clock, ask: Callable[[], Said]) -> Said:
+def patient(clock: Clock, ask: Callable[[], Said]) -> Said:
     """Three attempts; a limit of the portal is waited for."""
     limits = 0
     failures = 0

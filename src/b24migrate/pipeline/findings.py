@@ -7,7 +7,7 @@ from collections import Counter
 import msgspec
 
 from b24migrate.phases.work import Work
-from b24migrate.ports import FINDINGS, INVENTORY
+from b24migrate.ports import FINDINGS, FORESEEN, INVENTORY, SPARED
 from b24migrate.records import Record, Status
 from b24migrate.streams import Entity, Stream
 
@@ -48,6 +48,16 @@ def stream_is_clean(work: Work, stream: Stream) -> bool:
 
 def mismatches(work: Work, stream: Stream) -> int:
     return work.store.count(FINDINGS, f"{stream.name}:")
+
+
+def foreseen(work: Work, stream: Stream) -> int:
+    """Differences that the target announced: no mismatches."""
+    return work.store.count(FORESEEN, f"{stream.name}:")
+
+
+def spared(work: Work, stream: Stream) -> int:
+    """What the target announced, and what is equal all the same; told of by a full verify only."""
+    return work.store.count(SPARED, f"{stream.name}:")
 
 
 def drift(work: Work, stream: Stream) -> int:

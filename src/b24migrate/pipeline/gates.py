@@ -23,6 +23,7 @@ class Unmet(NamedTuple):
 
 
 READS = frozenset({"custom-fields-get", "get"})
+CHANGES = frozenset({"custom-fields-set", "set"})  # what is on the target
 WRITES = frozenset({"custom-fields-set", "set", "verify"})
 
 

@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
-from b24migrate.errors import GateUnmet, Halted, Stop
+from b24migrate.errors import Stop
+from b24migrate.fidelity import Rule
 from b24migrate.phases import lanes
 from b24migrate.phases.work import Work
-from b24migrate.pipeline import analysis, plan
+from b24migrate.pipeline import analysis, fidelity, plan
 from b24migrate.pipeline.conductor import Conductor, with_late
 from b24migrate.pipeline.crew import Crew
-from b24migrate.pipeline.diagnosis import Check, Diagnosis
+from b24migrate.pipeline.diagnosis import Diagnosis, refusal
 from b24migrate.pipeline.doctor import examine
-from b24migrate.pipeline.findings import drift, failed_files_by_entity, mismatches
+from b24migrate.pipeline.fidelity import Fidelity
+from b24migrate.pipeline.fidelity.checking import examined
+from b24migrate.pipeline.findings import drift, failed_files_by_entity, foreseen, mismatches, spared
+from b24migrate.pipeline.gates import CHANGES
 from b24migrate.pipeline.plan import Paused, Plan, Run
 from b24migrate.pipeline.state import BLOCKED, FAILED, States
 from b24migrate.records import Status
@@ -36,14 +40,17 @@ class Runner:
     timezone: ZoneInfo
     workers: int = 4
     coverage: float = 0.98
+    # who accepts what the target does not keep, asked before anything is written; nobody: the run does not begin
+    consent: Callable[[Fidelity], str] = lambda _: ""
 
     def examine(self, entities: Sequence[Entity]) -> Diagnosis:
         """Looks at both ends and remembers what it saw."""
         work = self.work
         diagnosis = examine(work.source, work.target, work.store, entities, timezone=self.timezone, clock=work.clock)
-        if not any(check for check in diagnosis.failed if not check.entity):
-            analysis.save(work.store, diagnosis.facts)
-        return diagnosis
+        if any(check for check in diagnosis.failed if not check.entity):
+            return diagnosis
+        analysis.save(work.store, diagnosis.facts)
+        return examined(work, [entity.name for entity in entities], diagnosis)
 
     def run(
         self,
@@ -88,6 +95,8 @@ class Runner:
         diagnosis = self.examine(chosen)
         on_diagnosis(diagnosis)
         stop_if_hopeless(diagnosis)
+        if CHANGES.intersection(phases):
+            self._have_accepted(diagnosis.rules)
         wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), self.work.options.test_limit)
 
         def prepare(run: Run, continued: bool) -> None:
@@ -96,6 +105,17 @@ class Runner:
 
         run, _ = plan.begin(self.work.store, self.work.clock, wanted, prepare, wished=wished)
         return run
+
+    def _have_accepted(self, rules: Sequence[Rule]) -> None:
+        """Raises GateUnmet."""
+        known = fidelity.accepted(self.work.store).rules
+        if all(rule.digest in known for rule in rules):
+            return
+        found = fidelity.listed(self.work, rules)
+        by = self.consent(found)
+        if not by:
+            raise fidelity.required(found)
+        fidelity.accept(self.work.store, self.work.clock, rules, by)
 
     def attend(self, run: Run) -> None:
         """From here on the work belongs to this run."""
@@ -130,12 +150,6 @@ def stop_if_hopeless(diagnosis: Diagnosis) -> None:
         raise refusal(whole[0])
 
 
-def refusal(check: Check) -> Stop:
-    if check.exit_code == GATE:
-        return GateUnmet(check.gate, check.message, code=check.code, hint=check.fix)
-    return Halted(check.message, code=check.code, hint=check.fix)
-
-
 def verdict(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> tuple[int, str]:
     """The exit code, and the sentence that goes with it."""
     states = [(entity, States(work.store).read(entity.name)) for entity in entities]
@@ -148,7 +162,13 @@ def verdict(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> tu
     if problems:
         return FINDINGS, "; ".join(problems)
     limit = work.options.test_limit
-    return DONE, f"It was a try-out: the first {limit} of each kind, and what they refer to." if limit else ""
+    said = [f"It was a try-out: the first {limit} of each kind, and what they refer to."] if limit else []
+    expected = sum(foreseen(work, stream) for entity in entities for stream in entity.streams)
+    unneeded = sum(spared(work, stream) for entity in entities for stream in entity.streams)
+    if "verify" in phases:
+        said += [f"Differences that were foreseen: {expected}."] * bool(expected)
+        said += [f"Foreseen, but equal: {unneeded}."] * bool(unneeded)
+    return DONE, " ".join(said)
 
 
 def problems_of(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> list[str]:

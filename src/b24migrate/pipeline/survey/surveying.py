@@ -12,9 +12,8 @@ from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.analysis import Analysis
-from b24migrate.pipeline.diagnosis import Diagnosis
+from b24migrate.pipeline.diagnosis import Diagnosis, refusal
 from b24migrate.pipeline.doctor import examine
-from b24migrate.pipeline.runner import refusal
 from b24migrate.pipeline.survey import own as computing
 from b24migrate.pipeline.survey import pacing
 from b24migrate.pipeline.survey.building import Builder, Need, all_calls

@@ -1,0 +1,23 @@
+"""What this target does not keep of this source: listed before anything is written, and accepted by somebody."""
+
+from b24migrate.pipeline.fidelity.accepting import GATE, accept, accept_known, accepted, required
+from b24migrate.pipeline.fidelity.counting import Counts, count
+from b24migrate.pipeline.fidelity.listing import asked, known, listed
+from b24migrate.pipeline.fidelity.model import Accepted, Basis, Fidelity, Line
+
+__all__ = [
+    "GATE",
+    "Accepted",
+    "Basis",
+    "Counts",
+    "Fidelity",
+    "Line",
+    "accept",
+    "accept_known",
+    "accepted",
+    "asked",
+    "count",
+    "known",
+    "listed",
+    "required",
+]

@@ -1,0 +1,57 @@
+"""Who has accepted what the target does not keep. A rule that nobody has seen yet is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from b24migrate.errors import GateUnmet
+from b24migrate.fidelity import Keeping, Rule
+from b24migrate.phases.values import utc_text
+from b24migrate.pipeline.fidelity.model import Accepted, Fidelity, hash_of
+from b24migrate.ports import FIDELITY, Clock, RegisterRow, Store
+
+GATE = "fidelity.accepted"
+ACCEPTED = "accepted:"
+
+
+class Acceptance(NamedTuple):
+    rules: frozenset[str]  # their digests
+    last: Accepted | None
+
+
+def accepted(store: Store) -> Acceptance:
+    rows = store.rows(FIDELITY, prefix=ACCEPTED)
+    last = max(rows, key=lambda row: str(row.values["AtUtc"]), default=None)
+    rules = frozenset(str(name) for row in rows for name in row.values["Data"])
+    return Acceptance(rules, Accepted(str(last.values["By"]), str(last.values["AtUtc"])) if last else None)
+
+
+def accept(store: Store, clock: Clock, rules: Sequence[Rule], by: str) -> None:
+    """All of these, under the hash of the list."""
+    name, now = hash_of(rules), utc_text(clock.now().replace(microsecond=0))
+    about = {"Hash": name, "Data": sorted(rule.digest for rule in rules), "By": by, "AtUtc": now}
+    store.write(FIDELITY, [RegisterRow(ACCEPTED + name, about)])
+
+
+def accept_known(store: Store, clock: Clock, hash_seen: str, by: str) -> bool:
+    """The list that was last heard of the target, if it is the one that somebody saw. False when it is another."""
+    row = store.read(FIDELITY, "known")
+    if row is None or row.values["Hash"] != hash_seen:
+        return False
+    told = row.values["Data"]
+    rules = [Rule(stream, field, Keeping(keeping), reason) for stream, field, keeping, reason in told]
+    accept(store, clock, rules, by)
+    return True
+
+
+def required(found: Fidelity) -> GateUnmet:
+    """What stops a run that nobody has accepted the list for."""
+    amounts = ", ".join(f"{keeping} {number}" for keeping, number in found.amounts)
+    return GateUnmet(
+        GATE,
+        f"nobody has accepted what this target does not keep (fields {amounts}).",
+        code=GATE,
+        hint="See `b24migrate fidelity`; accept it with `b24migrate fidelity --accept`, on the dashboard, or with"
+        " `run --accept-fidelity`.",
+    )

@@ -1,0 +1,100 @@
+"""How many records of this source a rule concerns: one pass over what is staged, remembered until that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from b24migrate.fidelity import Rule
+from b24migrate.phases.compose import unsendable
+from b24migrate.phases.draft import Drafter
+from b24migrate.phases.values import utc_text
+from b24migrate.phases.work import Work, seen, walk
+from b24migrate.pipeline import survey
+from b24migrate.pipeline.fidelity.model import Basis
+from b24migrate.pipeline.state import DONE, States
+from b24migrate.ports import FIDELITY, INVENTORY, RegisterRow
+from b24migrate.records import digest
+from b24migrate.streams import Stream
+
+COUNTS = "counts:"
+ANY = 1 << 60
+
+
+class Counts(NamedTuple):
+    """By the digests of rules."""
+
+    records: Mapping[str, int | None]
+    basis: Basis
+
+
+def count(work: Work, stream: Stream, rules: Sequence[Rule], *, most: int = ANY) -> Counts:
+    """Exact where the stream is staged; a table of more than `most` records is not walked through, unless that was done
+    before. Else how many there can be at most."""
+    staged = sum(work.store.counts(stream.table).values())
+    remembered = _remembered(work, stream, rules, staged)
+    if remembered is None and 0 < staged <= most:
+        remembered = _counted(work, stream, rules)
+        _remember(work, stream, rules, staged, remembered)
+    whole = _is_read(work, stream)
+    if remembered is not None:
+        return Counts(remembered, Basis.COUNTED if whole else Basis.SO_FAR)
+    total = staged if staged and whole else _total(work, stream)
+    return Counts({rule.digest: total for rule in rules}, Basis.UNKNOWN if total is None else Basis.AT_MOST)
+
+
+def _counted(work: Work, stream: Stream, rules: Sequence[Rule]) -> dict[str, int]:
+    """In order of ids, which rules that depend on the records before rely on; a few hundred records in memory. Those
+    that are not sent, or that the target had already, lose nothing."""
+    drafter = Drafter(work, stream)
+    judges = [(rule.digest, rule.judge()) for rule in rules]
+    found = dict.fromkeys((rule.digest for rule in rules), 0)
+    for record in walk(work, stream.table):
+        one = seen(record, stream)
+        if stream.adopted(one) or unsendable(work, stream, record, one):
+            continue
+        draft = drafter.draft(one)
+        for name, touched in judges:
+            found[name] += touched(draft)
+    return found
+
+
+# ---------------------------------------------------------------- how many there are in all
+
+
+def _is_read(work: Work, stream: Stream) -> bool:
+    entity = work.owner.get(stream.name)
+    return entity is None or States(work.store).read(entity.name).phase("get").state == DONE
+
+
+def _total(work: Work, stream: Stream) -> int | None:
+    """By the inventory, else by the analysis."""
+    for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:"):
+        if row.values.get("IsLatest") and row.values.get("ReportedTotal") is not None:
+            return int(row.values["ReportedTotal"])
+    analysis = survey.last(work.store)
+    foretold = {one.stream: one.records for one in analysis.streams} if analysis else {}
+    estimate = foretold.get(stream.name)
+    return None if estimate is None else round(estimate.value if estimate.exact else estimate.high)
+
+
+# ---------------------------------------------------------------- what was counted before
+
+
+def _key(work: Work, stream: Stream, rules: Sequence[Rule], staged: int) -> str:
+    """Another pass may have brought other values for as many records."""
+    entity = work.owner.get(stream.name)
+    pass_no = States(work.store).read(entity.name).pass_no if entity else 0
+    return digest([sorted(rule.digest for rule in rules), staged, pass_no])
+
+
+def _remembered(work: Work, stream: Stream, rules: Sequence[Rule], staged: int) -> Mapping[str, int] | None:
+    row = work.store.read(FIDELITY, COUNTS + stream.name)
+    if row is None or row.values["Hash"] != _key(work, stream, rules, staged):
+        return None
+    return {str(name): int(number) for name, number in row.values["Data"].items()}
+
+
+def _remember(work: Work, stream: Stream, rules: Sequence[Rule], staged: int, found: Mapping[str, int]) -> None:
+    key, now = _key(work, stream, rules, staged), utc_text(work.clock.now().replace(microsecond=0))
+    work.store.write(FIDELITY, [RegisterRow(COUNTS + stream.name, {"Hash": key, "Data": dict(found), "AtUtc": now})])

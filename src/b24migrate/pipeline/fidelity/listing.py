@@ -1,0 +1,93 @@
+"""Makes the list: what the target says, with how many records of this source it concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import groupby
+
+from b24migrate.errors import MigrationError
+from b24migrate.fidelity import Keeping, Rule
+from b24migrate.phases.values import utc_text
+from b24migrate.phases.work import Work
+from b24migrate.pipeline.fidelity import accepting
+from b24migrate.pipeline.fidelity.counting import ANY, count
+from b24migrate.pipeline.fidelity.model import WORST_FIRST, Fidelity, Line, hash_of
+from b24migrate.ports import FIDELITY, RegisterRow
+
+KNOWN = "known"
+
+
+def listed(work: Work, rules: Sequence[Rule], entities: Collection[str] = (), *, most: int = ANY) -> Fidelity:
+    """Of these entities (none: of all). `most`: longer tables are not walked through."""
+    return _made(work, rules, entities, most, utc_text(work.clock.now().replace(microsecond=0)))
+
+
+def asked(work: Work) -> list[Rule]:
+    """What the target says now, of the streams that there are; it is remembered for whoever cannot ask. Raises what the
+    target refuses with."""
+    rules = concerning(work, work.target.fidelity())
+    told = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
+    now = utc_text(work.clock.now().replace(microsecond=0))
+    work.store.write(FIDELITY, [RegisterRow(KNOWN, {"Hash": hash_of(rules), "Data": told, "AtUtc": now})])
+    return rules
+
+
+def known(work: Work, *, most: int = ANY) -> Fidelity | None:
+    """By a target that answers at once; else what was last heard, with the numbers that were counted then. None when
+    it was never asked."""
+    try:
+        if "target" not in work.options.absent and work.target.alive():
+            return listed(work, asked(work), most=most)
+    except MigrationError:
+        pass  # what is remembered is better than nothing
+    row = work.store.read(FIDELITY, KNOWN)
+    if row is None:
+        return None
+    rules = [Rule(stream, field, Keeping(keeping), reason) for stream, field, keeping, reason in row.values["Data"]]
+    return _made(work, rules, (), 0, str(row.values["AtUtc"]))
+
+
+def concerning(work: Work, rules: Sequence[Rule], entities: Collection[str] = ()) -> list[Rule]:
+    """A rule for a stream that nobody migrates concerns nobody. Files belong to every entity."""
+    here = [rule for rule in rules if rule.stream in work.streams and rule.keeping is not Keeping.KEPT]
+    return [rule for rule in here if not entities or _entity(work, rule.stream) in (*entities, "files")]
+
+
+def _made(work: Work, rules: Sequence[Rule], entities: Collection[str], most: int, at: str) -> Fidelity:
+    accepted = accepting.accepted(work.store)
+    places = {name: place for place, name in enumerate(work.streams)}
+    ordered = sorted(concerning(work, rules, entities), key=lambda rule: (places[rule.stream], _order(rule)))
+    lines = [
+        line
+        for _, own in groupby(ordered, key=lambda rule: rule.stream)
+        for line in _lines(work, list(own), accepted.rules, most)
+    ]
+    open_ = any(not line.accepted for line in lines)
+    return Fidelity(hash_of(ordered), tuple(lines), open_, accepted.last if lines else None, at)
+
+
+def _order(rule: Rule) -> tuple[int, str]:
+    return WORST_FIRST.index(rule.keeping), rule.field
+
+
+def _lines(work: Work, rules: Sequence[Rule], accepted: Collection[str], most: int) -> list[Line]:
+    stream = work.streams[rules[0].stream]
+    counts = count(work, stream, rules, most=most)
+    return [
+        Line(
+            _entity(work, rule.stream),
+            rule.stream,
+            rule.field,
+            rule.keeping.value,
+            rule.reason,
+            counts.records[rule.digest],
+            counts.basis,
+            rule.digest in accepted,
+        )
+        for rule in rules
+    ]
+
+
+def _entity(work: Work, stream: str) -> str:
+    owner = work.owner.get(stream)
+    return owner.name if owner else stream

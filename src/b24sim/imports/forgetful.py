@@ -1,0 +1,44 @@
+"""A box whose own kernel cannot keep some fields, and whose module says so: `import.fidelity`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from b24sim.imports.box import Body, Imports, Result
+
+
+class Forgetful:
+    """`losses`: `<stream>:<field>` -> why it is not kept; a field may end in `*`. Everything else is the box's own."""
+
+    def __init__(self, box: Imports, losses: Mapping[str, str], *, said: Mapping[str, str] | None = None):
+        self._box, self._losses = box, dict(losses)
+        self._said = self._losses if said is None else dict(said)  # what it admits may be another matter
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._box, name)
+
+    def handle(self, method: str, body: Body, size: int | None = None) -> Result:
+        if method == "import.fidelity":
+            return {"items": [{"key": key, "reason": reason} for key, reason in self._said.items()]}
+        result = self._box.handle(method, body, size)
+        stream = str(body.get("stream"))
+        if method.endswith(".batch"):
+            ignored = {item["key"]: list(self._lost(stream, item.get("fields"))) for item in _objects(body)}
+            return {"items": [{**item, "ignored": ignored[item["key"]]} for item in _objects(result)]}
+        if method.endswith(".list"):
+            return {**result, "items": [self._without(stream, item) for item in _objects(result)]}
+        return result
+
+    def _without(self, stream: str, item: Mapping[str, Any]) -> dict[str, Any]:
+        lost = set(self._lost(stream, item["fields"]))
+        return {**item, "fields": {name: value for name, value in item["fields"].items() if name not in lost}}
+
+    def _lost(self, stream: str, fields: object) -> Iterator[str]:
+        for name in fields if isinstance(fields, Mapping) else ():
+            for key in self._losses:
+                of, _, field = key.partition(":")
+                if of == stream and (name == field or (field.endswith("*") and name.startswith(field[:-1]))):
+                    yield str(name)
+
+
+def _objects(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [item for item in body.get("items") or () if isinstance(item, Mapping)]
