@@ -23,11 +23,14 @@ from b24migrate.pipeline import analysis
 from b24migrate.pipeline.moving import Moved, Side, move, refuse_half, refuse_unready
 from b24migrate.pipeline.runner import Runner
 from b24migrate.pipeline.survey.pacing import Paces
-from b24migrate.ports import OUTAGES, Bill, Clock, RegisterRow, Store
+from b24migrate.ports import OUTAGES, Bill, Clock, RegisterRow, Store, Target
 from b24migrate.settings import Settings
 from b24migrate.stores import open_store
 from b24migrate.stores.places import exists, located
 from b24migrate.target.imports import ImportTarget
+from b24migrate.target.rest.target import RestTarget
+
+PROBES = {"import": "import.info", "rest": "server.time"}  # by the kind of the target
 
 
 @dataclass(slots=True)
@@ -73,7 +76,7 @@ def open_app(
             queue=opened.queue,
             files=opened.files,
             source=source,
-            target=ImportTarget(target_portal(settings, clock, observers, paces.bill)),
+            target=target_of(settings, target_portal(settings, clock, observers, paces.bill), opened.store),
             clock=clock,
             options=options(settings, known, verify_all),
             observers=observers,
@@ -148,6 +151,10 @@ def source_portal(
     )
 
 
+def target_of(settings: Settings, portal: Portal, store: Store) -> Target:
+    return RestTarget(portal, store) if settings.target.kind == "rest" else ImportTarget(portal)
+
+
 def target_portal(
     settings: Settings,
     clock: Clock,
@@ -164,7 +171,7 @@ def target_portal(
         clock=clock,
         redactor=settings.redactor,
         name="target",
-        probe_method="import.info",
+        probe_method=PROBES[settings.target.kind],
         at_once=settings.run.workers,
     )
 

@@ -67,7 +67,7 @@ class SourceSettings(Table):
 
 
 class TargetSettings(Table):
-    kind: Literal["import"] = "import"
+    kind: Literal["import", "rest"] = "import"
     webhook: Hidden
     portal_url: str = ""
     allow_http: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -17,6 +17,7 @@ from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, Store
 from b24migrate.records import Args, Json
 
 PAGE = 50
+KEPT_S = 10.0
 One = TypeVar("One")
 
 
@@ -29,6 +30,7 @@ class Box:
         self._batcher = Batcher(portal)
         self._downloads = Downloads(portal)
         self._file_bytes = file_bytes
+        self._kept: dict[str, tuple[float, Json]] = {}
 
     @property
     def owner(self) -> str:
@@ -66,8 +68,20 @@ class Box:
         self._downloads.fetch(str(about["DOWNLOAD_URL"]), out, limit=self._file_bytes)
         return str(about.get("NAME") or "file"), base64.b64encode(out.getvalue()).decode()
 
+    def kept(self, name: str, ask: Callable[[], One], for_s: float = KEPT_S) -> One:
+        """What seldom changes, asked for now and then only."""
+        until, value = self._kept.get(name, (0.0, None))
+        if self.portal.clock.monotonic() >= until:
+            value = ask()
+            self._kept[name] = (self.portal.clock.monotonic() + for_s, value)
+        found: One = value
+        return found
+
     def custom_types(self, stream: str) -> dict[str, str]:
         """The target's code of each custom field that was made, and its type."""
+        return self.kept(f"custom {stream}", lambda: self._custom_types(stream))
+
+    def _custom_types(self, stream: str) -> dict[str, str]:
         rows = self.store.rows(CUSTOM_FIELDS, partition=stream)
         return {str(row.values["TargetField"]): str(row.values["Type"]) for row in rows if row.values["TargetField"]}
 

@@ -17,6 +17,7 @@ class State(StrEnum):
     MADE = "made"  # it is there, and not complete yet
     DONE = "done"
     LINKED = "linked"  # the box had it already
+    GONE = "gone"  # deleted again
 
 
 class Remembered(NamedTuple):
@@ -34,19 +35,21 @@ class Memory:
 
     def of(self, stream: str, keys: Sequence[str]) -> dict[str, Remembered]:
         rows = (self._store.read(NATIVE, f"{stream}:{key}") for key in keys)
-        return {one.key: one for one in (_opened(row) for row in rows if row is not None)}
+        found = (_opened(row) for row in rows if row is not None)
+        return {one.key: one for one in found if one.state is not State.GONE}
 
     def write(self, stream: str, some: Sequence[Remembered]) -> None:
         if some:
             self._store.write(NATIVE, [_row(stream, one) for one in some])
 
-    def forget(self, stream: str, key: str) -> None:
-        self._store.erase(NATIVE, f"{stream}:{key}")
+    def forget(self, stream: str, keys: Sequence[str]) -> None:
+        """Rows are erased by how they begin, which would take others along."""
+        self.write(stream, [Remembered(key, State.GONE) for key in keys])
 
     def walk(self, stream: str, after: str = "") -> Iterator[list[Remembered]]:
         """All of a stream, some hundred at a time."""
         while rows := self._store.some_rows(NATIVE, f"{stream}:", after, AT_ONCE):
-            yield [_opened(row) for row in rows]
+            yield [one for one in map(_opened, rows) if one.state is not State.GONE]
             after = rows[-1].key
 
     def note(self, name: str) -> Json:
@@ -74,5 +77,5 @@ def _row(stream: str, one: Remembered) -> RegisterRow:
 def _opened(row: RegisterRow) -> Remembered:
     said = row.values
     key = row.key.partition(":")[2]
-    texts = (str(said.get(name) or "") for name in ("TargetId", "Digest"))
-    return Remembered(key, State(str(said["State"])), *texts, said.get("Trace"), str(said.get("Print") or ""))
+    target_id, fingerprint, digest = (str(said.get(name) or "") for name in ("TargetId", "Print", "Digest"))
+    return Remembered(key, State(str(said["State"])), target_id, digest, said.get("Trace"), fingerprint)

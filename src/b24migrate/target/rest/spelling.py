@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from b24migrate.records import Args, Json
 
-NOTHING = (None, "", False, [], {})
-FALSE = ("N", "n", "0", 0, "", "false", False, None)
+NOTHING: tuple[Json, ...] = (None, "", False, [], {})
+FALSE: tuple[Json, ...] = ("N", "n", "0", 0, "", "false", False, None)
 
 
 def as_it_is(value: Json) -> Json:

@@ -44,6 +44,7 @@ Rules: TypeAlias = Callable[[Box], Sequence[Rule]]
 @dataclass(frozen=True, slots=True)
 class Writer:
     stream: str
+    entity: str  # as the wire calls it
     create: Create
     find: Find
     update: Update
@@ -55,6 +56,7 @@ class Writer:
     stays: str = ""  # why it cannot be deleted
     restless: frozenset[str] = frozenset()  # fields that change without anybody changing the record
     serial: bool = False  # one after the other, in order of id
+    optional: bool = False  # where the box cannot take it, the others of the entity go without it
     rules: Rules = field(default=lambda _: ())
 
 

@@ -1,0 +1,56 @@
+"""Taking back what was written: only what is ours, and only as long as nobody changed it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from b24migrate.errors import Permanent
+from b24migrate.ports import Deleted
+from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.memory import Memory, Remembered, State
+from b24migrate.target.rest.sending import printed
+from b24migrate.target.rest.words import Known, Writer
+
+CHANGED = "changed after its import"
+
+
+def delete(box: Box, memory: Memory, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+    """One answer per key, in order. What the box refuses to delete is kept, with what it said."""
+    known = memory.of(writer.stream, keys)
+    known |= _looked_for(box, writer, known)
+    there = printed(box, writer, {key: one for key, one in known.items() if one.target_id})
+    answers = [_judged(writer, key, known.get(key), there) for key in keys]
+    if dry_run:
+        return answers
+    answers = [_deleted(box, writer, one, known) if one.status == "deleted" else one for one in answers]
+    memory.forget(writer.stream, [one.key for one in answers if one.status != "kept" and one.key in known])
+    return answers
+
+
+def _looked_for(box: Box, writer: Writer, known: dict[str, Remembered]) -> dict[str, Remembered]:
+    begun = {key: one.trace for key, one in known.items() if one.state is State.BEGUN}
+    found = writer.find(box, begun) if begun else {}
+    return {key: known[key]._replace(state=State.MADE, target_id=target_id) for key, target_id in found.items()}
+
+
+def _judged(writer: Writer, key: str, one: Remembered | None, there: dict[str, str]) -> Deleted:
+    if one is None or (key not in there and one.state is not State.LINKED):
+        return Deleted(key, "absent")
+    if one.state is State.LINKED:
+        return Deleted(key, "deleted")  # only the link: the record was there before
+    if writer.delete is None:
+        return Deleted(key, "kept", writer.stays)
+    if one.print and one.print != there[key]:
+        return Deleted(key, "kept", CHANGED)
+    return Deleted(key, "deleted")
+
+
+def _deleted(box: Box, writer: Writer, answer: Deleted, known: dict[str, Remembered]) -> Deleted:
+    one = known[answer.key]
+    if one.state is State.LINKED or writer.delete is None:
+        return answer
+    try:
+        writer.delete(box, Known(one.target_id, one.trace))
+    except Permanent as error:
+        return Deleted(answer.key, "kept", error.message)
+    return answer

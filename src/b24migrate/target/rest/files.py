@@ -1,0 +1,93 @@
+"""Files: each into a folder of its own below `b24migrate`, named after its key, so that it is found again."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import BinaryIO, NamedTuple
+
+from b24migrate.errors import Permanent
+from b24migrate.records import Args
+from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.memory import Memory, Remembered, State
+
+STREAM = "files"
+FOLDER = "b24migrate"
+
+
+class Upload(NamedTuple):
+    key: str
+    name: str
+    size: int
+    sha256: str
+
+
+def put(box: Box, memory: Memory, upload: Upload, content: BinaryIO) -> str:
+    known = memory.of(STREAM, [upload.key]).get(upload.key)
+    if known and known.state is State.DONE:
+        return known.target_id
+    place = folder_of(box, upload.key)
+    found = there(box, place, upload) if known else ""
+    if not known:
+        memory.write(STREAM, [Remembered(upload.key, State.BEGUN, digest=upload.sha256)])
+    target_id = found or uploaded(box, place, upload, content)
+    memory.write(STREAM, [Remembered(upload.key, State.DONE, target_id, upload.sha256)])
+    return target_id
+
+
+def there(box: Box, place: str, upload: Upload) -> str:
+    """What an upload left behind whose answer got lost."""
+    rows = box.pages("disk.folder.getchildren", {"id": place})
+    sizes = ((str(row["ID"]), int(row.get("SIZE") or 0)) for row in rows if row.get("TYPE") == "file")
+    return next((target_id for target_id, size in sizes if size == upload.size), "")
+
+
+def uploaded(box: Box, place: str, upload: Upload, content: BinaryIO) -> str:
+    content.seek(0)
+    encoded = base64.b64encode(content.read()).decode()
+    name = upload.name or "file"
+    asked = {"id": place, "data": {"NAME": name}, "fileContent": [name, encoded], "generateUniqueName": True}
+    return str(box.call("disk.folder.uploadfile", asked)["ID"])
+
+
+# ---------------------------------------------------------------- folders
+
+
+def folder_of(box: Box, key: str) -> str:
+    return subfolder(box, home(box), hashlib.sha256(key.encode()).hexdigest()[:16])
+
+
+def home(box: Box) -> str:
+    return box.kept("folder of files", lambda: subfolder(box, _drive(box), FOLDER), 3600.0)
+
+
+def _drive(box: Box) -> str:
+    """The company's own, which every administrator may write to."""
+    rows = list(box.pages("disk.storage.getlist", {"filter": {"ENTITY_TYPE": "common"}}))
+    common = next((row for row in rows if row.get("ENTITY_TYPE") == "common"), None)
+    if common is None:
+        raise Permanent("the box has no company drive to put files on", code="FILE_NOT_FOUND")
+    return str(common["ROOT_OBJECT_ID"])
+
+
+def subfolder(box: Box, parent: str, name: str) -> str:
+    """The one that is there, or a new one: two of one name are refused, so that this may be repeated."""
+    return _named(box, parent, name) or _added(box, parent, name)
+
+
+def _added(box: Box, parent: str, name: str) -> str:
+    made: Args
+    try:
+        made = box.call("disk.folder.addsubfolder", {"id": parent, "data": {"NAME": name}})
+    except Permanent:
+        found = _named(box, parent, name)
+        if not found:
+            raise
+        return found
+    return str(made["ID"])
+
+
+def _named(box: Box, parent: str, name: str) -> str:
+    rows = inside(box.question("disk.folder.getchildren", {"id": parent, "filter": {"NAME": name}}))
+    found = (str(row["ID"]) for row in rows if row.get("TYPE") == "folder" and row.get("NAME") == name)
+    return next(found, "")

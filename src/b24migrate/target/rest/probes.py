@@ -1,0 +1,58 @@
+"""What this box can do: asked before anything is written, so that what it cannot is said in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from b24migrate.bitrix.fault_table import scope_of
+from b24migrate.errors import GateUnmet
+from b24migrate.ports import Command, TargetInfo, TargetLimits
+from b24migrate.records import Json
+from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.words import Writer
+
+CONTRACT = 1  # the words of the port are those of the contract's first version
+SERVER = "Bitrix24 REST"
+LIMITS = TargetLimits(items=20, body_bytes=8_000_000, file_bytes=104_857_600, chunk_bytes=104_857_600)
+UPLOADS = ("disk.storage.getlist", "disk.folder.addsubfolder", "disk.folder.uploadfile")
+
+
+def look(box: Box, writers: Iterable[Writer]) -> TargetInfo:
+    """Raises GateUnmet when the webhook is no administrator's: nothing could be written as others wrote it."""
+    asked = [Command("profile", {}), Command("scope", {}), Command("methods", {}), Command("server.time", {})]
+    profile, scopes, methods, now = box.questions(asked)
+    if isinstance(profile, Mapping) and profile.get("ADMIN") is False:
+        raise GateUnmet(
+            "auth.target",
+            "the target's webhook belongs to somebody who is no administrator.",
+            code="ACCESS_DENIED",
+            hint="Let an administrator of the box create the webhook in target.webhook.",
+        )
+    lacks: dict[str, str] = {}
+    entities: dict[str, None] = {}
+    for writer in writers:
+        entities[writer.entity] = None
+        lacking = missing(writer.needs, scopes, methods)
+        if lacking and not writer.optional:
+            lacks.setdefault(writer.entity, lacking)
+    zone = str(now)[19:] if isinstance(now, str) else ""
+    served = tuple(name for name in entities if name not in lacks)
+    return TargetInfo(CONTRACT, SERVER, zone, served, LIMITS, lacks)
+
+
+def missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
+    """What keeps a stream from being written, in a sentence; empty when nothing does."""
+    granted = known(scopes)
+    served = known(methods)
+    for method in needs:
+        scope = scope_of(method)
+        if granted is not None and scope and scope not in granted:
+            return f"the target's webhook lacks the scope `{scope}`, which {method} needs"
+        if served is not None and method.lower() not in served:
+            return f"the box does not have the method {method}"
+    return ""
+
+
+def known(said: Json) -> Collection[str] | None:
+    """None: the box does not tell."""
+    return {str(one).lower() for one in said} if isinstance(said, list) else None

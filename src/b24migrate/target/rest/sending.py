@@ -1,0 +1,164 @@
+"""One algorithm for every stream: what is known is left or updated, what may have arrived is looked for, the rest is
+created. An intent is in the store before a create leaves, and what became of it is written after the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from b24migrate.errors import MigrationError, Permanent, Transient
+from b24migrate.records import Item, Json, Outcome, digest
+from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.memory import Memory, Remembered, State
+from b24migrate.target.rest.words import Known, Made, Writer
+
+PAUSES_S = (1.0, 2.0)
+COMPLETE = (State.DONE, State.LINKED)
+
+
+class Sending:
+    """The items of one call."""
+
+    def __init__(self, box: Box, memory: Memory, writer: Writer, items: Sequence[Item]) -> None:
+        self._box = box
+        self._memory = memory
+        self._writer = writer
+        self._items = {item.key: item for item in items}
+        self._known = memory.of(writer.stream, list(self._items))
+        self._outcomes: dict[str, Outcome] = {}
+        self._done: dict[str, Remembered] = {}
+
+    def send(self) -> list[Outcome]:
+        """Raises what is nobody's fault; what was done before that is remembered."""
+        try:
+            self._create(self._missing())
+            self._finish()
+            self._update()
+        finally:
+            self._remember()
+        return [self._outcomes[key] for key in self._items]
+
+    # ------------------------------------------------------------ what is there, and what may be
+
+    def _missing(self) -> list[Item]:
+        """Those that have to be created. The others are known by their ids afterwards."""
+        begun = {key: one.trace for key, one in self._known.items() if one.state is State.BEGUN}
+        self._arrived(begun)
+        missing = [item for key, item in self._items.items() if not self._has(key)]
+        fresh = [item for item in missing if item.key not in self._known]
+        intents = [Remembered(item.key, State.BEGUN, trace=self._writer.trace(item)) for item in fresh]
+        self._memory.write(self._writer.stream, intents)
+        self._known |= {one.key: one for one in intents}
+        return missing
+
+    def _has(self, key: str) -> bool:
+        return key in self._known and self._known[key].state is not State.BEGUN
+
+    def _arrived(self, begun: Mapping[str, Json]) -> None:
+        for key, target_id in (self._writer.find(self._box, begun) if begun else {}).items():
+            self._known[key] = self._known[key]._replace(state=State.MADE, target_id=target_id)
+
+    # ------------------------------------------------------------ creating
+
+    def _create(self, items: Sequence[Item]) -> None:
+        made: list[Remembered] = []
+        try:
+            for one in self._created(items):
+                if one.error is not None:
+                    self._outcomes[one.key] = failed(one.key, one.error)
+                    continue
+                state = State.LINKED if one.linked else State.MADE
+                self._known[one.key] = self._known[one.key]._replace(state=state, target_id=one.target_id)
+                made.append(self._known[one.key])
+        finally:
+            if self._writer.finish:  # before the next step: a found id is worth more than any search
+                self._memory.write(self._writer.stream, made)
+
+    def _created(self, items: Sequence[Item]) -> Iterator[Made]:
+        """With patience: when an answer is lost, what arrived is looked for, and the rest is created once more."""
+        left = {item.key: item for item in items}
+        error: Transient | None = None
+        for pause_s in (0.0, *PAUSES_S):
+            if not left:
+                return
+            if error is not None:
+                self._box.portal.clock.sleep(pause_s)
+                traces = {key: self._known[key].trace for key in left}
+                for key, target_id in self._writer.find(self._box, traces).items():
+                    del left[key]
+                    yield Made(key, target_id)
+            try:
+                for made in self._writer.create(self._box, list(left.values())):
+                    del left[made.key]
+                    yield made
+            except Transient as lost:
+                if not lost.own:
+                    raise
+                error = lost
+            else:
+                return
+        yield from (Made(key, error=error) for key in left)
+
+    # ------------------------------------------------------------ completing and changing
+
+    def _finish(self) -> None:
+        for key, item in self._items.items():
+            one = self._known[key]
+            if one.state not in (State.MADE, State.LINKED) or one.digest or key in self._outcomes:
+                continue
+            if one.state is State.LINKED or self._does(self._writer.finish, one, item):
+                self._settled(item, "created")
+
+    def _update(self) -> None:
+        for key, item in self._items.items():
+            one = self._known[key]
+            if key in self._outcomes or one.state not in COMPLETE:
+                continue
+            if one.digest == item.digest:
+                self._outcomes[key] = Outcome(key, "unchanged", one.target_id)
+            elif one.state is State.LINKED or self._does(self._writer.update, one, item):
+                self._settled(item, "updated")
+
+    def _does(self, act: object, one: Remembered, item: Item) -> bool:
+        """A step that may be repeated; whether it succeeded, or there is none."""
+        if not callable(act):
+            return True
+        try:
+            act(self._box, Known(one.target_id, one.trace), item)
+        except (Permanent, Transient) as error:
+            if isinstance(error, Transient) and not error.own:
+                raise
+            self._outcomes[one.key] = failed(one.key, error)
+            return False
+        return True
+
+    def _settled(self, item: Item, status: str) -> None:
+        one = self._known[item.key]
+        state = State.LINKED if one.state is State.LINKED else State.DONE
+        self._known[item.key] = self._done[item.key] = one._replace(state=state, digest=item.digest)
+        self._outcomes[item.key] = Outcome(item.key, status, one.target_id)
+
+    # ------------------------------------------------------------ remembering
+
+    def _remember(self) -> None:
+        """With what the box says of them now: whoever deletes them later can see whether somebody changed them."""
+        self._memory.write(self._writer.stream, list(self._done.values()))
+        if not self._writer.delete or not self._done:
+            return
+        prints = printed(self._box, self._writer, self._done)
+        self._memory.write(
+            self._writer.stream, [one._replace(print=prints.get(key, "")) for key, one in self._done.items()]
+        )
+
+
+def printed(box: Box, writer: Writer, some: Mapping[str, Remembered]) -> dict[str, str]:
+    """The fingerprint of what the box has, without what changes by itself."""
+    there = writer.read(box, {key: Known(one.target_id, one.trace) for key, one in some.items()})
+    lasting = {
+        key: {name: value for name, value in fields.items() if name not in writer.restless}
+        for key, fields in there.items()
+    }
+    return {key: digest(fields) for key, fields in lasting.items()}
+
+
+def failed(key: str, error: MigrationError) -> Outcome:
+    return Outcome(key, "failed", None, error.code, error.message, isinstance(error, Transient))

@@ -1,0 +1,114 @@
+"""The port `Target` over the methods that every box has."""
+# ruff: noqa: ARG002 - the port says more than these methods need to know
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import BinaryIO
+
+import msgspec
+
+from b24migrate.bitrix.client import Portal
+from b24migrate.bitrix.source import BitrixSource
+from b24migrate.errors import GateUnmet, Permanent
+from b24migrate.fidelity import Rule
+from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRecord
+from b24migrate.records import Args, Item, Outcome
+from b24migrate.streams import CustomFields
+from b24migrate.target.rest import deleting, files, people, probes
+from b24migrate.target.rest.box import Box, by_the_dozen
+from b24migrate.target.rest.field_families import FAMILIES
+from b24migrate.target.rest.fields import declare
+from b24migrate.target.rest.memory import Memory, Remembered, State
+from b24migrate.target.rest.sending import Sending
+from b24migrate.target.rest.words import Known, Writer
+from b24migrate.target.rest.writers import WRITERS
+
+
+class RestTarget:
+    """`portal` has the target's webhook, and `server.time` as its probe; `store` remembers what was written."""
+
+    def __init__(self, portal: Portal, store: Store) -> None:
+        self._portal = portal
+        self._box = Box(portal, store, probes.LIMITS.file_bytes)
+        self._memory = Memory(store)
+        self.serial = frozenset(writer.stream for writer in WRITERS.values() if writer.serial)
+
+    def info(self) -> TargetInfo:
+        return probes.look(self._box, WRITERS.values())
+
+    def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
+        return Sending(self._box, self._memory, WRITERS[stream], items).send()
+
+    def fits(self, items: Sequence[Item]) -> int:
+        sizes = (len(item.wire) for item in items[: probes.LIMITS.items])
+        whole = itertools.accumulate(sizes, initial=0)
+        return sum(1 for size in whole if size <= probes.LIMITS.body_bytes) - 1
+
+    def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
+        return declare(self._box, FAMILIES, stream, fields, type_id)
+
+    def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
+        if custom.types:
+            return None
+        try:
+            found = custom.read(BitrixSource(self._portal), lambda _: ())
+        except (Permanent, GateUnmet, msgspec.DecodeError, KeyError):
+            return None
+        return {str(field["FIELD_NAME"]): str(field.get("USER_TYPE_ID") or "") for field in found}
+
+    def match_users(self, emails: Sequence[str]) -> dict[str, str]:
+        return people.by_email(self._box, emails)
+
+    def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]:
+        """The box is asked, whatever is remembered; what may have arrived is looked for."""
+        writer = WRITERS[stream]
+        remembered = self._memory.of(stream, keys)
+        begun = {key: one.trace for key, one in remembered.items() if one.state is State.BEGUN}
+        for key, target_id in (writer.find(self._box, begun) if begun else {}).items():
+            remembered[key] = remembered[key]._replace(state=State.MADE, target_id=target_id)
+        return self._records(writer, [one for one in remembered.values() if one.target_id])
+
+    def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int]:
+        """In the order of the memory, which is the store's own. The count is of those that the box still has."""
+        writer = WRITERS[stream]
+        page: list[Remembered] = next(self._memory.walk(stream, after and f"{stream}:{after}"), [])
+        records = self._records(writer, [one for one in page if one.target_id])
+        count = sum(
+            len(self._there(writer, [one for one in some if one.target_id])) for some in self._memory.walk(stream)
+        )
+        return list(records.values()), page[-1].key if page else None, count
+
+    def put_file(
+        self,
+        key: str,
+        name: str,
+        size: int,
+        sha256: str,
+        content: BinaryIO,
+        *,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> str | None:
+        return files.put(self._box, self._memory, files.Upload(key, name, size, sha256), content)
+
+    def alive(self) -> bool:
+        return self._portal.alive()
+
+    def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+        return deleting.delete(self._box, self._memory, WRITERS[stream], keys, dry_run=dry_run)
+
+    def fidelity(self) -> list[Rule]:
+        return [rule for writer in WRITERS.values() for rule in writer.rules(self._box)]
+
+    def _records(self, writer: Writer, some: Sequence[Remembered]) -> dict[str, TargetRecord]:
+        told = self._there(writer, some)
+        return {
+            one.key: TargetRecord(one.key, one.target_id, one.digest, told[one.key]) for one in some if one.key in told
+        }
+
+    def _there(self, writer: Writer, some: Sequence[Remembered]) -> dict[str, Args]:
+        found: dict[str, Args] = {}
+        for few in by_the_dozen(some):
+            found |= writer.read(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
+        return found

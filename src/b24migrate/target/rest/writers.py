@@ -1,0 +1,8 @@
+"""Every stream that a box can take by itself."""
+
+from __future__ import annotations
+
+from b24migrate.target.rest import people
+from b24migrate.target.rest.words import Writer
+
+WRITERS: dict[str, Writer] = {writer.stream: writer for writer in (people.DEPARTMENTS, people.USERS)}
