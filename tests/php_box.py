@@ -39,21 +39,38 @@ PHP = (
 )
 
 
-class PhpBox:
-    """The file outlives the process, as the database of a box does."""
+class Served:
+    """A box that somebody serves."""
 
-    def __init__(self, file: Path, port: int) -> None:
-        self._file = file
-        self._port = port
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+    def __init__(self, url: str) -> None:
+        self.url = url
 
     @property
     def webhook(self) -> str:
         return f"{self.url}/rest/1/{SECRET}/"
+
+    def ask(self, page: str, **query: str) -> Any:
+        return self._answer("GET", f"{page}?{urlencode(query)}")
+
+    def tell(self, page: str, body: Any) -> Any:
+        return self._answer("POST", page, json.dumps(body).encode())
+
+    def _answer(self, verb: str, page: str, body: bytes | None = None) -> Any:
+        headers = {"Content-Type": "application/json"}
+        answer = HTTP.request(verb, f"{self.url}/control/{page}", body=body, headers=headers)
+        if answer.status != 200:
+            raise RuntimeError(f"{page}: {answer.status} {answer.data[:500]!r}")
+        return answer.json()
+
+
+class PhpBox(Served):
+    """The file outlives the process, as the database of a box does."""
+
+    def __init__(self, file: Path, port: int) -> None:
+        super().__init__(f"http://127.0.0.1:{port}")
+        self._file = file
+        self._port = port
+        self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         environ = {
@@ -75,21 +92,8 @@ class PhpBox:
             self._process.wait(10)
             self._process = None
 
-    def ask(self, page: str, **query: str) -> Any:
-        return self._answer("GET", f"{page}?{urlencode(query)}")
-
-    def tell(self, page: str, body: Any) -> Any:
-        return self._answer("POST", page, json.dumps(body).encode())
-
     def last_words(self) -> str:
         return (self._file.parent / "php.log").read_text("utf-8", "replace")[-2000:]
-
-    def _answer(self, verb: str, page: str, body: bytes | None = None) -> Any:
-        headers = {"Content-Type": "application/json"}
-        answer = HTTP.request(verb, f"{self.url}/control/{page}", body=body, headers=headers)
-        if answer.status != 200:
-            raise RuntimeError(f"{page}: {answer.status} {answer.data[:500]!r}\n{self.last_words()}")
-        return answer.json()
 
     def _wait(self) -> None:
         deadline = time.monotonic() + START_S

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.pipeline.world import SMALL, World, world
+from tests.pipeline.world import SMALL, Migration, World, world
 
 from b24migrate.entities import catalog
 from b24migrate.pipeline import status
@@ -89,7 +89,7 @@ class Snapshot:
         return [one for one in self.findings if one[0] == stream]
 
 
-def look(made: World) -> Snapshot:
+def look(made: Migration) -> Snapshot:
     with made.app() as app:
         entities = status.snapshot(app.work).entities
     return Snapshot(
@@ -102,7 +102,7 @@ def look(made: World) -> Snapshot:
     )
 
 
-def staged(made: World, stream: Stream) -> dict[str, dict[str, Json]]:
+def staged(made: Migration, stream: Stream) -> dict[str, dict[str, Json]]:
     return {row["RowKey"]: row for row in made.table(stream.table.name, *COLUMNS)}
 
 
@@ -115,7 +115,7 @@ class Touch(NamedTuple):
     value: str
 
 
-def touch_all(made: World, before: Snapshot) -> dict[str, Touch | str]:
+def touch_all(made: Migration, before: Snapshot) -> dict[str, Touch | str]:
     """One record of each stream; a child is that of the touched parent, so that a change of it is no other change."""
     touched: dict[str, Touch | str] = {}
     for name, stream in CATALOG.streams.items():
@@ -124,7 +124,7 @@ def touch_all(made: World, before: Snapshot) -> dict[str, Touch | str]:
     return touched
 
 
-def touch(made: World, stream: Stream, before: Snapshot, parent: str) -> Touch | str:
+def touch(made: Migration, stream: Stream, before: Snapshot, parent: str) -> Touch | str:
     if (stream.name, "update") not in CHANGES and stream.name not in BY_HAND:
         return f"the control room changes no {stream.name}"
     field = next((name for name in NAMES if any(one.name == name for one in stream.fields)), "")

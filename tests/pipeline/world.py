@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -60,11 +61,11 @@ class LeapingClock:
 
 
 @dataclass
-class World:
-    """Everything within reach. `run` is one process's life: it opens the store, runs, and closes it."""
+class Migration(ABC):
+    """Everything within reach, whatever the box is. `run` is one process's life: it opens the store, runs, and closes
+    it."""
 
     cloud: Running
-    box: Running
     folder: Path
     webhooks: Sequence[int] = (1,)
     clock: LeapingClock = field(default_factory=LeapingClock)
@@ -79,7 +80,7 @@ class World:
         first, *others = [self.cloud.webhook(user) for user in self.webhooks]
         listed = ", ".join(f'"{one}"' for one in others)
         entities = list(self.settings.get("run", {}).get("entities", ()))  # also for processes of their own
-        text = CONFIG.format(source=first, others=listed, target=self.box.webhook())
+        text = CONFIG.format(source=first, others=listed, target=self.target_webhook)
         config.write_text(f"{text}[run]\nentities = {entities}\n")
         tables = {name: self.settings.get(name, {}) | settings.get(name, {}) for name in {*self.settings, *settings}}
         loaded = load(config, environ={}, **tables)  # type: ignore[arg-type]
@@ -140,9 +141,17 @@ class World:
     def letters(self) -> list[tuple[Json, ...]]:
         return self.sql("SELECT Scope, Kind, Code, Args FROM DeadLetters ORDER BY Seq")
 
+    @property
+    @abstractmethod
+    def target_webhook(self) -> str: ...
+
+    @abstractmethod
+    def dump(self, stream: str) -> list[dict[str, Json]]:
+        """What was imported, as the box tells it behind its clients' backs."""
+
     def imported(self, stream: str) -> dict[str, dict[str, Json]]:
         """What the box got, by key."""
-        return {str(row["key"]): row for row in self.box.portal.imports.dump(stream)}
+        return {str(row["key"]): row for row in self.dump(stream)}
 
     def effects(self) -> dict[str, tuple[int, int]]:
         """How often each key was created and updated."""
@@ -159,6 +168,20 @@ class World:
     def strike_cloud(self, *rules: dict[str, Json]) -> None:
         self.cloud.portal.faults = Faults(rules)
 
+
+@dataclass
+class World(Migration):
+    """To a simulated box."""
+
+    box: Running = field(kw_only=True)
+
+    @property
+    def target_webhook(self) -> str:
+        return self.box.webhook()
+
+    def dump(self, stream: str) -> list[dict[str, Json]]:
+        return self.box.portal.imports.dump(stream)
+
     def strike_box(self, *rules: dict[str, Json]) -> None:
         self.box.portal.faults = Faults(rules)
 
@@ -172,7 +195,7 @@ def world(
     with ExitStack() as stack:
         cloud = stack.enter_context(serve(Portal(Company(plan), webhooks=webhooks, **portal)))
         target = stack.enter_context(serve(box or Portal(role="box")))
-        yield World(cloud, target, folder, webhooks, settings=settings)
+        yield World(cloud, folder, webhooks, settings=settings, box=target)
 
 
 def small(**numbers: Json) -> Plan:
