@@ -18,4 +18,9 @@ final class Entry
         public readonly string $run = ''
     ) {
     }
+
+    public function sealed(string $print): self
+    {
+        return new self($this->key, $this->stream, $this->id, $this->digest, $this->adopted, $print, $this->run);
+    }
 }

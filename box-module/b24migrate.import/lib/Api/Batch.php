@@ -1,0 +1,175 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Api;
+
+use B24migrate\Import\Contract\CallFault;
+use B24migrate\Import\Contract\Inspection;
+use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Contract\Json;
+use B24migrate\Import\Contract\Stream;
+use B24migrate\Import\Port\Box;
+use B24migrate\Import\Port\Entry;
+
+/** `import.<entity>.batch`: every item is judged completely before it is written. */
+final class Batch
+{
+    private readonly Kinds $kinds;
+
+    /** @var array<string, string> what this box cannot keep, with reasons */
+    private readonly array $losses;
+
+    private function __construct(
+        Box $box,
+        private readonly Stream $stream,
+        private readonly Sight $sight,
+        private readonly Hand $hand
+    ) {
+        $this->kinds = new Kinds($box->customFields());
+        $this->losses = $box->records($stream->name)->losses();
+    }
+
+    /** @return array{items: list<array<string, mixed>>} */
+    public static function answer(Box $box, Stream $stream, Arguments $body): array
+    {
+        $items = $body->objects('items');
+        $rehearsed = $body->flag('dry_run');
+        $run = $body->word('run');
+        $most = $box->limits()['items'];
+        if (count($items) > $most) {
+            throw CallFault::malformed("a call may carry at most $most items");
+        }
+        $keys = array_map(static fn ($item) => $item->text('key'), $items);
+        $sight = new Sight($box);
+        $hand = $rehearsed ? new Rehearsal($box, $sight) : new Writing($box, $sight, $run);
+        return ['items' => (new self($box, $stream, $sight, $hand))->take($keys, $items)];
+    }
+
+    /**
+     * @param list<string> $keys
+     * @param list<Arguments> $items
+     * @return list<array<string, mixed>>
+     */
+    private function take(array $keys, array $items): array
+    {
+        $known = $this->hand->entries(array_values(array_unique($keys)));
+        $answers = [];
+        foreach ($items as $place => $item) {
+            $key = $keys[$place];
+            $answers[] = $this->item($key, $item, $known[$key] ?? null);
+            unset($known[$key]);
+        }
+        try {
+            $this->hand->seal($this->stream);
+        } catch (\Throwable) {
+            // the items are in; whoever sends them again has them sealed
+        }
+        return $answers;
+    }
+
+    /** @return array<string, mixed> */
+    private function item(string $key, Arguments $item, ?Entry $known): array
+    {
+        try {
+            [$digest, $fields] = self::judged($item);
+            if ($known !== null && $known->id !== null && $known->digest === $digest) {
+                return $this->import($key, $digest, $fields, $known);
+            }
+            $name = $this->stream->oneAtATime ? "stream:{$this->stream->name}" : "item:$key";
+            return $this->hand->alone($name, function () use ($key, $digest, $fields): array {
+                return $this->import($key, $digest, $fields, $this->hand->entries([$key])[$key] ?? null);
+            });
+        } catch (ItemFault $fault) {
+            $error = $fault;
+        } catch (\Throwable $bug) {
+            $error = new ItemFault('INTERNAL', null, $bug::class . ': ' . $bug->getMessage(), true);
+        }
+        return ['key' => $key, 'status' => 'failed', 'id' => null, 'ignored' => [], 'error' => $error->body()];
+    }
+
+    /**
+     * @param array<string, mixed> $fields
+     * @return array<string, mixed>
+     */
+    private function import(string $key, string $digest, array $fields, ?Entry $entry): array
+    {
+        if ($entry !== null && $entry->stream !== $this->stream->name) {
+            throw new ItemFault('VALIDATION', 'key', "$key stands for a record of $entry->stream");
+        }
+        $kinds = $this->kinds->of($this->stream, $fields, $this->typeOf($fields, $entry));
+        $known = array_intersect_key($fields, $kinds);
+        $kept = array_diff_key($known, $this->losses);
+        if ($entry?->id === null) {
+            $this->inspect($known, $kinds, null, []);
+            [$status, $id] = ['created', $this->create($key, $digest, $known, $kept)];
+        } elseif ($entry->digest === $digest) {
+            [$status, $id] = ['unchanged', $this->hand->shown($entry)];
+        } else {
+            $this->inspect($known, $kinds, $entry->id, $this->present($entry));
+            $own = $entry->adopted ? array_flip($this->stream->keptWhenLinked) : [];
+            [$status, $id] = ['updated', $this->hand->update($entry, $digest, array_diff_key($kept, $own))];
+        }
+        $ignored = array_map('strval', array_keys(array_diff_key($fields, $kept)));
+        return ['key' => $key, 'status' => $status, 'id' => $id, 'ignored' => $ignored, 'error' => null];
+    }
+
+    /**
+     * @param array<string, mixed> $fields
+     * @param array<string, \B24migrate\Import\Contract\Kind\Kind> $kinds
+     * @param array<string, mixed> $before
+     */
+    private function inspect(array $fields, array $kinds, ?string $itself, array $before): void
+    {
+        $this->stream->inspect($fields, $kinds, new Inspection($this->sight, $itself), $before);
+    }
+
+    /**
+     * @param array<string, mixed> $known
+     * @param array<string, mixed> $kept what of it the box can keep
+     */
+    private function create(string $key, string $digest, array $known, array $kept): ?string
+    {
+        $found = $this->stream->linkedTo === null ? null : ($this->stream->linkedTo)($known, $this->sight);
+        if ($found === null) {
+            return $this->hand->create($this->stream, $key, $digest, $kept);
+        }
+        $filled = static fn (array $values) => array_filter($values, static fn ($value) => $value !== null);
+        $blanks = array_diff_key($filled($kept), $filled($this->sight->read($this->stream->name, $found) ?? []));
+        return $this->hand->link($this->stream, $key, $digest, $found, $blanks);
+    }
+
+    /** @return array<string, mixed> what the record has now */
+    private function present(Entry $entry): array
+    {
+        return $this->sight->read($entry->stream, (string)$entry->id)
+            ?? throw new ItemFault('VALIDATION', null, "somebody has deleted $entry->stream $entry->id on the box");
+    }
+
+    /** @param array<string, mixed> $fields */
+    private function typeOf(array $fields, ?Entry $entry): ?string
+    {
+        $name = $this->stream->typedBy;
+        if ($name === null) {
+            return null;
+        }
+        $known = array_key_exists($name, $fields) || $entry?->id === null
+            ? $fields
+            : $this->sight->read($entry->stream, $entry->id);
+        return is_string($known[$name] ?? null) ? $known[$name] : null;
+    }
+
+    /** @return array{string, array<string, mixed>} digest and fields */
+    private static function judged(Arguments $item): array
+    {
+        $digest = $item->raw('digest');
+        if (!is_string($digest) || preg_match('/^[0-9a-f]{64}$/D', $digest) !== 1) {
+            throw new ItemFault('VALIDATION', 'digest', 'digest: must be 64 lower-case hex digits');
+        }
+        $fields = $item->raw('fields');
+        if (!Json::isObject($fields)) {
+            throw new ItemFault('VALIDATION', 'fields', 'fields: must be an object');
+        }
+        return [$digest, (array)$fields];
+    }
+}

@@ -1,0 +1,94 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Api;
+
+use B24migrate\Import\Contract\Stream;
+use B24migrate\Import\Port\Box;
+use B24migrate\Import\Port\Entry;
+use B24migrate\Import\Port\Records;
+
+/** `import.<entity>.delete`: takes imports back, but for what people have changed or others depend on. */
+final class Deletion
+{
+    private readonly Records $records;
+
+    /** @var array<string, Entry> by key, of those that a rehearsal imagines to be taken back */
+    private array $gone = [];
+
+    private function __construct(private readonly Box $box, private readonly Stream $stream, private readonly bool $dry)
+    {
+        $this->records = $box->records($stream->name);
+    }
+
+    /** @return array{items: list<array<string, mixed>>} */
+    public static function answer(Box $box, Stream $stream, Arguments $body): array
+    {
+        $keys = $body->texts('keys');
+        $deletion = new self($box, $stream, $body->flag('dry_run'));
+        return ['items' => array_map($deletion->one(...), $keys)];
+    }
+
+    /** @return array{key: string, status: string, reason: ?string} */
+    private function one(string $key): array
+    {
+        try {
+            $work = fn () => $this->judged($key);
+            [$status, $reason] = $this->dry ? $work() : $this->box->guard()->alone("item:$key", $work);
+        } catch (\Throwable $refusal) {
+            [$status, $reason] = ['kept', 'the box did not delete it: ' . $refusal->getMessage()];
+        }
+        return ['key' => $key, 'status' => $status, 'reason' => $reason];
+    }
+
+    /** @return array{string, ?string} status and reason */
+    private function judged(string $key): array
+    {
+        $entry = isset($this->gone[$key]) ? null : $this->box->map()->entries([$key])[$key] ?? null;
+        if ($entry === null || $entry->stream !== $this->stream->name || $entry->id === null) {
+            return ['absent', null];
+        }
+        $now = $this->records->read([$entry->id])[$entry->id] ?? null;
+        // a record that was only linked is not the import's to remove
+        $mine = $now !== null && !$entry->adopted;
+        $reason = $mine ? $this->reasonToKeep($entry, $now) : null;
+        if ($reason !== null) {
+            return ['kept', $reason];
+        }
+        $this->take($entry, $mine);
+        return [$now === null ? 'absent' : 'deleted', null];
+    }
+
+    /** @param array<string, mixed> $now */
+    private function reasonToKeep(Entry $entry, array $now): ?string
+    {
+        if ($entry->print === '') {
+            return 'nobody can tell whether it was changed after its import: send it again first';
+        }
+        if (Fingerprint::of($now, $this->records) !== $entry->print) {
+            return 'changed after its import';
+        }
+        $dropped = array_filter($this->gone, static fn ($one) => $one->id === $entry->id);
+        $keys = $this->box->map()->keysOf($this->stream->name, (string)$entry->id) - count($dropped);
+        $deleted = array_filter($this->gone, static fn ($one) => !$one->adopted);
+        $ids = array_map(static fn ($one) => (string)$one->id, array_values($deleted));
+        return $this->records->needed((string)$entry->id, $ids)
+            ?? ($keys > 1 ? 'another key stands for it too' : null);
+    }
+
+    private function take(Entry $entry, bool $withRecord): void
+    {
+        if ($this->dry) {
+            $this->gone[$entry->key] = $entry;
+            return;
+        }
+        $work = function () use ($entry, $withRecord): void {
+            if ($withRecord) {
+                $this->records->delete((string)$entry->id);
+            }
+            $this->box->map()->drop($entry->key);
+        };
+        $this->records->atomic() ? $this->box->guard()->together($work) : $work();
+    }
+}

@@ -1,0 +1,142 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Api;
+
+use B24migrate\Import\Contract\CallFault;
+use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Contract\Stream;
+use B24migrate\Import\Port\Box;
+
+/** `import.<entity>.fields`: makes custom fields or completes their list values; doing it twice changes nothing. */
+final class FieldWishes
+{
+    private function __construct(
+        private readonly Box $box,
+        private readonly Stream $stream,
+        private readonly ?string $type
+    ) {
+    }
+
+    /** @return array{fields: list<array<string, mixed>>} */
+    public static function answer(Box $box, Stream $stream, Arguments $body): array
+    {
+        $type = $body->raw('type');
+        if ($type !== null && ($stream->typedBy === null || !is_string($type))) {
+            throw CallFault::malformed('type must be the id of a smart process, for the stream of their items only');
+        }
+        $wishes = $body->objects('fields');
+        foreach ($wishes as $wish) {
+            self::judge($wish);
+        }
+        return ['fields' => array_map((new self($box, $stream, $type))->one(...), $wishes)];
+    }
+
+    private static function judge(Arguments $wish): void
+    {
+        $wish->text('code');
+        $wish->text('type');
+        $wish->flag('multiple');
+        foreach (self::options($wish) as $option) {
+            $option->text('id');
+            $option->text('value');
+        }
+    }
+
+    /** @return list<Arguments> */
+    private static function options(Arguments $wish): array
+    {
+        return $wish->raw('options') === null ? [] : $wish->objects('options');
+    }
+
+    /** @return array<string, mixed> */
+    private function one(Arguments $wish): array
+    {
+        $code = $wish->text('code');
+        try {
+            $work = fn () => $this->declared($wish, $code);
+            return ['code' => $code] + $this->box->guard()->alone("fields:{$this->stream->name}:$this->type", $work);
+        } catch (ItemFault $fault) {
+            $error = ['code' => $fault->fault, 'message' => $fault->getMessage()];
+        } catch (\Throwable $bug) {
+            $error = ['code' => 'INTERNAL', 'message' => $bug->getMessage()];
+        }
+        return ['code' => $code, 'target' => null, 'status' => 'failed', 'options' => (object)[], 'error' => $error];
+    }
+
+    /** @return array<string, mixed> */
+    private function declared(Arguments $wish, string $code): array
+    {
+        $this->refuseImpossible($wish, $code);
+        $custom = $this->box->customFields();
+        $target = $custom->code($this->stream->name, $this->type, $code);
+        if ($this->stream->builtin($target) !== null) {
+            return ['target' => $target, 'status' => 'exists', 'options' => (object)[], 'error' => null];
+        }
+        $found = $custom->of($this->stream->name, $this->type)[$target] ?? null;
+        $type = $wish->text('type');
+        if ($found !== null && $found['type'] !== $type) {
+            $message = "$target exists with the type {$found['type']}, not $type";
+            throw new ItemFault('TYPE_MISMATCH', 'type', $message);
+        }
+        if ($found === null) {
+            $target = $custom->create($this->stream->name, $this->type, $wish->all());
+        }
+        $status = $found === null ? 'created' : 'exists';
+        $options = (object)$this->completed($target, self::options($wish));
+        return ['target' => $target, 'status' => $status, 'options' => $options, 'error' => null];
+    }
+
+    private function refuseImpossible(Arguments $wish, string $code): void
+    {
+        $typed = $this->stream->typedBy !== null;
+        if ($typed && ($this->type === null || !$this->box->records('crm_types')->has($this->type))) {
+            throw new ItemFault('TYPE_NOT_FOUND', 'type', "there is no smart process $this->type");
+        }
+        if (preg_match('/^UF_[A-Z0-9_]+$/D', $code) !== 1) {
+            throw new ItemFault('VALIDATION', 'code', "$code is not a custom field's code");
+        }
+        if (!in_array($wish->text('type'), Kinds::CUSTOM_TYPES, true)) {
+            throw new ItemFault('TYPE_UNSUPPORTED', 'type', "the box has no fields of the type {$wish->text('type')}");
+        }
+    }
+
+    /**
+     * @param list<Arguments> $wanted
+     * @return array<string, string> source option id => the box's
+     */
+    private function completed(string $target, array $wanted): array
+    {
+        $matched = $this->matched($target, $wanted);
+        $missing = array_filter($wanted, static fn ($option) => !isset($matched[$option->text('id')]));
+        if ($missing === []) {
+            return $matched;
+        }
+        $options = array_map(static fn ($option) => $option->all(), array_values($missing));
+        $this->box->customFields()->addOptions($this->stream->name, $this->type, $target, $options);
+        return $this->matched($target, $wanted);
+    }
+
+    /**
+     * XML_IDs are compared first: two values may be spelled alike.
+     *
+     * @param list<Arguments> $wanted
+     * @return array<string, string>
+     */
+    private function matched(string $target, array $wanted): array
+    {
+        $free = $this->box->customFields()->of($this->stream->name, $this->type)[$target]['options'] ?? [];
+        $matched = [];
+        foreach (['xml_id', 'value'] as $name) {
+            foreach ($wanted as $option) {
+                $same = array_filter($free, static fn ($mine) => $mine[$name] === $option->raw($name));
+                if (!isset($matched[$option->text('id')]) && $option->raw($name) && $same !== []) {
+                    $matched[$option->text('id')] = reset($same)['id'];
+                    unset($free[key($same)]);
+                }
+            }
+        }
+        return $matched;
+    }
+}

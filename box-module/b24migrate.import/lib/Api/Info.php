@@ -1,0 +1,47 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Api;
+
+use B24migrate\Import\Contract\Catalog;
+use B24migrate\Import\Port\Box;
+
+/** What the box is, and what it cannot keep. */
+final class Info
+{
+    public const CONTRACT = 1;
+    public const MODULE = 'b24migrate.import';
+
+    /**
+     * @param list<string> $entities
+     * @return array<string, mixed>
+     */
+    public static function answer(Box $box, array $entities): array
+    {
+        return [
+            'contract' => self::CONTRACT,
+            'server' => self::MODULE . '/' . ($box->versions()[self::MODULE] ?? '0'),
+            'timezone' => $box->timezone(),
+            'entities' => $entities,
+            'limits' => $box->limits(),
+        ];
+    }
+
+    /**
+     * `import.fidelity`: fields that this box cannot keep, each with the reason in a sentence.
+     *
+     * @param list<string> $entities
+     * @return array{items: list<array{key: string, reason: string}>}
+     */
+    public static function fidelity(Box $box, array $entities): array
+    {
+        $items = [];
+        foreach (array_keys(array_intersect(Catalog::STREAMS, $entities)) as $stream) {
+            foreach ($box->records($stream)->losses() as $field => $reason) {
+                $items[] = ['key' => "$stream:$field", 'reason' => $reason];
+            }
+        }
+        return ['items' => $items];
+    }
+}

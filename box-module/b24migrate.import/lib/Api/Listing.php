@@ -1,0 +1,80 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Api;
+
+use B24migrate\Import\Contract\CallFault;
+use B24migrate\Import\Contract\Kind\Plain;
+use B24migrate\Import\Contract\Stream;
+use B24migrate\Import\Port\Box;
+use B24migrate\Import\Port\Entry;
+
+/** `import.<entity>.list`: what was imported, as the box has it now. */
+final class Listing
+{
+    /** @return array<string, mixed> */
+    public static function answer(Box $box, Stream $stream, Arguments $body): array
+    {
+        [$entries, $cursor] = $body->raw('keys') !== null
+            ? [self::ofKeys($box, $stream, $body->texts('keys', Arguments::MOST_KEYS)), null]
+            : $box->map()->page($stream->name, self::after($body), self::limit($body));
+        $ids = array_map(static fn (Entry $entry) => (string)$entry->id, $entries);
+        $now = $ids === [] ? [] : $box->records($stream->name)->read(array_values(array_unique($ids)));
+        $items = [];
+        foreach ($entries as $entry) {
+            // what somebody has deleted on the box is not there any more, and the client shall see that
+            if (isset($now[$entry->id])) {
+                $items[] = ['key' => $entry->key, 'id' => $entry->id, 'digest' => $entry->digest]
+                    + ['fields' => self::shaped($stream, $now[$entry->id])];
+            }
+        }
+        return ['items' => $items, 'cursor' => $cursor, 'count' => $box->map()->count($stream->name)];
+    }
+
+    /**
+     * @param list<string> $keys
+     * @return list<Entry>
+     */
+    private static function ofKeys(Box $box, Stream $stream, array $keys): array
+    {
+        $mine = static fn (Entry $entry) => $entry->stream === $stream->name && $entry->id !== null;
+        $entries = array_values(array_filter($box->map()->entries(array_values(array_unique($keys))), $mine));
+        usort($entries, static fn ($one, $other) => [(int)$one->id, $one->key] <=> [(int)$other->id, $other->key]);
+        return $entries;
+    }
+
+    private static function after(Arguments $body): string
+    {
+        $after = $body->word('after');
+        if ($after !== '' && preg_match('/^\d{1,18}:/', $after) !== 1) {
+            throw CallFault::malformed('after must be empty or the cursor of a previous call');
+        }
+        return $after;
+    }
+
+    private static function limit(Arguments $body): int
+    {
+        $limit = $body->whole('limit', Arguments::MOST_KEYS);
+        if ($limit < 1 || $limit > Arguments::MOST_KEYS) {
+            throw CallFault::malformed('limit must be between 1 and ' . Arguments::MOST_KEYS);
+        }
+        return $limit;
+    }
+
+    /**
+     * An array of PHP cannot say whether it is an empty list or an empty object; the stream can.
+     *
+     * @param array<string, mixed> $fields
+     */
+    private static function shaped(Stream $stream, array $fields): object
+    {
+        foreach ($fields as $name => $value) {
+            $kind = $value === [] ? $stream->builtin((string)$name) : null;
+            if ($kind instanceof Plain && $kind->object) {
+                $fields[$name] = new \stdClass();
+            }
+        }
+        return (object)$fields;
+    }
+}

@@ -1,0 +1,124 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Api;
+
+use B24migrate\Import\Contract\CallFault;
+use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Port\Box;
+use B24migrate\Import\Port\Entry;
+
+/** `import.files.put`: takes files in chunks. */
+final class Uploads
+{
+    private const STREAM = 'files';
+    private const HOW_FAR = -1;
+
+    private function __construct(private readonly Box $box, private readonly string $key)
+    {
+    }
+
+    /** @return array{received: int, id: ?string} */
+    public static function answer(Box $box, Arguments $body): array
+    {
+        $upload = new self($box, $body->text('key'));
+        $offset = $body->whole('offset');
+        $done = $upload->done();
+        if ($done !== null) {
+            return $done;
+        }
+        $work = $offset === self::HOW_FAR ? $upload->soFar(...) : $upload->taking($body, $offset);
+        try {
+            return $box->guard()->alone("item:$upload->key", fn () => $upload->done() ?? $work());
+        } catch (ItemFault $fault) {
+            throw new CallFault('INTERNAL_SERVER_ERROR', 500, "$fault->fault: {$fault->getMessage()}");
+        }
+    }
+
+    /** @return \Closure(): array{received: int, id: ?string} judged already, and not begun yet */
+    private function taking(Arguments $body, int $offset): \Closure
+    {
+        $announced = $this->announced($body);
+        $chunk = $this->chunk($body);
+        return function () use ($announced, $chunk, $offset): array {
+            $upload = $this->box->shelf()->upload($this->key);
+            if ($upload === null || array_intersect_key($upload, $announced) != $announced) {
+                $this->box->shelf()->begin($this->key, $announced['name'], $announced['size'], $announced['sha256']);
+                $upload = $announced + ['received' => 0];
+            }
+            if ($offset === $upload['received'] && $chunk !== '') {
+                if ($offset + strlen($chunk) > $announced['size']) {
+                    throw CallFault::malformed("$this->key: more bytes than its size of {$announced['size']}");
+                }
+                $this->box->shelf()->append($this->key, $offset, $chunk);
+            }
+            return $this->soFar();
+        };
+    }
+
+    /** @return ?array{received: int, id: string} of a file that is complete */
+    private function done(): ?array
+    {
+        $entry = $this->box->map()->entries([$this->key])[$this->key] ?? null;
+        if ($entry !== null && $entry->stream !== self::STREAM) {
+            throw CallFault::malformed("$this->key stands for a record of $entry->stream");
+        }
+        if ($entry?->id === null) {
+            return null;
+        }
+        $file = $this->box->records(self::STREAM)->read([$entry->id])[$entry->id] ?? [];
+        return ['received' => (int)($file['size'] ?? 0), 'id' => $entry->id];
+    }
+
+    /** @return array{received: int, id: ?string} with the id as soon as all of it is there */
+    private function soFar(): array
+    {
+        $upload = $this->box->shelf()->upload($this->key);
+        if ($upload === null || $upload['received'] < $upload['size']) {
+            return ['received' => $upload['received'] ?? 0, 'id' => null];
+        }
+        if ($this->box->shelf()->sha256($this->key) !== $upload['sha256']) {
+            $this->box->shelf()->discard($this->key);
+            throw CallFault::malformed("$this->key: the SHA-256 does not match, the upload is discarded");
+        }
+        return ['received' => $upload['size'], 'id' => $this->finished($upload['sha256'])];
+    }
+
+    /** The file is made once: one that an attempt made before it died is found again. */
+    private function finished(string $sha256): string
+    {
+        $map = $this->box->map();
+        $begun = isset($map->entries([$this->key])[$this->key]);
+        $map->put(new Entry($this->key, self::STREAM, null, $sha256));
+        $id = ($begun ? $this->box->shelf()->trace($this->key) : null) ?? $this->box->shelf()->keep($this->key);
+        $map->put(new Entry($this->key, self::STREAM, $id, $sha256));
+        $this->box->shelf()->discard($this->key);
+        return $id;
+    }
+
+    /** @return array{name: string, size: int, sha256: string} what a client says about the whole file */
+    private function announced(Arguments $body): array
+    {
+        [$name, $size, $sha256] = [$body->text('name'), $body->whole('size'), $body->text('sha256')];
+        $most = $this->box->limits()['file_bytes'];
+        if ($size < 0 || $size > $most) {
+            throw CallFault::malformed("size must be between 0 and $most");
+        }
+        if (preg_match('/^[0-9a-f]{64}$/D', $sha256) !== 1) {
+            throw CallFault::malformed('sha256 must be 64 lower-case hex digits');
+        }
+        return ['name' => $name, 'size' => $size, 'sha256' => $sha256];
+    }
+
+    private function chunk(Arguments $body): string
+    {
+        $content = $body->raw('content');
+        $chunk = is_string($content) && strlen($content) % 4 === 0 ? base64_decode($content, true) : false;
+        if ($chunk === false) {
+            throw CallFault::malformed('content must be base64');
+        }
+        $most = $this->box->limits()['chunk_bytes'];
+        return strlen($chunk) <= $most ? $chunk : throw CallFault::malformed("a chunk may hold at most $most bytes");
+    }
+}

@@ -1,0 +1,129 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Api;
+
+use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Contract\Stream;
+use B24migrate\Import\Port\Box;
+use B24migrate\Import\Port\Entry;
+use B24migrate\Import\Port\Records;
+
+/** Writes records and what they are known by, so that a call that dies anywhere can be repeated. */
+final class Writing implements Hand
+{
+    /** @var array<string, Entry> entries whose records are to be read back, by key */
+    private array $unsealed = [];
+
+    public function __construct(private readonly Box $box, private readonly Sight $sight, private readonly string $run)
+    {
+    }
+
+    public function alone(string $name, callable $work): mixed
+    {
+        return $this->box->guard()->alone($name, $work);
+    }
+
+    public function entries(array $keys): array
+    {
+        $entries = $this->box->map()->entries($keys);
+        // a call that died before it had read its records back is made good by the one that repeats it
+        $this->unsealed += array_filter($entries, static fn ($entry) => $entry->id !== null && $entry->print === '');
+        return $entries;
+    }
+
+    public function create(Stream $stream, string $key, string $digest, array $fields): string
+    {
+        $records = $this->box->records($stream->name);
+        $entry = fn (?string $id) => new Entry($key, $stream->name, $id, $digest, run: $this->run);
+        if (!$records->atomic()) {
+            return $this->wrote($entry($this->createAfterIntent($records, $entry(null), $fields)));
+        }
+        return $this->box->guard()->together(fn () => $this->wrote($entry($records->create($key, $fields))));
+    }
+
+    public function link(Stream $stream, string $key, string $digest, string $id, array $blanks): string
+    {
+        $entry = new Entry($key, $stream->name, $id, $digest, adopted: true, run: $this->run);
+        return $this->set($entry, $blanks);
+    }
+
+    public function update(Entry $entry, string $digest, array $fields): string
+    {
+        $next = new Entry($entry->key, $entry->stream, $entry->id, $digest, $entry->adopted, '', $this->run);
+        return $this->set($next, $fields);
+    }
+
+    public function shown(Entry $entry): ?string
+    {
+        return $entry->id;
+    }
+
+    public function seal(Stream $stream): void
+    {
+        $open = array_filter($this->unsealed, static fn ($entry) => $entry->stream === $stream->name && !$entry->adopted);
+        $this->unsealed = [];
+        if ($open === []) {
+            return;
+        }
+        $records = $this->box->records($stream->name);
+        $now = $records->read(array_values(array_map(static fn ($entry) => (string)$entry->id, $open)));
+        $this->box->guard()->together(function () use ($records, $open, $now): void {
+            $map = $this->box->map();
+            foreach ($map->entries(array_map('strval', array_keys($open))) as $key => $entry) {
+                // another call may have been quicker with a later version
+                if ($entry == $open[$key] && isset($now[$entry->id])) {
+                    $map->put($entry->sealed(Fingerprint::of($now[$entry->id], $records)));
+                }
+            }
+        });
+    }
+
+    /**
+     * An intent that is there already was left by an attempt that died: what it made is taken and completed.
+     *
+     * @param array<string, mixed> $fields
+     */
+    private function createAfterIntent(Records $records, Entry $intent, array $fields): string
+    {
+        $left = isset($this->box->map()->entries([$intent->key])[$intent->key])
+            ? $records->trace($intent->key, $fields)
+            : null;
+        $this->box->map()->put($intent);
+        try {
+            if ($left === null) {
+                return $records->create($intent->key, $fields);
+            }
+            $records->update($left, $fields);
+            return $left;
+        } catch (ItemFault $fault) {
+            if ($left !== null) {
+                $records->delete($left);
+            }
+            $this->box->map()->drop($intent->key);
+            throw $fault;
+        }
+    }
+
+    /** @param array<string, mixed> $fields */
+    private function set(Entry $entry, array $fields): string
+    {
+        $records = $this->box->records($entry->stream);
+        $work = function () use ($records, $entry, $fields): string {
+            if ($fields !== []) {
+                $records->update((string)$entry->id, $fields);
+            }
+            return $this->wrote($entry);
+        };
+        return $records->atomic() ? $this->box->guard()->together($work) : $work();
+    }
+
+    private function wrote(Entry $entry): string
+    {
+        $this->box->map()->put($entry);
+        $this->sight->wrote($entry->stream);
+        $this->unsealed[$entry->key] = $entry;
+        return (string)$entry->id;
+    }
+}

@@ -1,0 +1,135 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Contract;
+
+use B24migrate\Import\Contract\Kind\Ref;
+
+/** How pipelines, stages and items of the CRM belong together, and what of it a box has already. */
+final class CrmRules
+{
+    public const DEALS = '2';
+    public const DEFAULT_PIPELINE = '0';
+
+    /** The dictionary's name; the prefix that its stages carry; both hold ids of the target; and whose it is. */
+    private const STAGES_OF_CATEGORIES = [
+        ['DEAL_STAGE_(?<category>\d+)', 'C{category}:', self::DEALS],
+        ['SMART_INVOICE_STAGE_(?<category>\d+)', 'DT31_{category}:', '31'],
+        ['DYNAMIC_(?<type>\d+)_STAGE_(?<category>\d+)', 'DT{type}_{category}:', ''],
+    ];
+
+    /** @param array<string, mixed> $fields */
+    public static function sameTitle(array $fields, Lookup $box): ?string
+    {
+        return $box->find('crm_types', ['title' => $fields['title'] ?? null]);
+    }
+
+    /**
+     * By name in its type; and a default deal pipeline is the one every box has, which cannot be made twice.
+     *
+     * @param array<string, mixed> $fields
+     */
+    public static function sameCategory(array $fields, Lookup $box): ?string
+    {
+        $type = $fields['entityTypeId'] ?? null;
+        if ($type === self::DEALS && ($fields['isDefault'] ?? null) === true) {
+            return self::DEFAULT_PIPELINE;
+        }
+        return $box->find('crm_categories', ['entityTypeId' => $type, 'name' => $fields['name'] ?? null]);
+    }
+
+    /** @param array<string, mixed> $fields */
+    public static function sameStage(array $fields, Lookup $box): ?string
+    {
+        $dictionary = ['ENTITY_ID' => $fields['ENTITY_ID'] ?? null];
+        return $box->find('crm_stages', $dictionary + ['STATUS_ID' => $fields['STATUS_ID'] ?? null])
+            ?? $box->find('crm_stages', $dictionary + ['NAME' => $fields['NAME'] ?? null]);
+    }
+
+    /**
+     * The category and type in a dictionary's name exist, and the stage's own prefix names the same ones.
+     *
+     * @param array<string, mixed> $fields
+     */
+    public static function stageIsInItsCategory(array $fields, Inspection $seen): void
+    {
+        foreach (self::STAGES_OF_CATEGORIES as [$pattern, $prefix, $owner]) {
+            if (preg_match("/^$pattern$/D", (string)($fields['ENTITY_ID'] ?? ''), $parts) !== 1) {
+                continue;
+            }
+            $seen->field = 'ENTITY_ID';
+            if (isset($parts['type'])) {
+                (new Ref('crm_types', 'TYPE_NOT_FOUND'))->check($parts['type'], $seen);
+            }
+            self::categoryOf($parts['type'] ?? $owner, $parts['category'], $seen);
+            $seen->field = 'STATUS_ID';
+            $wanted = strtr($prefix, ['{type}' => $parts['type'] ?? '', '{category}' => $parts['category']]);
+            if (!str_starts_with((string)($fields['STATUS_ID'] ?? ''), $wanted)) {
+                throw $seen->refuse("must begin with $wanted");
+            }
+        }
+    }
+
+    /**
+     * A record is in a pipeline of its own type; `0` is the one that is there without anybody's doing.
+     *
+     * @return \Closure(array<string, mixed>, Inspection): void
+     */
+    public static function inCategoryOf(?string $type): \Closure
+    {
+        return static function (array $fields, Inspection $seen) use ($type): void {
+            $seen->field = 'categoryId';
+            $category = $fields['categoryId'] ?? null;
+            if ($category !== null && ($category !== self::DEFAULT_PIPELINE || $type === null)) {
+                self::categoryOf($type ?? $fields['entityTypeId'] ?? '', $category, $seen);
+            }
+        };
+    }
+
+    /** @param array<string, mixed> $fields */
+    public static function dealStageExists(array $fields, Inspection $seen): void
+    {
+        $category = $fields['categoryId'] ?? self::DEFAULT_PIPELINE;
+        $dictionary = $category === self::DEFAULT_PIPELINE ? 'DEAL_STAGE' : "DEAL_STAGE_$category";
+        self::stageExists($dictionary, $fields, $seen);
+    }
+
+    /**
+     * An item without a category is told by the prefix of its stage.
+     *
+     * @param array<string, mixed> $fields
+     */
+    public static function smartStageExists(array $fields, Inspection $seen): void
+    {
+        $category = $fields['categoryId'] ?? null;
+        if ($category === null && preg_match('/^DT\d+_(\d+):/', (string)($fields['stageId'] ?? ''), $parts) === 1) {
+            $category = $parts[1];
+        }
+        self::stageExists("DYNAMIC_{$fields['entityTypeId']}_STAGE_$category", $fields, $seen);
+    }
+
+    /** @param array<string, mixed> $fields */
+    private static function stageExists(string $dictionary, array $fields, Inspection $seen): void
+    {
+        $stage = $fields['stageId'] ?? null;
+        if ($stage === null) {
+            return;
+        }
+        $seen->field = 'stageId';
+        $found = $seen->box->find('crm_stages', ['ENTITY_ID' => $dictionary, 'STATUS_ID' => $stage]);
+        if ($found === null) {
+            throw $seen->missing('STAGE_NOT_FOUND', "$dictionary has no stage $stage");
+        }
+        $seen->refers["crm_stages:$found"] = ['crm_stages', $found];
+    }
+
+    /** Pipelines of different types are different things, even where the source counts them alike. */
+    private static function categoryOf(string $type, string $category, Inspection $seen): void
+    {
+        $fields = $seen->referAndRead('crm_categories', $category, 'PARENT_NOT_FOUND');
+        if (($fields['entityTypeId'] ?? null) !== $type) {
+            throw $seen->missing('PARENT_NOT_FOUND', "type $type has no category $category");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Contract;
+
+/** The check of one item under way: where to look things up, which field is at hand, what was referred to. */
+final class Inspection
+{
+    public string $field = '';
+
+    /** @var array<string, array{string, string}> stream and id */
+    public array $refers = [];
+
+    /** @param ?string $itself the id of the record when it exists already */
+    public function __construct(public readonly Lookup $box, public readonly ?string $itself = null)
+    {
+    }
+
+    public function refuse(string $message): ItemFault
+    {
+        return new ItemFault('VALIDATION', $this->field, "$this->field: $message");
+    }
+
+    public function missing(string $fault, string $message): ItemFault
+    {
+        return new ItemFault($fault, $this->field, "$this->field: $message");
+    }
+
+    public function refer(string $stream, string $id, string $fault): void
+    {
+        if (!$this->box->has($stream, $id)) {
+            throw $this->missing($fault, "$stream has no record $id");
+        }
+        $this->refers["$stream:$id"] = [$stream, $id];
+    }
+
+    /** @return array<string, mixed> the fields of what is referred to */
+    public function referAndRead(string $stream, string $id, string $fault): array
+    {
+        $this->refer($stream, $id, $fault);
+        return $this->box->read($stream, $id) ?? [];
+    }
+}

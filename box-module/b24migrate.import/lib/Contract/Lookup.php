@@ -1,0 +1,19 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Contract;
+
+/** What a check may ask of the box. */
+interface Lookup
+{
+    public function rootDepartment(): string;
+
+    public function has(string $stream, string $id): bool;
+
+    /** @return ?array<string, mixed> */
+    public function read(string $stream, string $id): ?array;
+
+    /** @param array<string, mixed> $values */
+    public function find(string $stream, array $values): ?string;
+}
