@@ -7,7 +7,8 @@ namespace B24migrate\Import\Kernel;
 /**
  * Which column of the kernel holds which field of the contract, and how a value is spelled there.
  *
- * Kinds: text, flag (Y/N), int, id, ids, time (a string of the site), moment (an object), day (a string of the site).
+ * Kinds: text, flag (Y/N), int, id, ids, time (a string of the site), moment (an object), day (a string of the site),
+ * midnight (a day in a column that holds a time).
  * What is more than a spelling is done by the gateway itself.
  */
 final class Columns
@@ -52,7 +53,7 @@ final class Columns
             'flag' => $value ? 'Y' : 'N',
             'int', 'id' => $value === null ? false : (int)$value,
             'ids' => array_map('intval', $value ?? []),
-            'time' => Dates::text($value),
+            'time', 'midnight' => Dates::text($value),
             'moment' => Dates::moment($value),
             'day' => Dates::dayText($value),
         };
@@ -67,7 +68,7 @@ final class Columns
             'id' => (int)$value === 0 ? null : (string)(int)$value,
             'ids' => array_values(array_map('strval', array_filter(array_map('intval', (array)($value ?: []))))),
             'time', 'moment' => Dates::utc($value),
-            'day' => Dates::day($value),
+            'day', 'midnight' => Dates::day($value),
         };
     }
 }

@@ -30,7 +30,7 @@ abstract class Gateway implements Records
         return null;
     }
 
-    public function needed(string $id): ?string
+    public function needed(string $id, array $gone = []): ?string
     {
         return null;
     }
@@ -75,6 +75,28 @@ abstract class Gateway implements Records
     protected static function plain(string $message): string
     {
         return trim(html_entity_decode(strip_tags(str_replace('<br>', "\n", $message))));
+    }
+
+    /**
+     * Of records that look like the one that is sought, the first that no key stands for.
+     *
+     * @param list<array<string, mixed>> $rows
+     */
+    protected function keyless(string $stream, array $rows): ?string
+    {
+        foreach (array_map('strval', array_column($rows, 'ID')) as $id) {
+            if ($this->box->map()->keysOf($stream, $id) === 0) {
+                return $id;
+            }
+        }
+        return null;
+    }
+
+    /** The cheap answer to `has` where the ORM knows the table. @param class-string $table */
+    protected static function exists(string $table, string $id): bool
+    {
+        $one = ['select' => ['ID'], 'filter' => ['=ID' => (int)$id], 'limit' => 1];
+        return ctype_digit($id) && $table::getList($one)->fetch() !== false;
     }
 
     /** For the results that newer classes answer with. */

@@ -1,0 +1,196 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use Bitrix\Main\Loader;
+use Bitrix\Socialnetwork\WorkgroupTable;
+
+/**
+ * Workgroups and projects. The kernel opens a transaction of its own to make one, so the key is noted first; what an
+ * attempt left behind is known by owner, name and the date of its creation, and by no key standing for it.
+ */
+final class Groups extends Gateway
+{
+    private const FIELDS = [
+        'NAME' => ['NAME', 'text'],
+        'DESCRIPTION' => ['DESCRIPTION', 'text'],
+        'OWNER_ID' => ['OWNER_ID', 'id'],
+        'ACTIVE' => ['ACTIVE', 'flag'],
+        'VISIBLE' => ['VISIBLE', 'flag'],
+        'OPENED' => ['OPENED', 'flag'],
+        'CLOSED' => ['CLOSED', 'flag'],
+        'PROJECT' => ['PROJECT', 'flag'],
+        'KEYWORDS' => ['KEYWORDS', 'text'],
+        'DATE_CREATE' => ['DATE_CREATE', 'time'],
+        'DATE_UPDATE' => ['DATE_UPDATE', 'time'],
+        'DATE_ACTIVITY' => ['DATE_ACTIVITY', 'time'],
+        'PROJECT_DATE_START' => ['PROJECT_DATE_START', 'time'],
+        'PROJECT_DATE_FINISH' => ['PROJECT_DATE_FINISH', 'time'],
+        'SCRUM_MASTER_ID' => ['SCRUM_MASTER_ID', 'id'],
+    ];
+    private const SELECT = [
+        ...['ID', 'NAME', 'DESCRIPTION', 'OWNER_ID', 'ACTIVE', 'VISIBLE', 'OPENED', 'CLOSED', 'PROJECT', 'KEYWORDS'],
+        ...['DATE_CREATE', 'DATE_UPDATE', 'DATE_ACTIVITY', 'PROJECT_DATE_START', 'PROJECT_DATE_FINISH'],
+        ...['SCRUM_MASTER_ID', 'SUBJECT_ID', 'IMAGE_ID'],
+    ];
+    private const FEATURES = ['files', 'tasks', 'blog', 'calendar'];
+
+    /**
+     * Members, tasks and posts move the dates of their group to now; afterwards they are what they were.
+     *
+     * @template T
+     * @param callable(): T $work
+     * @return T
+     */
+    public static function undisturbed(int $group, callable $work): mixed
+    {
+        $dates = ['DATE_UPDATE', 'DATE_ACTIVITY'];
+        $wanted = ['select' => $dates, 'filter' => ['=ID' => $group]];
+        $before = WorkgroupTable::getList($wanted)->fetch() ?: [];
+        $done = $work();
+        $back = (new Columns(self::FIELDS))->toKernel(array_filter(array_map(Dates::utc(...), $before)));
+        $back === [] || Dates::inServerTime(fn() => \CSocNetGroup::Update($group, $back, false, false));
+        return $done;
+    }
+
+    public function has(string $id): bool
+    {
+        return self::exists(WorkgroupTable::class, $id);
+    }
+
+    public function read(array $ids): array
+    {
+        $wanted = ['select' => self::SELECT, 'filter' => ['@ID' => array_map('intval', $ids)]];
+        $rows = WorkgroupTable::getList($wanted)->fetchAll();
+        $subjects = $this->subjects(['ID' => array_unique(array_column($rows, 'SUBJECT_ID'))]);
+        $found = [];
+        foreach ($rows as $row) {
+            $fields = (new Columns(self::FIELDS))->fromKernel($row);
+            $fields['TYPE'] = match (true) {
+                $fields['SCRUM_MASTER_ID'] !== null => 'scrum',
+                default => $fields['PROJECT'] ? 'project' : 'group',
+            };
+            $fields['SUBJECT_NAME'] = $subjects[(int)$row['SUBJECT_ID']] ?? null;
+            $fields['IMAGE'] = Files::origin((int)($row['IMAGE_ID'] ?? 0));
+            $found[(string)$row['ID']] = $fields;
+        }
+        return $found;
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $row = $this->row($fields) + [
+            'SITE_ID' => [\CSite::GetDefSite()],
+            'SUBJECT_ID' => $this->subject(null),
+            'VISIBLE' => 'Y',
+            'OPENED' => 'N',
+            'CLOSED' => 'N',
+            'INITIATE_PERMS' => SONET_ROLES_USER,
+            'SPAM_PERMS' => SONET_ROLES_USER,
+        ];
+        $owner = (int)$fields['OWNER_ID'];
+        $id = Dates::inServerTime(fn() => \CSocNetGroup::createGroup($owner, $row, false));
+        if (!$id) {
+            throw $this->refusal('the box does not take this group');
+        }
+        foreach (self::FEATURES as $feature) {
+            \CSocNetFeatures::SetFeature(SONET_ENTITY_GROUP, (int)$id, $feature, true);
+        }
+        // A new group is always active, and what was done since has moved its dates.
+        $last = array_intersect_key($row, array_flip(['ACTIVE', 'DATE_UPDATE', 'DATE_ACTIVITY']));
+        $last === [] || $this->set((int)$id, $last);
+        return (string)$id;
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $wanted = ['select' => ['OWNER_ID', 'IMAGE_ID'], 'filter' => ['=ID' => (int)$id]];
+        $now = WorkgroupTable::getList($wanted)->fetch() ?: [];
+        $this->set((int)$id, $this->row($fields, (int)($now['IMAGE_ID'] ?? 0)));
+        $owner = (int)($fields['OWNER_ID'] ?? $now['OWNER_ID'] ?? 0);
+        if ($owner !== (int)($now['OWNER_ID'] ?? 0)) {
+            self::undisturbed((int)$id, function () use ($id, $owner, $now): void {
+                Members::enrol((int)$id, (int)$now['OWNER_ID'], SONET_ROLES_USER);
+                Members::enrol((int)$id, $owner, SONET_ROLES_OWNER);
+            });
+        }
+    }
+
+    public function delete(string $id): void
+    {
+        if (!\CSocNetGroup::Delete((int)$id)) {
+            throw $this->refusal('the box does not let this group go');
+        }
+    }
+
+    public function needed(string $id, array $gone = []): ?string
+    {
+        if (Members::othersIn((int)$id)) {
+            return 'it has members';
+        }
+        if (Loader::includeModule('tasks')) {
+            $one = ['select' => ['ID'], 'filter' => ['=GROUP_ID' => (int)$id], 'limit' => 1];
+            return \Bitrix\Tasks\Internals\TaskTable::getList($one)->fetch() ? 'it has tasks' : null;
+        }
+        return null;
+    }
+
+    public function atomic(): bool
+    {
+        return false;
+    }
+
+    public function trace(string $key, array $fields): ?string
+    {
+        $filter = ['=OWNER_ID' => (int)$fields['OWNER_ID'], '=NAME' => $fields['NAME']];
+        if (isset($fields['DATE_CREATE'])) {
+            $filter['=DATE_CREATE'] = Dates::moment($fields['DATE_CREATE']);
+        }
+        return $this->keyless('groups', WorkgroupTable::getList(['select' => ['ID'], 'filter' => $filter])->fetchAll());
+    }
+
+    public function restless(): array
+    {
+        return ['DATE_UPDATE', 'DATE_ACTIVITY'];
+    }
+
+    /** @param array<string, mixed> $row */
+    private function set(int $id, array $row): void
+    {
+        if (!Dates::inServerTime(fn() => \CSocNetGroup::Update($id, $row, false, false))) {
+            throw $this->refusal('the box does not take this group');
+        }
+    }
+
+    /** @param array<string, mixed> $fields @return array<string, mixed> */
+    private function row(array $fields, int $image = 0): array
+    {
+        $row = Dates::inServerTime(fn() => (new Columns(self::FIELDS))->toKernel($fields));
+        if (array_key_exists('SUBJECT_NAME', $fields)) {
+            $row['SUBJECT_ID'] = $this->subject($fields['SUBJECT_NAME']);
+        }
+        if (array_key_exists('IMAGE', $fields)) {
+            $row['IMAGE_ID'] = $fields['IMAGE'] === null ? ['del' => 'Y'] : Files::copy($fields['IMAGE']);
+            $row['IMAGE_ID']['old_file'] = $image;
+        }
+        // The kernel takes a date or none, but not an empty one, where it must have one.
+        return array_filter($row, fn($value, $name) => $value !== false || !str_starts_with($name, 'DATE_'), 1);
+    }
+
+    /** The subject of this name, made when there is none; without a name the first one, as a group must have one. */
+    private function subject(?string $name): int
+    {
+        $site = ['SITE_ID' => \CSite::GetDefSite()];
+        $found = $this->subjects($site + ($name === null ? [] : ['NAME' => $name]));
+        return (int)(array_key_first($found) ?? \CSocNetGroupSubject::Add($site + ['NAME' => $name ?? 'General']));
+    }
+
+    /** @param array<string, mixed> $filter @return array<int, string> names by id */
+    private function subjects(array $filter): array
+    {
+        $rows = self::rows(\CSocNetGroupSubject::GetList(['SORT' => 'ASC', 'ID' => 'ASC'], $filter));
+        return array_column($rows, 'NAME', 'ID');
+    }
+}

@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use Bitrix\Main\EventManager;
+use Bitrix\Main\EventResult;
+
+/**
+ * Silence for the rest of this hit. One REST call is one PHP process, and its background jobs run inside it, so
+ * handlers of this process are enough, and nothing of it is left on the box.
+ */
+final class Quiet
+{
+    private static bool $kept = false;
+
+    public static function keep(): void
+    {
+        if (self::$kept) {
+            return;
+        }
+        self::$kept = true;
+        // No "hired" record and no post about a new employee in the feed.
+        defined('INTR_SKIP_EVENT_ADD') || define('INTR_SKIP_EVENT_ADD', 'Y');
+        // The disk tells desktop applications about every change unless this is set; to be checked on a real box.
+        defined('DISK_MIGRATE_MODE') || define('DISK_MIGRATE_MODE', true);
+        $events = EventManager::getInstance();
+        $vetoes = [
+            ['im', 'OnBeforeMessageNotifyAdd', 'notification'],
+            ['main', 'OnBeforeEventAdd', 'mail'],
+            ['forum', 'onBeforeMessageAdd', 'serviceComment'],
+        ];
+        foreach ($vetoes as [$module, $event, $veto]) {
+            $events->addEventHandlerCompatible($module, $event, [self::class, $veto], false, 1);
+        }
+        $events->addEventHandler('main', 'OnBeforeMailSend', [self::class, 'lastMail'], false, 1);
+    }
+
+    /** Notifications of every module are system messages. @param array<string, mixed> $fields */
+    public static function notification(array $fields): ?bool
+    {
+        return ($fields['MESSAGE_TYPE'] ?? '') === 'S' ? false : null;
+    }
+
+    public static function mail(): bool
+    {
+        return false;
+    }
+
+    /** "The task was created" and the like; comments of people have no service type. @param array<string, mixed> $data */
+    public static function serviceComment(array $data): ?bool
+    {
+        return empty($data['SERVICE_TYPE']) ? null : false;
+    }
+
+    /** What went around the veto on templates. */
+    public static function lastMail(): EventResult
+    {
+        return new EventResult(EventResult::ERROR);
+    }
+}

@@ -1,0 +1,93 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use B24migrate\Import\Port\Shelf as Port;
+
+/**
+ * Unfinished uploads, each a file of bytes and a file that tells how many of them are sure. What counts as received was
+ * flushed to the disk before it was counted. The folder has a secret name, since the web server may serve its parent.
+ */
+final class Shelf implements Port
+{
+    public function __construct(private readonly string $folder, private readonly int $author)
+    {
+    }
+
+    public function upload(string $key): ?array
+    {
+        $told = is_file($this->path($key, 'json')) ? file_get_contents($this->path($key, 'json')) : false;
+        $upload = $told === false ? null : json_decode($told, true);
+        return is_array($upload) ? $upload : null;
+    }
+
+    public function begin(string $key, string $name, int $size, string $sha256): void
+    {
+        is_dir($this->folder) || mkdir($this->folder, 0700, true);
+        $this->write($key, 0, '');
+        $this->tell($key, ['name' => $name, 'size' => $size, 'sha256' => $sha256, 'received' => 0]);
+    }
+
+    public function append(string $key, int $offset, string $bytes): void
+    {
+        $upload = $this->upload($key) ?? throw new \RuntimeException('there is no such upload');
+        $this->write($key, $offset, $bytes);
+        $this->tell($key, ['received' => $offset + strlen($bytes)] + $upload);
+    }
+
+    public function sha256(string $key): string
+    {
+        return (string)hash_file('sha256', $this->path($key, 'part'));
+    }
+
+    public function keep(string $key): string
+    {
+        return Files::put($key, $this->path($key, 'part'), (string)$this->upload($key)['name'], $this->author);
+    }
+
+    public function trace(string $key): ?string
+    {
+        return Files::stamped($key);
+    }
+
+    public function discard(string $key): void
+    {
+        // What tells goes first: bytes that nobody tells of are no upload.
+        foreach (['json', 'part'] as $kind) {
+            is_file($this->path($key, $kind)) && unlink($this->path($key, $kind));
+        }
+    }
+
+    private function path(string $key, string $kind): string
+    {
+        return $this->folder . '/' . hash('sha256', $key) . ".$kind";
+    }
+
+    private function write(string $key, int $offset, string $bytes): void
+    {
+        $file = fopen($this->path($key, 'part'), 'c+b');
+        $done = $file !== false
+            && ftruncate($file, $offset)
+            && fseek($file, $offset) === 0
+            && fwrite($file, $bytes) === strlen($bytes)
+            && fsync($file);
+        $file !== false && fclose($file);
+        if (!$done) {
+            throw new \RuntimeException('the upload cannot be written; is the disk full?');
+        }
+    }
+
+    /** @param array<string, mixed> $upload */
+    private function tell(string $key, array $upload): void
+    {
+        $path = $this->path($key, 'json');
+        $fresh = fopen("$path.new", 'wb');
+        $json = json_encode($upload, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE);
+        if ($fresh === false || fwrite($fresh, $json) !== strlen($json) || !fsync($fresh) || !fclose($fresh)) {
+            throw new \RuntimeException('the upload cannot be noted');
+        }
+        rename("$path.new", $path);
+    }
+}
