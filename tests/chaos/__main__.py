@@ -7,6 +7,7 @@ import secrets
 import sys
 import time
 
+from tests.chaos.boxes import BOXES
 from tests.chaos.company import GROUNDS, Size, survive
 
 ALL_S = 300.0  # no further company is begun when it could not be finished in time
@@ -24,13 +25,20 @@ def main() -> int:
             print(f"no time left for seed {seed} and those after it")
             break
         try:
-            report = survive(seed, options.kills, Size(), seconds=ONE_S[options.store], ground=options.store)
+            report = survive(
+                seed,
+                options.kills,
+                Size(),
+                seconds=ONE_S[options.store],
+                ground=options.store,
+                target=options.target,
+            )
         except (TimeoutError, RuntimeError) as failure:
             print(f"seed {seed}: NOT PROVEN: {failure}", file=sys.stderr)
             return 1
         print(report, flush=True)
         if report.proof.differences:
-            print(f"run it again with: python -m tests.chaos --seed {seed}", file=sys.stderr)
+            print(f"run it again with: python -m tests.chaos --target {options.target} --seed {seed}", file=sys.stderr)
             return 1
         slowest, proven = max(slowest, time.monotonic() - began), proven + 1
     print(f"{proven} companies proven in {time.monotonic() - started:.0f} s: nothing lost, nothing doubled")
@@ -43,6 +51,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--companies", type=int, default=3, help="how many random seeds (default 3)")
     parser.add_argument("--kills", type=int, default=30, help="how often each migration is killed (default 30)")
     parser.add_argument("--store", choices=GROUNDS, default="sqlite", help="azurite: three processes share the work")
+    parser.add_argument("--target", choices=BOXES, default="sim", help="php: the module for the box, killed as well")
     return parser.parse_args()
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from tests import azurite
 from tests.chaos import killing, storm
+from tests.chaos.boxes import BOXES, Box
 from tests.chaos.killing import Migration, Tally, run_and_kill
 from tests.chaos.oracle import Json, Source, failures, source_of
 from tests.chaos.oracle.files import lost
@@ -118,7 +119,7 @@ class Report:
         return "\n".join(
             [
                 f"seed {self.seed}: {'proven' if not self.proof.differences else 'NOT PROVEN'} in {self.seconds:.0f} s",
-                f"  {self.tally.kills} kills: {self.tally}",
+                f"  {self.tally.kills} kills: {self.tally}; the box was killed {self.tally.box_kills} times",
                 f"  {self.tally.pauses} pauses, of which {self.tally.exits[killing.PAUSED]} ended a run by themselves",
                 f"  it ended by itself: {dict(self.tally.exits)}; then clean runs with exit codes {self.exits}",
                 *(self._weather(side) for side in self.seen),
@@ -134,7 +135,9 @@ class Report:
         return f"  {side}: {sum(faults.values())} faults in {self.seen[side]['http_requests']} requests: {faults}"
 
 
-def survive(seed: int, kills: int, size: Size, *, seconds: float, ground: str = "sqlite") -> Report:
+def survive(
+    seed: int, kills: int, size: Size, *, seconds: float, ground: str = "sqlite", target: str = "sim"
+) -> Report:
     """Raises TimeoutError or RuntimeError when the migration does not come to its end."""
     started = time.monotonic()
     company = [f"--{name.replace('_', '-')}={getattr(size, name)}" for name in Size.__slots__]
@@ -143,7 +146,7 @@ def survive(seed: int, kills: int, size: Size, *, seconds: float, ground: str = 
         with (
             portal("--seed", str(seed), *company, "--departments=8", "--bad-users=3", "--bots=1", "--limits=off",
                    f"--speed={speed}", f"--latency={0.006 * speed}") as cloud,
-            portal("--role=box", "--seed", str(seed), f"--speed={speed}", f"--latency={0.003 * speed}") as box,
+            BOXES[target](Path(place), f"--speed={speed}", f"--latency={0.003 * speed}") as box,
         ):  # fmt: skip
             tally = Tally(kills, random.Random(seed))
             report = _survive(seed, (Path(place), under), (cloud, box), tally, started + seconds)
@@ -152,12 +155,13 @@ def survive(seed: int, kills: int, size: Size, *, seconds: float, ground: str = 
 
 
 def _survive(
-    seed: int, place: tuple[Path, Ground], portals: tuple[Portal, Portal], tally: Tally, deadline: float
+    seed: int, place: tuple[Path, Ground], portals: tuple[Portal, Box], tally: Tally, deadline: float
 ) -> Report:
     chance = random.Random(seed)
     folder, under = place
-    cloud, box = portals
-    linked = _known_to_both(cloud, box)
+    cloud, target = portals
+    box = target.portal
+    linked = _known_to_both(cloud, target)
     _shorten(cloud)
     storm.the_administrator_comments(cloud, chance)
     config = folder / "b24migrate.toml"
@@ -172,21 +176,29 @@ def _survive(
         if chance.random() < 0.4:
             worked.append(storm.people_keep_working(cloud, chance))
 
-    run_and_kill(migration, tally, chance, meanwhile=meanwhile, deadline=deadline, helpers=under.helpers)
+    run_and_kill(
+        migration,
+        tally,
+        chance,
+        meanwhile=meanwhile,
+        deadline=deadline,
+        helpers=under.helpers,
+        strike_box=target.strike,
+    )
     seen = {"cloud": cloud.look("stats"), "box": box.look("stats")}
     cloud.faults([])
     box.faults([])
     repaired, exits = _settle(migration, _rightly_failed(cloud, linked))
     proof = _proof(migration, cloud, box, linked)
+    proof.differences += target.strays()
     exits.append(_nothing_more(migration, box, proof))
     return Report(seed, tally, proof, seen, len(worked), repaired, exits)
 
 
-def _known_to_both(cloud: Portal, box: Portal) -> dict[str, str]:
+def _known_to_both(cloud: Portal, box: Box) -> dict[str, str]:
     """One person has an account on the box before anything is moved."""
-    admin = box.call("user.get", {"ID": 1})[0]
-    cloud.mutate(stream="users", op="update", id=int(EXISTING), fields={"EMAIL": str(admin["EMAIL"]).upper()})
-    return {EXISTING: str(admin["ID"])}
+    cloud.mutate(stream="users", op="update", id=int(EXISTING), fields={"EMAIL": box.admin_email.upper()})
+    return {EXISTING: PLACEHOLDER}
 
 
 def _shorten(cloud: Portal) -> None:

@@ -31,6 +31,7 @@ CELLS: tuple[Cell, ...] = (
 FINISHED = (0, 5)
 PAUSED = 3
 PAUSE_EVERY = 4  # blows: the others kill
+BOX_SHARE = 0.35  # of the blows that do not pause, where the box can be struck as well
 LEAVES_S = 5.0  # whoever is paused and has not left by then goes on being struck
 PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
 
@@ -87,6 +88,7 @@ class Tally:
         self.wanted = wanted
         self.kills = 0
         self.pauses = 0
+        self.box_kills = 0
         self.aims = Counter([*CELLS * rounds, *chance.sample(CELLS, rest)])
         self.struck: Counter[Cell] = Counter()
         self.met: Counter[str] = Counter()
@@ -166,6 +168,7 @@ def run_and_kill(
     meanwhile: Callable[[], object],
     deadline: float,
     helpers: int = 0,
+    strike_box: Callable[[], None] | None = None,
 ) -> None:
     """Until it was killed as often as wanted and then ended by itself. Raises TimeoutError when it does not."""
     company = Company(migration, helpers)
@@ -177,6 +180,9 @@ def run_and_kill(
                     continue
                 if tally.pause_is_due:
                     company.pause(tally, chance)
+                elif strike_box and chance.random() < BOX_SHARE:
+                    strike_box()
+                    tally.box_kills += 1
                 else:
                     company.kill_one(chance)
                     tally.count(aim, migration.running())

@@ -1,4 +1,4 @@
-"""A simulated cloud and a simulated box, each in a process of its own, and their control rooms."""
+"""Portals, each in a process of its own, and their control rooms."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Portal:
 
 
 @contextmanager
-def portal(*arguments: str) -> Iterator[Portal]:
+def portal(*arguments: str, module: str = "b24sim") -> Iterator[Portal]:
     """Quiet: a portal whose clients are killed all the time has much to say about broken connections."""
-    command = [sys.executable, "-m", "b24sim", *arguments]
+    command = [sys.executable, "-m", module, *arguments]
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
     with subprocess.Popen(command, stdout=pipe, stderr=nowhere, text=True, env=environ) as process:
