@@ -1,0 +1,6 @@
+<?php
+
+use Bitrix\Main\Loader;
+
+// Said here so that it does not depend on how this version of the kernel spells paths of classes.
+Loader::registerNamespace('B24migrate\\Import', __DIR__ . '/lib');

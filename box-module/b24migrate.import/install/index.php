@@ -1,0 +1,103 @@
+<?php
+
+// phpcs:disable PSR1,Squiz.Classes.ValidClassName -- names that the kernel looks for
+
+use Bitrix\Main\EventManager;
+use Bitrix\Main\Loader;
+use Bitrix\Main\Localization\Loc;
+use Bitrix\Main\ModuleManager;
+
+Loc::loadMessages(__FILE__);
+
+/** Written in the PHP of old boxes too, so that one of them can say what it lacks. */
+class b24migrate_import extends CModule
+{
+    public const OLDEST_PHP = '8.1.0';
+    public const EVENT = ['rest', 'OnRestServiceBuildDescription'];
+    public const SERVICE = ['\\B24migrate\\Import\\Rest\\Service', 'describe'];
+
+    public $MODULE_ID = 'b24migrate.import';
+    public $MODULE_VERSION;
+    public $MODULE_VERSION_DATE;
+    public $MODULE_NAME;
+    public $MODULE_DESCRIPTION;
+    public $PARTNER_NAME = 'b24migrate';
+    public $PARTNER_URI = '';
+
+    public function __construct()
+    {
+        $arModuleVersion = [];
+        include __DIR__ . '/version.php';
+        $this->MODULE_VERSION = $arModuleVersion['VERSION'];
+        $this->MODULE_VERSION_DATE = $arModuleVersion['VERSION_DATE'];
+        $this->MODULE_NAME = Loc::getMessage('B24MIGRATE_IMPORT_NAME');
+        $this->MODULE_DESCRIPTION = Loc::getMessage('B24MIGRATE_IMPORT_DESCRIPTION');
+    }
+
+    public function DoInstall()
+    {
+        $obstacle = $this->obstacle();
+        if ($obstacle !== null) {
+            $GLOBALS['APPLICATION']->ThrowException($obstacle);
+            return false;
+        }
+        $this->mapTable()::createTable();
+        // Before the module is registered: that is when the kernel forgets which scopes there are.
+        EventManager::getInstance()->registerEventHandler(...$this->handler());
+        ModuleManager::registerModule($this->MODULE_ID);
+        $this->forgetScopes();
+        return true;
+    }
+
+    /** From the admin pages: asks first what becomes of the map. */
+    public function DoUninstall()
+    {
+        if (!isset($_REQUEST['step']) || (int)$_REQUEST['step'] < 2 || !check_bitrix_sessid()) {
+            $GLOBALS['APPLICATION']->IncludeAdminFile(
+                Loc::getMessage('B24MIGRATE_IMPORT_UNINSTALL'),
+                __DIR__ . '/unstep.php'
+            );
+            return false;
+        }
+        $this->remove(isset($_REQUEST['drop_map']) && $_REQUEST['drop_map'] === 'Y');
+        return true;
+    }
+
+    public function remove($dropMap)
+    {
+        EventManager::getInstance()->unRegisterEventHandler(...$this->handler());
+        if ($dropMap) {
+            $this->mapTable()::dropTable();
+        }
+        ModuleManager::unRegisterModule($this->MODULE_ID);
+        $this->forgetScopes();
+    }
+
+    /** Why the module cannot be installed here, in a sentence; null when it can. */
+    private function obstacle()
+    {
+        if (version_compare(PHP_VERSION, self::OLDEST_PHP, '<')) {
+            return Loc::getMessage('B24MIGRATE_IMPORT_OLD_PHP', ['#VERSION#' => PHP_VERSION]);
+        }
+        return ModuleManager::isModuleInstalled('rest') ? null : Loc::getMessage('B24MIGRATE_IMPORT_NO_REST');
+    }
+
+    private function handler()
+    {
+        return [self::EVENT[0], self::EVENT[1], $this->MODULE_ID, self::SERVICE[0], self::SERVICE[1]];
+    }
+
+    private function mapTable()
+    {
+        // The kernel finds classes of a module only when it is installed.
+        require_once __DIR__ . '/../lib/Kernel/MapTable.php';
+        return '\\B24migrate\\Import\\Kernel\\MapTable';
+    }
+
+    private function forgetScopes()
+    {
+        if (Loader::includeModule('rest')) {
+            \Bitrix\Rest\Engine\ScopeManager::cleanCache();
+        }
+    }
+}

@@ -1,0 +1,109 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use B24migrate\Import\Contract\ItemFault;
+use Bitrix\Crm\Service\Container;
+use Bitrix\Crm\Service\Factory;
+
+/** Pipelines. A new one gets the kernel's own stages, to which those of the source are linked where they agree. */
+final class CrmCategories extends Gateway
+{
+    public function find(array $values): ?string
+    {
+        $type = (int)($values['entityTypeId'] ?? 0);
+        foreach ($this->factory($type)?->getCategories() ?? [] as $category) {
+            if ($category->getName() === ($values['name'] ?? null)) {
+                return CrmNumbers::number($type, (int)$category->getId());
+            }
+        }
+        return null;
+    }
+
+    public function read(array $ids): array
+    {
+        $found = [];
+        foreach ($ids as $number) {
+            [$type, $id] = CrmNumbers::parts($number);
+            $category = $this->factory($type)?->getCategory($id);
+            if ($category) {
+                $found[$number] = [
+                    'entityTypeId' => (string)$type,
+                    'name' => $category->getName(),
+                    'sort' => (int)$category->getSort(),
+                    'isDefault' => (bool)$category->getIsDefault(),
+                ];
+            }
+        }
+        return $found;
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $factory = $this->factory((int)$fields['entityTypeId']);
+        if ($factory === null) {
+            throw new ItemFault('VALIDATION', 'entityTypeId', 'records of this type have no pipelines on this box');
+        }
+        $category = $factory->createCategory();
+        $this->save($factory, $category, $fields);
+        return CrmNumbers::number((int)$fields['entityTypeId'], (int)$category->getId());
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        [$type, $own] = CrmNumbers::parts($id);
+        $factory = $this->factory($type);
+        $this->save($factory, $factory->getCategory($own), $fields);
+    }
+
+    public function delete(string $id): void
+    {
+        [$type, $own] = CrmNumbers::parts($id);
+        $this->mustSucceed($this->factory($type)->getCategory($own)->delete());
+    }
+
+    public function needed(string $id, array $gone = []): ?string
+    {
+        [$type, $own] = CrmNumbers::parts($id);
+        return (int)$this->factory($type)?->getItemsCount(['=CATEGORY_ID' => $own]) > 0 ? 'it has items' : null;
+    }
+
+    public function atomic(): bool
+    {
+        return false;
+    }
+
+    public function trace(string $key, array $fields): ?string
+    {
+        return $this->find($fields);
+    }
+
+    /** @param array<string, mixed> $fields */
+    private function save(Factory $factory, object $category, array $fields): void
+    {
+        if (isset($fields['name'])) {
+            $category->setName($fields['name']);
+        }
+        if (isset($fields['sort'])) {
+            $category->setSort($fields['sort']);
+        }
+        // Which pipeline of deals is the default one cannot be changed; elsewhere there is one at a time.
+        if (($fields['isDefault'] ?? false) && !$category->getIsDefault() && $factory->getEntityTypeId() !== 2) {
+            $default = $factory->getDefaultCategory();
+            if ($default) {
+                $default->setIsDefault(false);
+                $this->mustSucceed($default->save());
+            }
+            $category->setIsDefault(true);
+        }
+        $this->mustSucceed($category->save());
+    }
+
+    private function factory(int $type): ?Factory
+    {
+        $factory = Container::getInstance()->getFactory($type);
+        return $factory?->isCategoriesSupported() ? $factory : null;
+    }
+}

@@ -1,0 +1,68 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+/**
+ * Ids that are unique in their stream. The box counts the items of every smart process, and the pipelines of deals and
+ * of all others, each from 1; the contract has one stream for all of them. So their type stands before their own
+ * number, which has ten digits then: item 12 of the type 1030 is 10300000000012. Deals and their pipelines keep theirs.
+ */
+final class CrmNumbers
+{
+    private const ROOM = 10_000_000_000;
+    private const DEALS = 2;
+
+    /** Codes with a type and the number of a pipeline or an item of it: the type is there, or known (31). */
+    private const IN_TEXT = '/\b(DT|DYNAMIC_)(\d+)(_STAGE_|_)(\d+)\b|\b(SMART_INVOICE_STAGE_|SI_)(\d+)\b'
+        . '|\b(T)([0-9a-f]+)(_)(\d+)\b/';
+
+    public static function number(int $type, int $id): string
+    {
+        return (string)($type === self::DEALS ? $id : $type * self::ROOM + $id);
+    }
+
+    /** @return array{int, int} the type and the box's own id */
+    public static function parts(string $number): array
+    {
+        $whole = (int)$number;
+        return $whole < self::ROOM ? [self::DEALS, $whole] : [intdiv($whole, self::ROOM), $whole % self::ROOM];
+    }
+
+    public static function id(string $number): int
+    {
+        return self::parts($number)[1];
+    }
+
+    /** Codes of the contract as the box spells them: `DT1030_10300000000005:NEW` is `DT1030_5:NEW` there. */
+    public static function plain(string $text): string
+    {
+        return self::replaced($text, static fn(int $type, string $digits): string => (string)self::id($digits));
+    }
+
+    /** And back. */
+    public static function numbered(string $text): string
+    {
+        return self::replaced(
+            $text,
+            static fn(int $type, string $digits): string => (int)$digits < self::ROOM
+                ? self::number($type, (int)$digits)
+                : $digits
+        );
+    }
+
+    /** @param \Closure(int, string): string $spell */
+    private static function replaced(string $text, \Closure $spell): string
+    {
+        return (string)preg_replace_callback(self::IN_TEXT, static function (array $found) use ($spell): string {
+            if (($found[1] ?? '') !== '') {
+                return $found[1] . $found[2] . $found[3] . $spell((int)$found[2], $found[4]);
+            }
+            if (($found[5] ?? '') !== '') {
+                return $found[5] . $spell(\CCrmOwnerType::SmartInvoice, $found[6]);
+            }
+            return $found[7] . $found[8] . $found[9] . $spell((int)hexdec($found[8]), $found[10]);
+        }, $text);
+    }
+}

@@ -1,0 +1,98 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use B24migrate\Import\Contract\ItemFault;
+use Bitrix\Crm\Service\Container;
+use Bitrix\Crm\StatusTable;
+
+/** Stages of pipelines, and the other dictionaries of the CRM. */
+final class CrmStages extends Gateway
+{
+    public function find(array $values): ?string
+    {
+        $values = array_map(static fn(mixed $value) => CrmNumbers::plain((string)$value), $values);
+        $filter = array_combine(array_map(static fn(string $name) => "=$name", array_keys($values)), $values);
+        foreach (StatusTable::getList(['filter' => $filter, 'order' => ['ID' => 'ASC']])->fetchAll() as $row) {
+            // The database may take letters for equal that are not.
+            if (array_intersect_key($row, $values) == $values) {
+                return (string)$row['ID'];
+            }
+        }
+        return null;
+    }
+
+    public function read(array $ids): array
+    {
+        $rows = StatusTable::getList(['filter' => ['@ID' => array_map('intval', $ids)]])->fetchAll();
+        $found = [];
+        foreach ($rows as $row) {
+            $found[(string)$row['ID']] = [
+                'ENTITY_ID' => CrmNumbers::numbered($row['ENTITY_ID']),
+                'STATUS_ID' => CrmNumbers::numbered($row['STATUS_ID']),
+                'NAME' => $row['NAME'],
+                'SORT' => (int)$row['SORT'],
+                'SEMANTICS' => (string)$row['SEMANTICS'] === '' ? null : $row['SEMANTICS'],
+                'COLOR' => (string)$row['COLOR'] === '' ? null : $row['COLOR'],
+            ];
+        }
+        return $found;
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $dictionary = CrmNumbers::plain($fields['ENTITY_ID']);
+        $status = new \CCrmStatus($dictionary);
+        $category = preg_match('/_STAGE_(\d+)$/', $dictionary, $found) === 1 ? ['CATEGORY_ID' => (int)$found[1]] : [];
+        $code = ['STATUS_ID' => CrmNumbers::plain($fields['STATUS_ID']), 'SYSTEM' => 'N'];
+        return (string)($status->Add($code + $category + $this->row($fields)) ?: throw $this->refused($status));
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $status = new \CCrmStatus($this->dictionary($id));
+        if (!$status->Update((int)$id, $this->row($fields)) || $status->GetLastError()) {
+            throw $this->refused($status);
+        }
+    }
+
+    public function delete(string $id): void
+    {
+        $this->mustSucceed(StatusTable::delete((int)$id));
+    }
+
+    public function needed(string $id, array $gone = []): ?string
+    {
+        $row = StatusTable::getList(['filter' => ['=ID' => (int)$id]])->fetch();
+        $type = match (true) {
+            preg_match('/^DYNAMIC_(\d+)_STAGE_/', (string)$row['ENTITY_ID'], $found) === 1 => (int)$found[1],
+            str_starts_with((string)$row['ENTITY_ID'], 'DEAL_STAGE') => \CCrmOwnerType::Deal,
+            default => 0,
+        };
+        $factory = $type > 0 ? Container::getInstance()->getFactory($type) : null;
+        return (int)$factory?->getItemsCount(['=STAGE_ID' => $row['STATUS_ID']]) > 0 ? 'items are in this stage' : null;
+    }
+
+    /** @param array<string, mixed> $fields @return array<string, mixed> */
+    private function row(array $fields): array
+    {
+        return [
+            'NAME' => $fields['NAME'],
+            'SORT' => (int)($fields['SORT'] ?? 10),
+            'COLOR' => (string)($fields['COLOR'] ?? ''),
+            'SEMANTICS' => (string)($fields['SEMANTICS'] ?? ''),
+        ];
+    }
+
+    private function dictionary(string $id): string
+    {
+        return (string)StatusTable::getList(['filter' => ['=ID' => (int)$id]])->fetch()['ENTITY_ID'];
+    }
+
+    private function refused(\CCrmStatus $status): ItemFault
+    {
+        return new ItemFault('VALIDATION', null, self::plain((string)$status->GetLastError()) ?: 'the box refuses it');
+    }
+}

@@ -1,0 +1,116 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use Bitrix\Crm\Service\Container;
+
+/** Smart processes. Their id is the entityTypeId. To make one makes tables, which no transaction can hold. */
+final class CrmTypes extends Gateway
+{
+    public function find(array $values): ?string
+    {
+        $rows = $this->dataClass()::getList(['filter' => ['=TITLE' => $values['title'] ?? null]])->fetchAll();
+        foreach ($rows as $row) {
+            // The database may take letters for equal that are not.
+            if ($row['TITLE'] === ($values['title'] ?? null)) {
+                return (string)$row['ENTITY_TYPE_ID'];
+            }
+        }
+        return null;
+    }
+
+    public function read(array $ids): array
+    {
+        $filter = ['@ENTITY_TYPE_ID' => array_map('intval', $ids)];
+        $found = [];
+        foreach ($this->dataClass()::getList(['filter' => $filter])->fetchAll() as $row) {
+            $found[(string)$row['ENTITY_TYPE_ID']] = $this->fields($row);
+        }
+        return $found;
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $class = $this->dataClass();
+        $type = $class::createObject();
+        $type->set('NAME', $class::generateName($fields['title']));
+        $wished = (int)($fields['entityTypeId'] ?? 0);
+        if ($wished > 0 && !$this->has((string)$wished)) {
+            $type->set('ENTITY_TYPE_ID', $wished);
+        }
+        $this->save($type, $fields);
+        return (string)$type->getEntityTypeId();
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $this->save($this->type($id), $fields);
+    }
+
+    public function delete(string $id): void
+    {
+        $this->mustSucceed($this->type($id)->delete());
+    }
+
+    public function needed(string $id, array $gone = []): ?string
+    {
+        return (int)Container::getInstance()->getFactory((int)$id)?->getItemsCount() > 0 ? 'it has items' : null;
+    }
+
+    public function atomic(): bool
+    {
+        return false;
+    }
+
+    public function trace(string $key, array $fields): ?string
+    {
+        // One with this title would have been linked had it been there before: so it is the one of the attempt.
+        return $this->find($fields);
+    }
+
+    /** @param array<string, mixed> $fields */
+    private function save(object $type, array $fields): void
+    {
+        $entity = $this->dataClass()::getEntity();
+        foreach ($fields as $name => $value) {
+            $column = self::column($name);
+            if ($name !== 'entityTypeId' && $value !== null && $entity->hasField($column)) {
+                $type->set($column, $value);
+            }
+        }
+        $this->mustSucceed($type->save());
+    }
+
+    /** @param array<string, mixed> $row @return array<string, mixed> */
+    private function fields(array $row): array
+    {
+        $fields = ['title' => $row['TITLE'], 'entityTypeId' => (string)$row['ENTITY_TYPE_ID']];
+        $fields['code'] = (string)($row['CODE'] ?? '') === '' ? null : $row['CODE'];
+        foreach ($row as $column => $value) {
+            if (preg_match('/^IS_\w+_ENABLED$/', $column) === 1) {
+                $fields[lcfirst(str_replace('_', '', ucwords(strtolower($column), '_')))]
+                    = Columns::understand('flag', $value);
+            }
+        }
+        return $fields;
+    }
+
+    private function type(string $id): object
+    {
+        return $this->dataClass()::getList(['filter' => ['=ENTITY_TYPE_ID' => (int)$id]])->fetchObject();
+    }
+
+    /** @return class-string */
+    private function dataClass(): string
+    {
+        return Container::getInstance()->getDynamicTypeDataClass();
+    }
+
+    /** isCategoriesEnabled -> IS_CATEGORIES_ENABLED */
+    private static function column(string $name): string
+    {
+        return strtoupper((string)preg_replace('/(?<=[a-z])(?=[A-Z])/', '_', $name));
+    }
+}

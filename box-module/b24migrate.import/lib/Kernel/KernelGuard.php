@@ -1,0 +1,42 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Port\Guard;
+use Bitrix\Main\Application;
+
+/** Locks and transactions of the box's database. Both end with its connection, hence with a process that dies. */
+final class KernelGuard implements Guard
+{
+    public function alone(string $name, callable $work): mixed
+    {
+        $connection = Application::getConnection();
+        // MySQL allows 64 characters for a name.
+        $lock = 'b24migrate_' . md5($name);
+        if (!$connection->lock($lock)) {
+            throw new ItemFault('LOCKED', null, 'Another call is writing this record right now.', true);
+        }
+        try {
+            return $work();
+        } finally {
+            $connection->unlock($lock);
+        }
+    }
+
+    public function together(callable $work): mixed
+    {
+        $connection = Application::getConnection();
+        $connection->startTransaction();
+        try {
+            $result = $work();
+        } catch (\Throwable $fault) {
+            $connection->rollbackTransaction();
+            throw $fault;
+        }
+        $connection->commitTransaction();
+        return $result;
+    }
+}
