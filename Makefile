@@ -40,9 +40,10 @@ errors: setup ## docs/errors.md and docs/errors.ru.md from the pages of error co
 bench: setup ## speed, side by side with the peers; writes bench/RESULTS.md
 	@$(PY) -m bench
 
-chaos: setup azurite ## faults on both sides and SIGKILL at random; nothing lost, nothing doubled
+chaos: setup azurite php ## faults on both sides and SIGKILL at random; nothing lost, nothing doubled
 	@$(PY) -m tests.chaos
 	@$(PY) -m tests.chaos --store azurite --companies 1 --kills 15 # three processes, one of them killed at a time
+	@$(PY) -m tests.chaos --target php --companies 1 --kills 12 # to the module for the box, which is killed as well
 
 lock: ## requirements.lock from pyproject.toml (needs uv)
 	@uv pip compile pyproject.toml --extra azure --extra monitor --group dev --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q -o requirements.lock
