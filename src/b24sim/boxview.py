@@ -8,6 +8,7 @@ from b24sim.company.chats import TYPES, Chat
 from b24sim.company.company import Company
 from b24sim.company.groups import Group
 from b24sim.imports import Imports
+from b24sim.native.ledger import Ledger
 from b24sim.table import Row
 
 USER_FIELDS = ("NAME", "LAST_NAME", "EMAIL", "ACTIVE", "UF_DEPARTMENT")
@@ -26,13 +27,14 @@ def furniture(company: Company) -> dict[str, Any]:
     return {"existing_users": users, "root_department": {root["ID"]: fields}}
 
 
-def refresh(company: Company, imports: Imports) -> None:
-    """Put what was imported into the tables that the read methods look at."""
+def refresh(company: Company, imports: Imports, native: Ledger) -> None:
+    """Put what was imported into the tables that the read methods look at, beside what was written natively."""
     _departments(company, imports.rows("departments"))
-    _users(company, imports.rows("users"))
-    _groups(company, imports.rows("groups"), imports.rows("group_members"))
-    _chats(company, imports.rows("chats"), imports.rows("chat_messages"))
-    company.user_fields = [
+    _users(company, imports.rows("users"), native.alive("users"))
+    _groups(company, imports.rows("groups"), imports.rows("group_members"), native.alive("groups"))
+    _chats(company, imports.rows("chats"), imports.rows("chat_messages"), native.alive("chats"))
+    written = native.alive("fields")
+    company.user_fields = [row for row in company.user_fields if int(row["ID"]) in written] + [
         _user_field(place, field) for place, field in enumerate(imports.custom_fields("users").values())
     ]
 
@@ -49,8 +51,8 @@ def _departments(company: Company, rows: Mapping[str, Any]) -> None:
         company.departments.put(int(number), row)
 
 
-def _users(company: Company, rows: Mapping[str, Any]) -> None:
-    own = set(company.people.ids)
+def _users(company: Company, rows: Mapping[str, Any], written: set[int]) -> None:
+    own = set(company.people.ids) | written
     for gone in [user for user in company.users if user not in own and str(user) not in rows]:
         company.users.remove(gone)
     for number, fields in rows.items():
@@ -79,8 +81,8 @@ def _user(company: Company, number: str, fields: Mapping[str, Any]) -> Row:
     return row
 
 
-def _groups(company: Company, rows: Mapping[str, Any], members: Mapping[str, Any]) -> None:
-    for gone in set(company.groups.ids) - {int(number) for number in rows}:
+def _groups(company: Company, rows: Mapping[str, Any], members: Mapping[str, Any], written: set[int]) -> None:
+    for gone in set(company.groups.ids) - {int(number) for number in rows} - written:
         company.groups.remove(gone)
         company.groups_by_id.pop(gone, None)
     for number, fields in rows.items():
@@ -112,8 +114,9 @@ def _group(company: Company, number: str, fields: Mapping[str, Any]) -> Row:
     return row
 
 
-def _chats(company: Company, rows: Mapping[str, Any], messages: Mapping[str, Any]) -> None:
-    company.chats = {int(number): _chat(company, number, fields) for number, fields in rows.items()}
+def _chats(company: Company, rows: Mapping[str, Any], messages: Mapping[str, Any], written: set[int]) -> None:
+    kept = {number: chat for number, chat in company.chats.items() if number in written}
+    company.chats = kept | {int(number): _chat(company, number, fields) for number, fields in rows.items()}
     for number, fields in sorted(messages.items(), key=lambda entry: int(entry[0])):
         chat = company.chats.get(int(fields["chat_id"]))
         if chat is not None:

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 from b24sim.clock import ManualClock
 from b24sim.company.changes import change
 from b24sim.dump import counts, dump
+from b24sim.dump_native import native
 from b24sim.errors import RestError
 from b24sim.faults import Faults
 from b24sim.http import JSON, Receive, Scope, Send, read_body, respond
@@ -89,6 +90,10 @@ def _imports(portal: Portal, _query: Query, _body: Any) -> Any:
     }
 
 
+def _native(portal: Portal, query: Query, _body: Any) -> Any:
+    return native(portal, query.get("kind", ""))
+
+
 PAGES: dict[tuple[str, str], Page] = {
     ("GET", "stats"): _stats,
     ("POST", "reset"): _reset,
@@ -99,4 +104,5 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "clock"): _clock,
     ("POST", "clock"): _clock,
     ("GET", "imports"): _imports,
+    ("GET", "native"): _native,
 }

@@ -87,7 +87,9 @@ async def _picture(portal: Portal, scope: Scope, send: Send) -> None:
         and parts[2].isdigit()
         and _has_picture(portal, parts[1], int(parts[2]))
     ):
-        await respond(send, 200, picture(f"{parts[1]}:{parts[2]}:{scope['query_string'].decode()}"), PNG)
+        drawn = portal.company.pictures.get((parts[1], int(parts[2])))
+        label = f"{parts[1]}:{parts[2]}:{scope['query_string'].decode()}"
+        await respond(send, 200, picture(label) if drawn is None else drawn, PNG)
         return
     await respond(send, 404, NOT_FOUND, HTML)
 

@@ -4,11 +4,11 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from b24sim.company.crm import Items
+from b24sim.company.crm import Crm, Items
 from b24sim.company.crm_fields import config_details
 from b24sim.company.crm_files import content, crm_file
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
-from b24sim.company.crm_structure import category_row, relations
+from b24sim.company.crm_structure import category_row
 from b24sim.company.crm_world import FileId
 from b24sim.portal import Portal
 from b24sim.table import Row, shown
@@ -31,7 +31,7 @@ def counts(portal: Portal) -> dict[str, int]:
 def _types(portal: Portal, _user: int | None) -> Iterator[Row]:
     crm = portal.company.crm
     for smart in crm.smart_types:
-        yield {"id": str(smart.id), "fields": crm.types.row(smart.id) | relations(smart, crm.smart_types)}
+        yield {"id": str(smart.id), "fields": crm.types.row(smart.id) | crm.relations(smart)}
 
 
 def _categories(portal: Portal, _user: int | None) -> Iterator[Row]:
@@ -70,19 +70,21 @@ def _smart_items(portal: Portal, _user: int | None) -> Iterator[Row]:
 
 
 def _items(portal: Portal, items: Items) -> Iterator[Row]:
-    crm = portal.company.crm
     for number in items:
-        fields = {name: _told(crm.world.seed, value) for name, value in shown(items.row(number)).items()}
-        fields["productRows"] = crm.product_rows(items.entity_type_id, number)
-        yield {"id": str(number), "fields": fields}
+        yield {"id": str(number), "fields": item_fields(portal.company.crm, items, number)}
 
 
-def _told(seed: int, value: Any) -> Any:
+def item_fields(crm: Crm, items: Items, number: int) -> Row:
+    fields = {name: _told(crm, value) for name, value in shown(items.row(number)).items()}
+    return fields | {"productRows": crm.product_rows(items.entity_type_id, number)}
+
+
+def _told(crm: Crm, value: Any) -> Any:
     if isinstance(value, list):
-        return [_told(seed, item) for item in value]
+        return [_told(crm, item) for item in value]
     if not isinstance(value, FileId):
         return value
-    file = crm_file(seed, value)
+    file = crm.own_files.get(value) or crm_file(crm.world.seed, value)
     return {"id": int(value), "name": file.name, "size": file.size, "sha256": hashlib.sha256(content(file)).hexdigest()}
 
 

@@ -23,7 +23,8 @@ EXAMPLES = """examples:
   b24sim --faults '[{"method": "user.get", "kind": "reset", "every": 10}]'
 
 When the portal is up, one line of JSON says where: url, webhooks, control.
-Under control: GET stats, GET dump?stream=users, POST mutate, POST faults, POST reset, POST clock."""
+Under control: GET stats, GET dump?stream=users, POST mutate, POST faults, POST reset, POST clock;
+on a box GET native?kind=users, which tells what was written by its own methods."""
 
 
 def parser() -> argparse.ArgumentParser:

@@ -22,6 +22,9 @@ from b24sim.limits import LeakyBucket, Operating, operating_limit
 from b24sim.methods import all_methods
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
+from b24sim.native import native_methods
+from b24sim.native.crm_box import furnish
+from b24sim.native.ledger import Ledger
 from b24sim.phpjson import Parts
 from b24sim.registry import Registry
 from b24sim.request import Address, Params
@@ -100,10 +103,15 @@ class Portal:
         self._tokens: dict[str, int] = {}
         self._tokens_given = 0
         self._imported = False
+        self.native = Ledger()
+        if self.is_box and self.company.plan.box:
+            furnish(self.company)
         self.imports = Imports(
             now=lambda: utc(self.clock), timezone=self.company.plan.timezone, **furniture(self.company)
         )
-        self.methods = Registry(all_methods(listing_chats=listing_chats, without=without), self._import_method)
+        writing = native_methods() if self.is_box else []
+        known = all_methods(listing_chats=listing_chats, without=without, more=writing)
+        self.methods = Registry(known, self._import_method)
         entities = "|".join(ENTITIES)
         self._import_name = re.compile(
             rf"import\.(info|fidelity|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"
@@ -157,7 +165,7 @@ class Portal:
             self._imported = True
         elif self._imported:
             self._imported = False
-            refresh(self.company, self.imports)
+            refresh(self.company, self.imports, self.native)
 
     def _billed(self, caller: Caller, name: str, result: Result, now: float) -> Answer:
         cost = self.costs.of(name)

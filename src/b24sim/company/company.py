@@ -43,6 +43,8 @@ class Company:
         self.attachments = Attachments(self.plan.seed)
         self.tasks = Tasks(self)
         self.chats |= self.tasks.grow_chats()
+        # Pictures that were sent to the portal, by kind and owner; others are drawn when they are asked for.
+        self.pictures: dict[tuple[str, int], bytes] = {}
         # Users who read the chats of all tasks; a portal that lets administrators do so names them here.
         self.task_chat_readers: frozenset[int] = frozenset()
         self.feed = Feed(self.plan, self.people, circles(self.groups_by_id.values()))

@@ -110,6 +110,9 @@ class Crm:
         )
         self.smart_types, self.smart_item_ids = self.ids.smart_types, self.ids.smart_item_ids
         self.world: World = world_of(people, self.ids)
+        # What was written into fields, and what was said about types, after the beginning.
+        self.own_files: dict[int, File] = {}
+        self.own_relations: dict[int, Row] = {}
         on = not people.plan.box
         self.categories = structure.categories(self.smart_types) if on else []
         self.types = Table(
@@ -146,11 +149,22 @@ class Crm:
 
     def file(self, number: int) -> File | None:
         """A file that some record still has."""
+        if number in self.own_files:
+            return self.own_files[number]
         entity_type_id, owner = owner_of(number, self.smart_types)
         items = self.items.get(entity_type_id)
         if items is None or owner not in items or number not in _files_in(items.row(owner)):
             return None
         return crm_file(self.world.seed, number)
+
+    def names_of(self, smart: SmartType) -> list[str]:
+        """The fields that items of such a smart process have, but for custom ones and parents."""
+        names = self._smart_items(smart).ordinary(1)
+        return [name for name in names if not name.startswith(("UF_", "parentId"))]
+
+    def relations(self, smart: SmartType) -> Row:
+        """What only `crm.type.get` tells."""
+        return self.own_relations.get(smart.id) or structure.relations(smart, self.smart_types)
 
     def _deals(self) -> Items:
         items = self._table(DEAL, self.deal_ids)

@@ -39,6 +39,17 @@ KINDS: tuple[tuple[str, bool, Any, str, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """One option of a list."""
+
+    id: int
+    value: str
+    sort: int
+    xml_id: str
+    default: str = "N"
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """One custom field; `purpose` says which of the kinds it is."""
 
@@ -67,6 +78,17 @@ class Field:
     @property
     def sort(self) -> int:
         return 100 * (self.purpose + 1)
+
+    @property
+    def choices(self) -> list[Choice]:
+        return [
+            Choice(number, text, 10 * place, f"opt{number}") for place, (number, text) in enumerate(self.options, 1)
+        ]
+
+    @property
+    def traits(self) -> Row:
+        """What differs from an ordinary field, under the names of the older methods."""
+        return {}
 
 
 def fields_of(entity_type_id: int, smart: SmartType | None) -> list[Field]:
@@ -123,11 +145,17 @@ def legacy_row(field: Field, language: str) -> Row:
         "ID": str(field.id), "ENTITY_ID": field.entity, "FIELD_NAME": field.code, "USER_TYPE_ID": field.kind,
         "XML_ID": None, "SORT": str(field.sort), "MULTIPLE": _flag(field.multiple), "MANDATORY": "N",
         "SHOW_FILTER": "E", "SHOW_IN_LIST": "Y", "EDIT_IN_LIST": "Y", "IS_SEARCHABLE": "N", "SETTINGS": field.settings,
-    }  # fmt: skip
+    } | field.traits  # fmt: skip
     if field.options:
         row["LIST"] = [
-            {"ID": str(number), "SORT": str(10 * place), "VALUE": text, "DEF": "N", "XML_ID": f"opt{number}"}
-            for place, (number, text) in enumerate(field.options, 1)
+            {
+                "ID": str(choice.id),
+                "SORT": str(choice.sort),
+                "VALUE": choice.value,
+                "DEF": choice.default,
+                "XML_ID": choice.xml_id,
+            }
+            for choice in field.choices
         ]
     if language:
         label = field.labels.get(language, field.code)
@@ -142,7 +170,7 @@ def config_row(field: Field) -> Row:
         "id": str(field.id), "entityId": field.entity, "fieldName": field.code, "userTypeId": field.kind, "xmlId": None,
         "sort": str(field.sort), "multiple": _flag(field.multiple), "mandatory": "N", "showFilter": "E",
         "showInList": "Y", "editInList": "Y", "isSearchable": "N", "settings": field.settings,
-    }  # fmt: skip
+    } | {_camel(name): value for name, value in field.traits.items()}  # fmt: skip
 
 
 def config_details(field: Field) -> Row:
@@ -156,11 +184,16 @@ def config_details(field: Field) -> Row:
     }
     if field.options:
         details["enum"] = [
-            {"id": str(number), "userFieldId": str(field.id), "value": text, "def": "N", "sort": str(10 * place),
-             "xmlId": f"opt{number}"}
-            for place, (number, text) in enumerate(field.options, 1)
+            {"id": str(choice.id), "userFieldId": str(field.id), "value": choice.value, "def": choice.default,
+             "sort": str(choice.sort), "xmlId": choice.xml_id}
+            for choice in field.choices
         ]  # fmt: skip
     return config_row(field) | details
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.lower().split("_")
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def _flag(value: bool) -> str:

@@ -4,7 +4,7 @@ from b24sim.company import crm_fields as uf
 from b24sim.company.crm_fields import Field
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, SmartType
 from b24sim.company.crm_world import FileId
-from b24sim.company.files import File, file_of, noise, picture
+from b24sim.company.files import File, KeptFile, file_of, noise, picture
 from b24sim.table import Row
 
 MOST_ITEMS, SLOTS = 1_000_000, 4
@@ -38,4 +38,6 @@ def crm_file(seed: int, file: int) -> File:
 
 def content(file: File) -> bytes:
     """The same bytes every time, and never those of a Drive file."""
+    if isinstance(file, KeptFile):
+        return file.data
     return picture(f"crm:{file.id}") if file.id % SLOTS == PICTURE else noise(f"crm:{file.id}", file.size)

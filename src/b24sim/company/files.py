@@ -30,6 +30,16 @@ class File:
         return noise(f"file:{self.id}", self.size)
 
 
+@dataclass(frozen=True, slots=True)
+class KeptFile(File):
+    """A file that somebody sent: its bytes are his."""
+
+    data: bytes = b""
+
+    def content(self) -> bytes:
+        return self.data
+
+
 def file_of(seed: int, number: int, ordinal: int) -> File:
     """Some files are empty, some large, most small."""
     luck = chance(seed, "file", number)

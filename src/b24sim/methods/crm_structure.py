@@ -44,7 +44,7 @@ def _type(context: Context, name: str, number: int) -> Result:
     _administrator(context)
     for smart in crm.smart_types:
         if number == (smart.id if name == "id" else smart.entity_type_id) and smart.id in crm.types:
-            row = crm.types.row(smart.id) | structure.relations(smart, crm.smart_types)
+            row = crm.types.row(smart.id) | crm.relations(smart)
             return Result(Parts({"type": encode(row)}))
     raise RestError(0, "Смарт-процесс не найден")
 
