@@ -98,6 +98,9 @@ class RestTarget:
     def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
         return deleting.delete(self._box, self._memory, WRITERS[stream], keys, dry_run=dry_run)
 
+    def finalize(self, after: str) -> str | None:
+        return None
+
     def fidelity(self) -> list[Rule]:
         return [rule for writer in WRITERS.values() for rule in writer.rules(self._box)]
 

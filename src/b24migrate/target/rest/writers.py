@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from b24migrate.target.rest import people
+from b24migrate.target.rest import crm_structure, people
+from b24migrate.target.rest.crm_items import ITEMS
 from b24migrate.target.rest.words import Writer
 
-WRITERS: dict[str, Writer] = {writer.stream: writer for writer in (people.DEPARTMENTS, people.USERS)}
+WRITERS: dict[str, Writer] = {
+    writer.stream: writer
+    for writer in (
+        people.DEPARTMENTS,
+        people.USERS,
+        crm_structure.TYPES,
+        crm_structure.PIPELINES,
+        crm_structure.STAGES,
+        *ITEMS,
+    )
+}

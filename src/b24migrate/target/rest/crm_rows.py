@@ -1,0 +1,99 @@
+"""One CRM record, from the wire to the box and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from b24migrate.records import Args, Json
+from b24migrate.target.rest import spelling
+from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.custom import as_sent, as_told
+
+PICTURES = ("logo", "photo")
+# What is sent in another form, or follows from the rest.
+APART = frozenset({"entityTypeId", "createdTime", "updatedTime", "movedTime", "fm", "productRows", "closed", *PICTURES})
+STAMPS = frozenset({"originatorId", "originId", "xmlId"})
+LISTS = frozenset({"observers", "contactIds", "companyIds"})
+DAYS = frozenset({"begindate", "closedate", "birthdate"})
+FLAGS = frozenset({"opened", "closed", "isManualOpportunity", "isMyCompany", "export"})
+NUMBERS = frozenset({"opportunity", "revenue", "probability"})
+IDS = frozenset({"assignedById", "createdBy", "updatedBy", "movedBy", "companyId", "contactId"})
+_PRODUCT: dict[str, Callable[[Json], Json]] = {
+    "productName": spelling.text,
+    "price": spelling.number,
+    "quantity": spelling.number,
+    "discountRate": spelling.number,
+    "taxRate": spelling.number,
+    "taxIncluded": spelling.flag,
+    "measureCode": spelling.text,
+    "sort": spelling.whole,
+}
+
+
+def sent(box: Box, stream: str, fields: Args) -> dict[str, Json]:
+    own = {name: value for name, value in fields.items() if name not in APART | STAMPS}
+    pictures = {name: list(box.file(str(fields[name]))) for name in PICTURES if fields.get(name)}
+    return {**as_sent(box, stream, own), **pictures}
+
+
+def told(box: Box, stream: str, row: Args) -> dict[str, Json]:
+    custom = {name: value for name, value in row.items() if name.startswith("UF_")}
+    own = {name: _told(name, value) for name, value in row.items() if name not in custom}
+    return {**own, **as_told(box, stream, custom), "fm": multifields(row)}
+
+
+def _told(name: str, value: Json) -> Json:
+    if name.endswith("Time"):
+        return spelling.utc(value)
+    if name in DAYS:
+        return spelling.day(value)
+    if name in FLAGS:
+        return spelling.flag(value)
+    if name in LISTS:
+        return spelling.ids(value)
+    if name in NUMBERS:
+        return spelling.number(value)
+    if name in IDS or name.startswith("parentId"):
+        return spelling.one_id(value)
+    if name in PICTURES:
+        return str(value["id"]) if isinstance(value, Mapping) else None
+    return spelling.text(value)
+
+
+# ---------------------------------------------------------------- multifields
+
+
+def multifields(row: Args) -> list[Args]:
+    return [
+        {name: spelling.text(one.get(name)) for name in ("typeId", "valueType", "value")}
+        for one in inside(row.get("fm"))
+    ]
+
+
+def old_multifields(fields: Args) -> dict[str, list[Args]]:
+    """By kind, with upper-case names: an import wants them so, everything else does not."""
+    found: dict[str, list[Args]] = {}
+    for one in fields.get("fm") or ():
+        found.setdefault(str(one["typeId"]), []).append({"VALUE": one["value"], "VALUE_TYPE": one["valueType"]})
+    return found
+
+
+def changed_multifields(fields: Args, there: Args) -> dict[str, Json]:
+    """Nothing where they are the same; else those that are there give way to the new ones."""
+    wanted = fields.get("fm")
+    if wanted is None or wanted == multifields(there):
+        return {}
+    gone = {str(one["id"]): {**one, "value": ""} for one in inside(there.get("fm"))}
+    return {"fm": {**gone, **{f"n{place}": one for place, one in enumerate(wanted)}}}
+
+
+# ---------------------------------------------------------------- product rows
+
+
+def product_row(row: Args) -> Args:
+    filled = {name: value for name, value in row.items() if value is not None}
+    return {**filled, "taxIncluded": spelling.letter(row.get("taxIncluded"))}
+
+
+def told_product(row: Args) -> Args:
+    return {name: told(row.get(name)) for name, told in _PRODUCT.items()}

@@ -1,0 +1,252 @@
+"""Smart processes, pipelines and stages: what the box has already is linked, the rest is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from b24migrate.errors import Permanent
+from b24migrate.ports import Command
+from b24migrate.records import Args, Item, Json
+from b24migrate.target.rest import spelling
+from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.making import attempt
+from b24migrate.target.rest.spelling import Column
+from b24migrate.target.rest.words import Known, Made, Writer
+
+FIRST_SMART_TYPE = 128
+TAKEN = "INVALID_ARG_VALUE"
+
+# ---------------------------------------------------------------- types
+
+
+def switches(fields: Args) -> dict[str, str]:
+    names = (name for name in fields if name.startswith("is") and name.endswith("Enabled"))
+    return {name: spelling.letter(fields[name]) for name in names}
+
+
+def types(box: Box) -> list[Args]:
+    return list(box.pages("crm.type.list", {"order": {"id": "ASC"}}, "types"))
+
+
+def add_types(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    there = {str(row["title"]): str(row["entityTypeId"]) for row in types(box)}
+    for item in items:
+        title = str(item.fields.get("title"))
+        yield Made(item.key, there[title], linked=True) if title in there else add_type(box, item)
+
+
+def add_type(box: Box, item: Item) -> Made:
+    """Under the source's own number, unless the box has given it away."""
+    wished = {"title": item.fields.get("title"), "code": item.fields.get("code") or "", **switches(item.fields)}
+    numbered = {**wished, "entityTypeId": item.fields.get("entityTypeId")}
+    made = attempt(box, item, "crm.type.add", lambda _: {"fields": numbered}, new_type)
+    if made.error is None or made.error.code != TAKEN:
+        return made
+    return attempt(box, item, "crm.type.add", lambda _: {"fields": wished}, new_type)
+
+
+def new_type(said: Json) -> str:
+    return str(said["type"]["entityTypeId"])
+
+
+def find_types(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    there = {str(row["title"]): str(row["entityTypeId"]) for row in types(box)}
+    return {key: there[str(title)] for key, title in begun.items() if str(title) in there}
+
+
+def own_id(box: Box, number: str) -> str:
+    for row in types(box):
+        if str(row["entityTypeId"]) == number:
+            return str(row["id"])
+    raise Permanent(f"the box has no smart process {number}", code="TYPE_NOT_FOUND")
+
+
+def update_type(box: Box, known: Known, item: Item) -> None:
+    fields = {"title": item.fields.get("title"), **switches(item.fields)}
+    box.call("crm.type.update", {"id": own_id(box, known.target_id), "fields": fields})
+
+
+def read_types(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    rows = {str(row["entityTypeId"]): row for row in types(box)}
+    return {key: told_type(rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
+
+
+def told_type(row: Args) -> Args:
+    flags = {name: spelling.flag(value) for name, value in row.items() if name.startswith("is")}
+    return {**flags, "title": row.get("title"), "entityTypeId": str(row["entityTypeId"]), "code": row.get("code")}
+
+
+TYPES = Writer(
+    stream="crm_types",
+    entity="crm",
+    needs=("crm.type.list", "crm.type.add", "crm.type.update"),
+    create=add_types,
+    trace=lambda item: item.fields.get("title"),
+    find=find_types,
+    update=update_type,
+    read=read_types,
+    delete=lambda box, known: box.call("crm.type.delete", {"id": own_id(box, known.target_id)}),
+)
+
+
+# ---------------------------------------------------------------- pipelines
+
+OF_PIPELINE = (
+    Column("name", "name"),
+    Column("sort", "sort", lambda value: value or 500, spelling.whole),
+    Column("isDefault", "isDefault", spelling.letter, spelling.flag),
+)
+
+
+def pipelines(box: Box, number: str) -> list[Args]:
+    return list(inside(box.question("crm.category.list", {"entityTypeId": number}), "categories"))
+
+
+def add_pipelines(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    """One of the same name is linked, and so is the first of deals, contacts and companies. That of a smart process
+    takes the source's name: a type has one from the beginning."""
+    for item in items:
+        number = str(item.fields["entityTypeId"])
+        there = pipelines(box, number)
+        found = same_pipeline(there, item.fields, number)
+        if found is not None:
+            yield Made(item.key, str(found["id"]), linked=True)
+        else:
+            asked = {"entityTypeId": number, "fields": spelling.written(OF_PIPELINE, item.fields)}
+            yield attempt(box, item, "crm.category.add", lambda _, asked=asked: asked, new_pipeline)  # type: ignore[misc]
+
+
+def same_pipeline(there: Sequence[Args], fields: Args, number: str) -> Args | None:
+    named = [one for one in there if one.get("name") == fields.get("name")]
+    usual = [one for one in there if spelling.flag(one.get("isDefault")) and int(number) < FIRST_SMART_TYPE]
+    return next(iter(named or (usual if fields.get("isDefault") else [])), None)
+
+
+def new_pipeline(said: Json) -> str:
+    return str(said["category"]["id"])
+
+
+def find_pipelines(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, trace in begun.items():
+        same = same_pipeline(pipelines(box, str(trace["type"])), {"name": trace["name"]}, str(trace["type"]))
+        found |= {key: str(same["id"])} if same else {}
+    return found
+
+
+def update_pipeline(box: Box, known: Known, item: Item) -> None:
+    asked = {"entityTypeId": item.fields["entityTypeId"], "id": known.target_id}
+    box.call("crm.category.update", {**asked, "fields": spelling.written(OF_PIPELINE, item.fields)})
+
+
+def read_pipelines(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    numbers = sorted({str(one.trace["type"]) for one in wanted.values()})
+    asked = [Command("crm.category.list", {"entityTypeId": number}) for number in numbers]
+    rows = {
+        (number, str(row["id"])): row
+        for number, said in zip(numbers, box.questions(asked), strict=True)
+        for row in inside(said, "categories")
+    }
+    places = {key: (str(one.trace["type"]), one.target_id) for key, one in wanted.items()}
+    return {
+        key: {**spelling.told(OF_PIPELINE, rows[place]), "entityTypeId": place[0]}
+        for key, place in places.items()
+        if place in rows
+    }
+
+
+def delete_pipeline(box: Box, known: Known) -> None:
+    box.call("crm.category.delete", {"entityTypeId": known.trace["type"], "id": known.target_id})
+
+
+PIPELINES = Writer(
+    stream="crm_categories",
+    entity="crm",
+    needs=("crm.category.list", "crm.category.add", "crm.category.update"),
+    create=add_pipelines,
+    trace=lambda item: {"type": str(item.fields["entityTypeId"]), "name": item.fields.get("name")},
+    find=find_pipelines,
+    update=update_pipeline,
+    read=read_pipelines,
+    delete=delete_pipeline,
+)
+
+
+# ---------------------------------------------------------------- stages and other dictionaries
+
+OF_STAGE = (
+    Column("ENTITY_ID", "ENTITY_ID"),
+    Column("STATUS_ID", "STATUS_ID"),
+    Column("NAME", "NAME"),
+    Column("SORT", "SORT", back=spelling.whole),
+    Column("SEMANTICS", "SEMANTICS", lambda value: value or ""),
+    Column("COLOR", "COLOR", lambda value: value or ""),
+)
+WON, LOST = "S", "F"
+
+
+def stages(box: Box, dictionaries: Sequence[str]) -> list[Args]:
+    asked = [Command("crm.status.list", {"filter": {"ENTITY_ID": one}}) for one in dictionaries]
+    return [row for said in box.questions(asked) for row in inside(said)]
+
+
+def add_stages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    there = stages(box, sorted({str(item.fields["ENTITY_ID"]) for item in items}))
+    for item in items:
+        found = same_stage(there, item.fields)
+        if found is not None:
+            yield Made(item.key, str(found["ID"]), linked=True)
+        else:
+            yield attempt(box, item, "crm.status.add", lambda one: {"fields": before_won(there, one.fields)}, str)
+
+
+def same_stage(there: Sequence[Args], fields: Args) -> Args | None:
+    mine = [one for one in there if one.get("ENTITY_ID") == fields["ENTITY_ID"]]
+    coded = [one for one in mine if one.get("STATUS_ID") == fields["STATUS_ID"]]
+    return next(iter(coded or [one for one in mine if one.get("NAME") == fields.get("NAME")]), None)
+
+
+def before_won(there: Sequence[Args], fields: Args) -> Args:
+    """A box refuses a stage on the way that would come after the successful end."""
+    sent = spelling.written(OF_STAGE, fields)
+    won = [
+        spelling.whole(one.get("SORT")) or 0
+        for one in there
+        if one.get("ENTITY_ID") == fields["ENTITY_ID"] and one.get("SEMANTICS") == WON
+    ]
+    if won and sent.get("SEMANTICS") not in (WON, LOST):
+        sent["SORT"] = min(spelling.whole(sent.get("SORT")) or 0, min(won) - 1)
+    return sent
+
+
+def find_stages(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    there = stages(box, sorted({str(trace["ENTITY_ID"]) for trace in begun.values()}))
+    pairs = ((key, same_stage(there, trace)) for key, trace in begun.items())
+    return {key: str(found["ID"]) for key, found in pairs if found is not None}
+
+
+def update_stage(box: Box, known: Known, item: Item) -> None:
+    sent = spelling.written(OF_STAGE, item.fields)
+    box.call(
+        "crm.status.update",
+        {"id": known.target_id, "fields": {name: sent[name] for name in ("NAME", "SORT", "COLOR") if name in sent}},
+    )
+
+
+def read_stages(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    there = stages(box, sorted({str(one.trace["ENTITY_ID"]) for one in wanted.values()}))
+    rows = {str(row["ID"]): row for row in there}
+    return {key: spelling.told(OF_STAGE, rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
+
+
+STAGES = Writer(
+    stream="crm_stages",
+    entity="crm",
+    needs=("crm.status.list", "crm.status.add", "crm.status.update"),
+    create=add_stages,
+    trace=lambda item: {name: item.fields.get(name) for name in ("ENTITY_ID", "STATUS_ID", "NAME")},
+    find=find_stages,
+    update=update_stage,
+    read=read_stages,
+    delete=lambda box, known: box.call("crm.status.delete", {"id": known.target_id}),
+)
