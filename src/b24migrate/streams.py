@@ -456,3 +456,5 @@ class FileKind:
 PHASES = ("custom-fields-get", "custom-fields-set", "get", "set", "verify")
 # The second half of set, which begins when every entity of the plan is imported. People see it as part of set.
 LATE = "late"
+# After the last second pass, once for all: what the target has to do when everything has arrived.
+FINAL = "finalize"

@@ -24,7 +24,7 @@ from b24migrate.events import (
     Waited,
 )
 from b24migrate.records import Status
-from b24migrate.streams import LATE, PHASES
+from b24migrate.streams import FINAL, LATE, PHASES
 
 KEYS = ("ts", "level", "run", "entity", "op", "sourceId", "status", "attempt", "latency_ms", "error_code", "msg")
 # each run of letters is looked at once, however long it is: somebody may be called a million letters
@@ -159,7 +159,7 @@ def _(event: FileMoved) -> Line:
 
 @describe.register
 def _(event: JobFailed) -> Line:
-    phase = max((one for one in (*PHASES, LATE) if event.job.scope.endswith(f"-{one}")), key=len, default="")
+    phase = max((one for one in (*PHASES, LATE, FINAL) if event.job.scope.endswith(f"-{one}")), key=len, default="")
     wait = f"; again in {event.wait_s:.0f} s" if event.wait_s else ""
     return {
         "level": "error" if event.what == "buried" else "warning" if event.what == "retried" else "info",

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from b24migrate.error_pages import Again, Page, link, page_of
 from b24migrate.phases.work import Work
 from b24migrate.records import Json, Status
-from b24migrate.streams import LATE, PHASES
+from b24migrate.streams import FINAL, LATE, PHASES
 
 NOTHING_TO_DO = "Nothing to do: it is tried again by itself."
 GIVEN_UP = "It was tried three times. When the portal is well again, run `b24migrate retry`."
@@ -103,7 +103,7 @@ def _fix(page: Page, status: str) -> str:
 def _letters(work: Work, stream: str) -> list[Cause]:
     found: dict[tuple[str, str], Cause] = {}
     entity = work.owner.get(stream)
-    tasks = {entity.task(phase) for phase in (*PHASES, LATE)} if entity else set()
+    tasks = {entity.task(phase) for phase in (*PHASES, LATE, FINAL)} if entity else set()
     for letter in work.queue.dead_parts():  # records are counted as such
         if stream and letter.job.scope not in tasks:
             continue

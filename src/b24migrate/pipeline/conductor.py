@@ -32,14 +32,14 @@ from b24migrate.pipeline.state import (
     PhaseState,
 )
 from b24migrate.records import Job
-from b24migrate.streams import LATE, Entity
+from b24migrate.streams import FINAL, LATE, Entity
 
 
 class Conductor:
     def __init__(self, work: Work, plan: Plan, *, coverage: float) -> None:
         self._work = work
         self._plan = plan
-        self._phases = with_late(plan.phases)
+        self._phases = steps(plan.phases)
         self._coverage = coverage
         self._states = AllStates(work.store)
         self._entities = [entity for entity in work.entities if entity.name in plan.entities]
@@ -122,6 +122,8 @@ class Conductor:
 
     def _skips(self, entity: Entity, phase: str) -> str | None:
         """Why a phase is left out ("" = it has nothing to do); None when it is not."""
+        if phase == FINAL:
+            return None if gates.finalizer(self._work, self._plan, self._states) is entity else ""
         if not phase.startswith("custom-fields"):
             return None
         custom = entity.custom_fields
@@ -186,13 +188,18 @@ class Conductor:
         return True
 
     def _tell(self, entity: str, phase: str, after: PhaseState) -> None:
-        if phase != LATE or after.state in STUCK:
+        if phase not in (LATE, FINAL) or after.state in STUCK:
             self._work.tell(PhaseChanged(entity, phase, after.state, after.message))
 
 
 def with_late(phases: Sequence[str]) -> list[str]:
     """With the second pass where there is a first one."""
     return [one for phase in phases for one in ((phase, LATE) if phase == "set" else (phase,))]
+
+
+def steps(phases: Sequence[str]) -> list[str]:
+    """All that an entity goes through: also what follows the last second pass."""
+    return [one for phase in with_late(phases) for one in ((phase, FINAL) if phase == LATE else (phase,))]
 
 
 def _next_pass(before: EntityState) -> EntityState:

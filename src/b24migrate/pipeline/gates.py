@@ -10,7 +10,7 @@ from b24migrate.pipeline.analysis import Analysis
 from b24migrate.pipeline.plan import Plan
 from b24migrate.pipeline.state import DONE, ENDED, STUCK, States
 from b24migrate.records import Status
-from b24migrate.streams import LATE, Entity
+from b24migrate.streams import FINAL, LATE, Entity
 
 
 class Unmet(NamedTuple):
@@ -69,11 +69,34 @@ def needed(work: Work, entity: Entity, planned: Collection[str]) -> list[Entity]
 def waits_for(work: Work, plan: Plan, states: States, entity: Entity, phase: str) -> list[Entity]:
     """The entities of the plan that still import, and must have before this phase begins: those it refers to. A second
     pass waits for all of them: texts and late references name anything; and a limited run verifies last, since later
-    gets pull earlier streams on."""
+    gets pull earlier streams on. What follows the last second pass one entity does, and the others wait for it."""
+    if phase == FINAL:
+        return _before_the_end(work, plan, states, entity)
     others = needed(work, entity, plan.entities)
     if phase == LATE or (phase == "verify" and plan.test_limit):
         others = [other for other in work.entities if other is not entity]
     return [other for other in others if other.name in plan.entities and still_imports(plan, states, other)]
+
+
+def finalizer(work: Work, plan: Plan, states: States) -> Entity | None:
+    """Who does for all what follows the last second pass: the first that is not stuck before it."""
+    before = [*plan.phases[: plan.phases.index("set") + 1], LATE] if "set" in plan.phases else []
+    planned = (one for one in work.entities if one.name in plan.entities)
+    return next((one for one in planned if not _stuck(states, one, before)), None)
+
+
+def _before_the_end(work: Work, plan: Plan, states: States, entity: Entity) -> list[Entity]:
+    chosen = finalizer(work, plan, states)
+    if chosen is not None and chosen is not entity:
+        return [] if states.read(chosen.name).phase(FINAL).state in ENDED | STUCK else [chosen]
+    others = [one for one in work.entities if one.name in plan.entities and one is not entity]
+    unfinished = [one for one in others if states.read(one.name).phase(LATE).state not in ENDED]
+    return [one for one in unfinished if not _stuck(states, one, [*plan.phases, LATE])]
+
+
+def _stuck(states: States, entity: Entity, phases: Collection[str]) -> bool:
+    state = states.read(entity.name)
+    return any(state.phase(phase).state in STUCK for phase in phases)
 
 
 def still_imports(plan: Plan, states: States, other: Entity) -> bool:

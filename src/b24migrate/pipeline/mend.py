@@ -9,7 +9,7 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.runner import Ended, Runner
 from b24migrate.pipeline.state import DONE, EntityState, PhaseState, States
-from b24migrate.streams import LATE, PHASES
+from b24migrate.streams import FINAL, LATE, PHASES
 
 FROM_SET = PHASES[PHASES.index("set") :]
 FROM_GET = PHASES[PHASES.index("get") :]
@@ -37,7 +37,7 @@ def renew(work: Work, names: Collection[str], code: str = "") -> Renewed:
         records = sum(work.store.renew(stream.table, code=code) for stream in entity.streams)
         parts = sum(
             code in ("", letter.code)
-            for phase in (*PHASES, LATE)
+            for phase in (*PHASES, LATE, FINAL)
             for letter in work.queue.dead_parts(entity.task(phase))
         )
         renewed.records += records
@@ -59,16 +59,18 @@ def open_again(work: Work, renewed: Renewed) -> tuple[Sequence[str], Sequence[st
     if before is not None and before.unfinished and renewed.entities <= set(before.plan.entities):
         work.options = replace(work.options, test_limit=before.plan.test_limit)
         for name in renewed.entities:
-            _open_again(work, name)
+            _open_again(work, name, (*FROM_SET, LATE))
+        for name in before.plan.entities:
+            _open_again(work, name, (FINAL,))
         return before.plan.entities, before.plan.phases
     return sorted(renewed.entities), FROM_GET if renewed.files or renewed.parts else FROM_SET
 
 
-def _open_again(work: Work, entity: str) -> None:
+def _open_again(work: Work, entity: str, phases: Sequence[str]) -> None:
     """The renewed records are sent and looked at once more."""
 
     def unfinished(state: EntityState) -> EntityState:
-        for phase in (*FROM_SET, LATE):
+        for phase in phases:
             if state.phase(phase).state == DONE:
                 state = state.with_phase(phase, PhaseState())
         return state

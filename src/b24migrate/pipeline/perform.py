@@ -11,6 +11,7 @@ from b24migrate.events import JobFailed, Waited
 from b24migrate.phases import (
     attachments,
     custom_fields,
+    finalizing,
     forgetting,
     inventory,
     late,
@@ -42,6 +43,7 @@ PERFORMERS: dict[str, Performer] = {
     "send": send.send,
     "learn": learn.learn,
     "complete": late.complete,
+    "finalize": finalizing.finalize,
     "forget-findings": verify.forget,
     "count": verify.count,
     "reconcile": verify.reconcile,

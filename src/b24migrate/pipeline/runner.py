@@ -11,7 +11,7 @@ from b24migrate.fidelity import Rule
 from b24migrate.phases import lanes
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import analysis, fidelity, plan
-from b24migrate.pipeline.conductor import Conductor, with_late
+from b24migrate.pipeline.conductor import Conductor, steps
 from b24migrate.pipeline.crew import Crew
 from b24migrate.pipeline.diagnosis import Diagnosis, refusal
 from b24migrate.pipeline.doctor import examine
@@ -153,7 +153,7 @@ def stop_if_hopeless(diagnosis: Diagnosis) -> None:
 def verdict(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> tuple[int, str]:
     """The exit code, and the sentence that goes with it."""
     states = [(entity, States(work.store).read(entity.name)) for entity in entities]
-    found = [(entity, phase, state.phase(phase)) for entity, state in states for phase in with_late(phases)]
+    found = [(entity, phase, state.phase(phase)) for entity, state in states for phase in steps(phases)]
     for wanted, code in ((FAILED, ERROR), (BLOCKED, GATE)):
         for entity, phase, state in found:
             if state.state == wanted:

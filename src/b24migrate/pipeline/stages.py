@@ -9,7 +9,7 @@ from b24migrate.phases import lanes, late, read, verify
 from b24migrate.phases.compose import Composer
 from b24migrate.phases.work import Work
 from b24migrate.records import Job, Json, Status
-from b24migrate.streams import LATE, Entity, Kind, Stream
+from b24migrate.streams import FINAL, LATE, Entity, Kind, Stream
 
 Memo = Mapping[str, Json]
 
@@ -33,6 +33,7 @@ def stages(work: Work, entity: Entity, phase: str, pass_no: int) -> list[Stage]:
         "get": lambda: get_stages(work, entity, pass_no),
         "set": lambda: set_stages(work, entity),
         LATE: lambda: late_stages(work, entity),
+        FINAL: lambda: [Stage("finalize", lambda _, scope: [Job(scope, "finalize", {"after": ""})])],
         "verify": lambda: [one_job("forget", "forget-findings", entity), *map(verify_stage, entity.streams)],
     }
     return makers[phase]()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from b24migrate.ports import ENTITIES_STATE, RegisterRow, Store
 from b24migrate.records import Json
-from b24migrate.streams import LATE, PHASES
+from b24migrate.streams import FINAL, LATE, PHASES
 
 PENDING, RUNNING, DONE, FAILED, BLOCKED, SKIPPED = "pending", "running", "done", "failed", "blocked", "skipped"
 ENDED = frozenset({DONE, SKIPPED})
@@ -64,7 +64,7 @@ class States:
         phases = {
             name: PhaseState(**{key: value for key, value in said.items() if key in PhaseState.__slots__})
             for name, said in (row.values.get("Phases") or {}).items()
-            if name in (*PHASES, LATE)
+            if name in (*PHASES, LATE, FINAL)
         }
         return EntityState(
             row.key,
