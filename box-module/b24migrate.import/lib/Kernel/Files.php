@@ -65,8 +65,9 @@ final class Files extends Gateway
     }
 
     /** Makes a file of what lies at a path. */
-    public static function put(string $key, string $path, string $name, int $author): string
+    public static function put(string $key, string $path, string $name): string
     {
+        $author = self::actor();
         $data = ['NAME' => $name, 'CREATED_BY' => $author, 'CODE' => self::stamp($key)];
         $content = ['name' => $name] + (\CFile::MakeFileArray($path) ?: []);
         $file = self::folder(self::stamp($key), $author)->uploadFile($content, $data, [], true);
@@ -126,7 +127,7 @@ final class Files extends Gateway
 
     public function delete(string $id): void
     {
-        File::loadById((int)$id)?->delete($this->actor());
+        File::loadById((int)$id)?->delete(self::actor());
     }
 
     public function needed(string $id, array $gone = []): ?string

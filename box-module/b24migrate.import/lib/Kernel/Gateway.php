@@ -51,7 +51,7 @@ abstract class Gateway implements Records
     }
 
     /** The administrator whose webhook calls. Nobody else is ever authorized: authors are told explicitly. */
-    protected function actor(): int
+    protected static function actor(): int
     {
         return (int)($GLOBALS['USER']?->GetID() ?? 0) ?: 1;
     }

@@ -100,6 +100,7 @@ final class Members extends Gateway
     private static function relation(int $group, int $user): ?array
     {
         $filter = ['=GROUP_ID' => $group, '=USER_ID' => $user];
-        return UserToGroupTable::getList(['select' => ['ID', 'ROLE'], 'filter' => $filter, 'limit' => 1])->fetch() ?: null;
+        $wanted = ['select' => ['ID', 'ROLE'], 'filter' => $filter, 'limit' => 1];
+        return UserToGroupTable::getList($wanted)->fetch() ?: null;
     }
 }

@@ -14,7 +14,7 @@ use Bitrix\Main\UserTable;
 final class Users extends Gateway
 {
     /** Kinds of users that are told by the way they sign in; all others are employees, or guests without department. */
-    private const STRANGERS = ['email', 'bot', 'imconnector', 'replica', 'shop', 'sale'];
+    private const STRANGERS = ['email', 'bot', 'imconnector', 'shop'];
 
     private const FIELDS = [
         'NAME' => ['NAME', 'text'],
@@ -38,8 +38,8 @@ final class Users extends Gateway
     {
         // MySQL ignores case by itself; that "=%" does so on PostgreSQL too is to be checked on a real box.
         $email = strtolower((string)($values['EMAIL'] ?? ''));
-        $found = UserTable::getList(['select' => ['ID', 'EMAIL'], 'filter' => ['=%EMAIL' => addcslashes($email, '%_\\')]]);
-        foreach ($found->fetchAll() as $user) {
+        $filter = ['=%EMAIL' => addcslashes($email, '%_\\')];
+        foreach (UserTable::getList(['select' => ['ID', 'EMAIL'], 'filter' => $filter])->fetchAll() as $user) {
             if (strtolower($user['EMAIL']) === $email && $email !== '') {
                 return (string)$user['ID'];
             }
@@ -102,7 +102,7 @@ final class Users extends Gateway
 
     public function needed(string $id, array $gone = []): ?string
     {
-        if ((int)$id === 1 || (int)$id === $this->actor()) {
+        if ((int)$id === 1 || (int)$id === self::actor()) {
             return 'it is the administrator';
         }
         $user = UserTable::getList(['select' => ['LAST_LOGIN'], 'filter' => ['=ID' => (int)$id]])->fetch();
@@ -114,8 +114,10 @@ final class Users extends Gateway
     {
         $columns = new Columns(self::FIELDS + self::texts(array_keys($fields)));
         $custom = array_diff_key($fields, ['UF_DEPARTMENT' => 1]);
-        $row = $columns->toKernel($fields)
-            + (new CustomValues($this->box->customFields()))->toKernel('users', null, $custom, $now);
+        $values = new CustomValues($this->box->customFields());
+        $row = Dates::inServerTime(
+            fn() => $columns->toKernel($fields) + $values->toKernel('users', null, $custom, $now)
+        );
         if (in_array($fields['USER_TYPE'] ?? '', self::STRANGERS, true)) {
             $row['EXTERNAL_AUTH_ID'] = $fields['USER_TYPE'];
         }

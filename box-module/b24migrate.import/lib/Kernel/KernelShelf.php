@@ -4,16 +4,23 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use B24migrate\Import\Port\Shelf as Port;
+use B24migrate\Import\Port\Shelf;
+use Bitrix\Main\Application;
+use Bitrix\Main\Config\Option;
 
 /**
  * Unfinished uploads, each a file of bytes and a file that tells how many of them are sure. What counts as received was
  * flushed to the disk before it was counted. The folder has a secret name, since the web server may serve its parent.
  */
-final class Shelf implements Port
+final class KernelShelf implements Shelf
 {
-    public function __construct(private readonly string $folder, private readonly int $author)
+    private const MODULE = 'b24migrate.import';
+
+    private readonly string $folder;
+
+    public function __construct(string $folder = '')
     {
+        $this->folder = $folder ?: self::ofTheBox();
     }
 
     public function upload(string $key): ?array
@@ -44,7 +51,7 @@ final class Shelf implements Port
 
     public function keep(string $key): string
     {
-        return Files::put($key, $this->path($key, 'part'), (string)$this->upload($key)['name'], $this->author);
+        return Files::put($key, $this->path($key, 'part'), (string)$this->upload($key)['name']);
     }
 
     public function trace(string $key): ?string
@@ -58,6 +65,17 @@ final class Shelf implements Port
         foreach (['json', 'part'] as $kind) {
             is_file($this->path($key, $kind)) && unlink($this->path($key, $kind));
         }
+    }
+
+    private static function ofTheBox(): string
+    {
+        $secret = Option::get(self::MODULE, 'shelf', '');
+        if ($secret === '') {
+            $secret = bin2hex(random_bytes(16));
+            Option::set(self::MODULE, 'shelf', $secret);
+        }
+        $uploads = Application::getDocumentRoot() . '/' . Option::get('main', 'upload_dir', 'upload');
+        return $uploads . '/' . self::MODULE . '/' . $secret;
     }
 
     private function path(string $key, string $kind): string

@@ -1,0 +1,225 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use B24migrate\Import\Contract\ItemFault;
+use Bitrix\Im\Model\ChatTable;
+use Bitrix\Im\Model\MessageTable;
+use Bitrix\Im\Model\RelationTable;
+
+/**
+ * Chats. The kernel makes an empty one without a greeting; all the rest is written into its tables, because a
+ * description, members and owners that are set in the ordinary way each leave a message in the chat.
+ */
+final class Chats extends Gateway
+{
+    private const FIELDS = [
+        'name' => ['TITLE', 'text'],
+        'description' => ['DESCRIPTION', 'text'],
+        'owner' => ['AUTHOR_ID', 'id'],
+        'date_create' => ['DATE_CREATE', 'moment'],
+        'entity_type' => ['ENTITY_TYPE', 'text'],
+        'entity_id' => ['ENTITY_ID', 'text'],
+    ];
+
+    /** All other words of the source are ordinary chats that are bound to something. */
+    private const TYPES = ['private' => 'P', 'open' => 'O', 'general' => 'O', 'channel' => 'N', 'openChannel' => 'J'];
+
+    /** Of each the box has one for each record that it is about: a second one would confuse it. */
+    private const SINGLE = ['GENERAL', 'SONET_GROUP', 'CRM'];
+
+    public function has(string $id): bool
+    {
+        return self::exists(ChatTable::class, $id);
+    }
+
+    public function read(array $ids): array
+    {
+        $ids = array_map('intval', $ids);
+        $people = $this->people($ids);
+        $found = [];
+        foreach (ChatTable::getList(['select' => ['*'], 'filter' => ['@ID' => $ids]])->fetchAll() as $row) {
+            $here = $people[(int)$row['ID']] ?? [];
+            $managers = array_filter($here, fn(array $one) => Columns::understand('flag', $one['MANAGER']));
+            $found[(string)$row['ID']] = (new Columns(self::FIELDS))->fromKernel($row) + [
+                'type' => $this->type($row),
+                'users' => array_map('strval', array_column($here, 'USER_ID')),
+                'manager_list' => array_map('strval', array_column($managers, 'USER_ID')),
+                'color' => (string)$row['COLOR'] === '' ? null : (self::colors()[$row['COLOR']] ?? $row['COLOR']),
+                'avatar' => Files::origin((int)$row['AVATAR']),
+            ];
+        }
+        return $found;
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $id = $fields['type'] === 'private' ? $this->dialog($fields) : ($this->bound($fields) ?? $this->group($fields));
+        $this->update((string)$id, $fields);
+        return (string)$id;
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $row = (new Columns(self::FIELDS))->toKernel($fields);
+        // Chats have an owner or the number 0.
+        $row = isset($row['AUTHOR_ID']) ? ['AUTHOR_ID' => (int)$row['AUTHOR_ID']] + $row : $row;
+        $row = array_filter($row, fn(mixed $value) => $value !== null);
+        if (array_key_exists('color', $fields)) {
+            $row['COLOR'] = (string)(array_search($fields['color'], self::colors(), true) ?: $fields['color']);
+        }
+        if (array_key_exists('avatar', $fields)) {
+            $row['AVATAR'] = $fields['avatar'] === null ? 0 : $this->avatar((int)$id, $fields['avatar']);
+        }
+        $row === [] || $this->mustSucceed(ChatTable::update((int)$id, $row));
+        if (array_intersect_key($fields, ['users' => 1, 'manager_list' => 1, 'owner' => 1]) !== []) {
+            $this->seat((int)$id, $fields);
+        }
+    }
+
+    public function delete(string $id): void
+    {
+        foreach ($this->people([(int)$id])[(int)$id] ?? [] as $one) {
+            RelationTable::delete((int)$one['ID']);
+        }
+        if (method_exists('Bitrix\Im\Model\RecentTable', 'deleteByFilter')) {
+            \Bitrix\Im\Model\RecentTable::deleteByFilter(['=ITEM_CID' => (int)$id]);
+        }
+        $this->mustSucceed(ChatTable::delete((int)$id));
+    }
+
+    public function needed(string $id, array $gone = []): ?string
+    {
+        $chat = ChatTable::getList(['select' => ['ENTITY_TYPE'], 'filter' => ['=ID' => (int)$id]])->fetch();
+        if (($chat['ENTITY_TYPE'] ?? '') === 'GENERAL') {
+            return 'it is the general chat of the box';
+        }
+        $one = ['select' => ['ID'], 'filter' => ['=CHAT_ID' => (int)$id], 'limit' => 1];
+        return MessageTable::getList($one)->fetch() ? 'there are messages in it' : null;
+    }
+
+    /** Once all messages are there: counters, everything read, and its place among the recent chats of its people. */
+    public function settle(string $id): void
+    {
+        $chat = ChatTable::getList(['select' => ['TYPE'], 'filter' => ['=ID' => (int)$id]])->fetch();
+        $of = ['=CHAT_ID' => (int)$id];
+        $order = ['select' => ['ID'], 'filter' => $of, 'order' => ['ID' => 'DESC'], 'limit' => 2];
+        $last = array_map('intval', array_column(MessageTable::getList($order)->fetchAll(), 'ID')) + [0, 0];
+        $people = $this->people([(int)$id])[(int)$id] ?? [];
+        $this->mustSucceed(ChatTable::update((int)$id, [
+            'MESSAGE_COUNT' => MessageTable::getCount($of),
+            'LAST_MESSAGE_ID' => $last[0],
+            'PREV_MESSAGE_ID' => $last[1],
+            'USER_COUNT' => count($people),
+        ]));
+        foreach ($people as $one) {
+            RelationTable::update((int)$one['ID'], ['LAST_ID' => $last[0], 'LAST_SEND_ID' => $last[0]]);
+            $others = array_values(array_diff(array_column($people, 'USER_ID'), [$one['USER_ID']]));
+            $last[0] === 0 || \CIMContactList::SetRecent([
+                'ENTITY_ID' => $chat['TYPE'] === 'P' ? (int)($others[0] ?? $one['USER_ID']) : (int)$id,
+                'MESSAGE_ID' => $last[0],
+                'CHAT_TYPE' => $chat['TYPE'],
+                'USER_ID' => (int)$one['USER_ID'],
+                'CHAT_ID' => (int)$id,
+                'RELATION_ID' => (int)$one['ID'],
+            ]);
+        }
+    }
+
+    /** Two people have one dialog, which may be there already. @param array<string, mixed> $fields */
+    private function dialog(array $fields): int
+    {
+        $people = array_values(array_unique($fields['users'] ?? []));
+        if ($people === [] || count($people) > 2) {
+            throw new ItemFault('VALIDATION', 'users', 'users: a private chat has two people');
+        }
+        $id = (int)\CIMMessage::GetChatId((int)$people[0], (int)($people[1] ?? $people[0]), true);
+        return $id ?: throw $this->refusal('the box does not take this dialog');
+    }
+
+    /** What the box has made by itself for the same group or record. @param array<string, mixed> $fields */
+    private function bound(array $fields): ?int
+    {
+        if (!in_array($fields['entity_type'] ?? '', self::SINGLE, true)) {
+            return null;
+        }
+        $filter = ['=ENTITY_TYPE' => $fields['entity_type']];
+        if ($fields['entity_type'] !== 'GENERAL') {
+            $filter['=ENTITY_ID'] = (string)($fields['entity_id'] ?? '');
+        }
+        $id = $this->keyless('chats', ChatTable::getList(['select' => ['ID'], 'filter' => $filter])->fetchAll());
+        return $id === null ? null : (int)$id;
+    }
+
+    /** @param array<string, mixed> $fields */
+    private function group(array $fields): int
+    {
+        $id = (new \CIMChat(0))->Add([
+            'TYPE' => self::TYPES[$fields['type']] ?? 'C',
+            'TITLE' => (string)($fields['name'] ?? ''),
+            'AUTHOR_ID' => (int)($fields['owner'] ?? $fields['users'][0] ?? self::actor()),
+            'USERS' => false,
+            'SKIP_ADD_MESSAGE' => 'Y',
+        ]);
+        return (int)$id ?: throw $this->refusal('the box does not take this chat');
+    }
+
+    /** Exactly these people, silently. A list that was not sent stays as it is. @param array<string, mixed> $fields */
+    private function seat(int $chat, array $fields): void
+    {
+        $row = ChatTable::getList(['select' => ['TYPE', 'AUTHOR_ID'], 'filter' => ['=ID' => $chat]])->fetch();
+        $there = array_column($this->people([$chat])[$chat] ?? [], null, 'USER_ID');
+        $managers = array_map('intval', $fields['manager_list'] ?? []);
+        $known = array_map('intval', $fields['users'] ?? ($row['TYPE'] === 'P' ? array_keys($there) : []));
+        $wanted = array_unique(array_filter([...$known, ...$managers, (int)($fields['owner'] ?? 0)]));
+        foreach (isset($fields['users']) ? array_diff(array_keys($there), $wanted) : [] as $user) {
+            RelationTable::delete((int)$there[$user]['ID']);
+        }
+        foreach ($wanted as $user) {
+            $manager = ['MANAGER' => in_array($user, $managers, true) ? 'Y' : 'N'];
+            $new = ['CHAT_ID' => $chat, 'USER_ID' => $user, 'MESSAGE_TYPE' => $row['TYPE'], 'STATUS' => 2] + $manager;
+            $this->mustSucceed(match (true) {
+                !isset($there[$user]) => RelationTable::add($new),
+                array_key_exists('manager_list', $fields) => RelationTable::update((int)$there[$user]['ID'], $manager),
+                default => new \Bitrix\Main\Result(),
+            });
+        }
+    }
+
+    /** @param list<int> $chats @return array<int, list<array<string, mixed>>> relations by chat */
+    private function people(array $chats): array
+    {
+        $wanted = ['select' => ['ID', 'CHAT_ID', 'USER_ID', 'MANAGER'], 'filter' => ['@CHAT_ID' => $chats]];
+        $people = [];
+        foreach (RelationTable::getList($wanted + ['order' => ['ID' => 'ASC']])->fetchAll() as $row) {
+            $people[(int)$row['CHAT_ID']][] = $row;
+        }
+        return $people;
+    }
+
+    /** The kernel's own word: the source's words come from the same place. To be checked on a real box. */
+    private function type(array $row): string
+    {
+        $bare = array_search($row['TYPE'], self::TYPES, true) ?: 'chat';
+        return method_exists('Bitrix\Im\Chat', 'getType') && $row['TYPE'] !== 'P'
+            ? (string)\Bitrix\Im\Chat::getType($row)
+            : $bare;
+    }
+
+    /** Colours are told as numbers and kept as words. To be checked on a real box. @return array<string, string> */
+    private static function colors(): array
+    {
+        return method_exists('Bitrix\Im\Color', 'getSafeColors') ? \Bitrix\Im\Color::getSafeColors() : [];
+    }
+
+    private function avatar(int $chat, string $file): int
+    {
+        $wanted = ['select' => ['AVATAR'], 'filter' => ['=ID' => $chat]];
+        $now = (int)(ChatTable::getList($wanted)->fetch()['AVATAR'] ?? 0);
+        return Files::origin($now) === $file
+            ? $now
+            : (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + Files::copy($file), 'im');
+    }
+}

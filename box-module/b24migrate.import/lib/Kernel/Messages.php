@@ -1,0 +1,143 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use Bitrix\Disk\Internals\ObjectTable;
+use Bitrix\Im\Model\ChatTable;
+use Bitrix\Im\Model\MessageTable;
+
+/** Messages of chats. They are shown in order of their ids, so they must come in the order they were written in. */
+final class Messages extends Gateway
+{
+    private const FIELDS = [
+        'chat_id' => ['CHAT_ID', 'id'],
+        'date' => ['DATE_CREATE', 'moment'],
+        'text' => ['MESSAGE', 'text'],
+    ];
+
+    /** No pull, push, counters, events, bots: what the kernel's own import sets. */
+    private const SILENT = [
+        'URL_PREVIEW' => 'N',
+        'PUSH' => 'N',
+        'RECENT_ADD' => 'N',
+        'SKIP_COMMAND' => 'Y',
+        'SKIP_USER_CHECK' => 'Y',
+        'CONVERT' => 'Y',
+    ];
+
+    public function losses(): array
+    {
+        return ['reactions' => 'The source tells how many people reacted; the box keeps who did, and cannot be told.'];
+    }
+
+    public function has(string $id): bool
+    {
+        return self::exists(MessageTable::class, $id);
+    }
+
+    public function read(array $ids): array
+    {
+        $ids = array_map('intval', $ids);
+        $params = $ids === [] ? [] : (\CIMMessageParam::Get($ids) ?: []);
+        $found = [];
+        $wanted = ['select' => ['ID', 'CHAT_ID', 'AUTHOR_ID', 'DATE_CREATE', 'MESSAGE'], 'filter' => ['@ID' => $ids]];
+        foreach (MessageTable::getList($wanted)->fetchAll() as $row) {
+            $own = $params[(int)$row['ID']] ?? [];
+            $others = array_diff_key($own, ['FILE_ID' => 1, 'LIKE' => 1]);
+            $found[(string)$row['ID']] = (new Columns(self::FIELDS))->fromKernel($row) + [
+                'author_id' => (string)(int)$row['AUTHOR_ID'],
+                'params' => $others === [] ? new \stdClass() : $others,
+                'files' => $this->origins((array)($own['FILE_ID'] ?? [])),
+            ];
+        }
+        return $found;
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $chat = (int)$fields['chat_id'];
+        $author = (int)$fields['author_id'];
+        $type = ChatTable::getList(['select' => ['TYPE'], 'filter' => ['=ID' => $chat]])->fetch()['TYPE'] ?? 'C';
+        $files = array_map(fn(string $id) => $this->share($chat, $author, $id), $fields['files'] ?? []);
+        $text = (string)($fields['text'] ?? '');
+        $message = [
+            // The kernel refuses an empty one, such as the source has where a message was deleted; see `settle`.
+            'MESSAGE' => $text === '' && $files === [] ? '-' : $text,
+            'FROM_USER_ID' => $author,
+            'TO_CHAT_ID' => $chat,
+            'MESSAGE_TYPE' => $type,
+            'SYSTEM' => $author === 0 ? 'Y' : 'N',
+            'FILES' => $files,
+            'PARAMS' => (array)($fields['params'] ?? []),
+        ];
+        $id = Dates::inServerTime(fn() => \CIMMessenger::Add(
+            $message + ['MESSAGE_DATE' => Dates::text($fields['date'])] + self::SILENT
+        ));
+        if (!$id) {
+            throw $this->refusal('the box does not take this message');
+        }
+        $this->settle((int)$id, $fields);
+        return (string)$id;
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $this->settle((int)$id, $fields);
+        $now = $this->read([$id])[$id] ?? [];
+        if (array_key_exists('params', $fields)) {
+            // What is set to nothing is deleted.
+            $gone = array_fill_keys(array_keys(array_diff_key((array)$now['params'], (array)$fields['params'])), []);
+            \CIMMessageParam::Set((int)$id, (array)$fields['params'] + $gone);
+        }
+        if (array_key_exists('files', $fields) && ($fields['files'] ?? []) !== $now['files']) {
+            $share = fn(string $file) => $this->share((int)$now['chat_id'], (int)$now['author_id'], $file);
+            \CIMMessageParam::Set((int)$id, ['FILE_ID' => array_map($share, $fields['files'] ?? [])]);
+        }
+    }
+
+    public function delete(string $id): void
+    {
+        // CIMMessenger::Delete would tell everybody who has the chat open.
+        \CIMMessageParam::DeleteAll((int)$id);
+        $this->mustSucceed(MessageTable::delete((int)$id));
+    }
+
+    /**
+     * The kernel reads what it is given: it takes mentions out that somebody may not see, cuts long texts, and shifts
+     * times by the zone of whoever calls. What stands there in the end is what was sent.
+     *
+     * @param array<string, mixed> $fields
+     */
+    private function settle(int $id, array $fields): void
+    {
+        $row = (new Columns(self::FIELDS))->toKernel(array_diff_key($fields, ['chat_id' => 1]));
+        $row += isset($fields['author_id']) ? ['AUTHOR_ID' => (int)$fields['author_id']] : [];
+        $wanted = ['select' => ['AUTHOR_ID', 'DATE_CREATE', 'MESSAGE'], 'filter' => ['=ID' => $id]];
+        $now = MessageTable::getList($wanted)->fetch() ?: [];
+        $differs = fn(mixed $value, string $name) => $name === 'DATE_CREATE'
+            ? Dates::utc($value) !== Dates::utc($now[$name] ?? null)
+            : (string)$value !== (string)($now[$name] ?? '');
+        $row = array_filter($row, $differs, ARRAY_FILTER_USE_BOTH);
+        $row === [] || $this->mustSucceed(MessageTable::update($id, $row));
+    }
+
+    /** A copy in the folder of the chat: whoever is in the chat may open what lies there. */
+    private function share(int $chat, int $author, string $file): int
+    {
+        $copy = Files::copy($file);
+        $data = ['NAME' => $copy['name'], 'CREATED_BY' => $author ?: self::actor()];
+        $shared = \CIMDisk::GetFolderModel($chat)?->uploadFile($copy, $data, [], true);
+        return (int)$shared?->getId() ?: throw new \RuntimeException('the disk does not take a file of the chat');
+    }
+
+    /** @param list<mixed> $shared @return list<string> the files that such copies were made of, in order */
+    private function origins(array $shared): array
+    {
+        $ids = array_values(array_filter(array_map('intval', $shared)));
+        $wanted = ['select' => ['ID', 'FILE_ID'], 'filter' => ['@ID' => $ids]];
+        $blobs = $ids === [] ? [] : array_column(ObjectTable::getList($wanted)->fetchAll(), 'FILE_ID', 'ID');
+        return array_values(array_filter(array_map(fn(int $id) => Files::origin((int)($blobs[$id] ?? 0)), $ids)));
+    }
+}

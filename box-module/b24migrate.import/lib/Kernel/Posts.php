@@ -1,0 +1,237 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use Bitrix\Main\Config\Option;
+use Bitrix\Socialnetwork\ComponentHelper;
+
+/**
+ * Posts of the feed: a post in the blog of its author, and a row of the log without which nobody sees it. Neither is
+ * made by what tells people about it (CBlogPost::Notify), which would also date it to now.
+ */
+final class Posts extends Gateway
+{
+    /** The kernel wants a title and a text. Where there is none it gets this, which nobody sees. */
+    public const NOTHING = "\u{200B}";
+
+    private const EVENTS = ['blog_post', 'blog_post_important'];
+
+    /** @return array<string, mixed> the author's blog, made when there is none */
+    public static function blogOf(int $author): array
+    {
+        return \Bitrix\Blog\Item\Blog::getByUser([
+            'GROUP_ID' => Option::get('socialnetwork', 'userbloggroup_id', 0),
+            'SITE_ID' => \CSite::GetDefSite(),
+            'USER_ID' => $author,
+            'CREATE' => 'Y',
+        ]) ?: [];
+    }
+
+    public static function path(int $author, int|string $post): string
+    {
+        $page = Option::get('socialnetwork', 'userblogpost_page', '/company/personal/user/#user_id#/blog/#post_id#/');
+        return strtr($page, ['#user_id#' => $author, '#post_id#' => $post]);
+    }
+
+    public static function custom(string $entity, string $code, int $id): mixed
+    {
+        return $GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue($entity, $code, $id);
+    }
+
+    /** A row of the log takes times only as expressions. */
+    public static function moment(string $utc): string
+    {
+        return $GLOBALS['DB']->CharToDateFunction((string)Dates::text($utc), 'FULL');
+    }
+
+    public static function logOf(int $post): int
+    {
+        $filter = ['EVENT_ID' => self::EVENTS, 'SOURCE_ID' => $post];
+        return (int)(self::rows(\CSocNetLog::GetList([], $filter, false, false, ['ID']))[0]['ID'] ?? 0);
+    }
+
+    public function read(array $ids): array
+    {
+        $select = ['ID', 'BLOG_ID', 'AUTHOR_ID', 'TITLE', 'DETAIL_TEXT', 'DATE_PUBLISH', 'CATEGORY_ID'];
+        return Dates::inServerTime(function () use ($ids, $select): array {
+            $found = [];
+            $filter = ['ID' => array_map('intval', $ids)];
+            foreach (self::rows(\CBlogPost::GetList(['ID' => 'ASC'], $filter, false, false, $select)) as $row) {
+                $id = (int)$row['ID'];
+                $custom = fn(string $code) => self::custom('BLOG_POST', $code, $id);
+                $found[(string)$id] = [
+                    'TITLE' => str_ends_with((string)$row['TITLE'], self::NOTHING) ? null : $row['TITLE'],
+                    'DETAIL_TEXT' => $row['DETAIL_TEXT'] === self::NOTHING ? null : $row['DETAIL_TEXT'],
+                    'AUTHOR_ID' => (string)$row['AUTHOR_ID'],
+                    'DATE_PUBLISH' => Dates::utc($row['DATE_PUBLISH']),
+                    'DEST' => $this->recipients($id),
+                    'IMPORTANT' => (bool)(int)$custom('UF_BLOG_POST_IMPRTNT'),
+                    'TAGS' => $this->tags((string)$row['CATEGORY_ID']),
+                    'FILES' => Files::attachedTo((array)($custom('UF_BLOG_POST_FILE') ?: [])),
+                ];
+            }
+            return $found;
+        });
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $author = (int)$fields['AUTHOR_ID'];
+        $blog = self::blogOf($author);
+        $row = Dates::inServerTime(fn() => $this->row($fields)) + [
+            'BLOG_ID' => $blog['ID'] ?? 0,
+            'AUTHOR_ID' => $author,
+            'DETAIL_TEXT_TYPE' => 'text',
+            'PUBLISH_STATUS' => BLOG_PUBLISH_STATUS_PUBLISH,
+            'PATH' => self::path($author, '#post_id#'),
+            'ENABLE_COMMENTS' => 'Y',
+            'HAS_IMAGES' => 'N',
+            'HAS_TAGS' => 'N',
+        ];
+        $id = (int)Dates::inServerTime(fn() => \CBlogPost::Add($row));
+        if ($id === 0) {
+            throw $this->refusal('the box does not take this post');
+        }
+        $this->tag($id, (int)$row['BLOG_ID'], $fields['TAGS'] ?? []);
+        $this->show($id, $author, $fields);
+        return (string)$id;
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $now = $this->read([$id])[$id] ?? [];
+        $fields += $now;
+        $row = Dates::inServerTime(fn() => $this->row($fields));
+        if (!Dates::inServerTime(fn() => \CBlogPost::Update((int)$id, $row, false))) {
+            throw $this->refusal('the box does not take this post');
+        }
+        if (($fields['TAGS'] ?? []) !== $now['TAGS']) {
+            $this->tag((int)$id, (int)(self::blogOf((int)$fields['AUTHOR_ID'])['ID'] ?? 0), $fields['TAGS'] ?? []);
+        }
+        $this->show((int)$id, (int)$fields['AUTHOR_ID'], $fields);
+    }
+
+    public function delete(string $id): void
+    {
+        \CBlogPost::DeleteLog((int)$id);
+        if (!\CBlogPost::Delete((int)$id)) {
+            throw $this->refusal('the box does not let this post go');
+        }
+    }
+
+    public function needed(string $id, array $gone = []): ?string
+    {
+        $one = \CBlogComment::GetList([], ['POST_ID' => (int)$id], false, ['nTopCount' => 1], ['ID']);
+        return self::rows($one) === [] ? null : 'it has comments';
+    }
+
+    /** @param array<string, mixed> $fields all of them @return array<string, mixed> */
+    private function row(array $fields): array
+    {
+        $text = (string)($fields['DETAIL_TEXT'] ?? '');
+        $title = (string)($fields['TITLE'] ?? '');
+        // A post without a title of its own is told by a title that only repeats its text.
+        $micro = $title === '' || str_starts_with(self::bare($text), rtrim(self::bare($title), '.…'));
+        $date = Dates::text($fields['DATE_PUBLISH']);
+        $to = $fields['DEST'] ?? [];
+        return [
+            'TITLE' => $title === '' ? mb_substr(self::bare($text), 0, 100) . self::NOTHING : $title,
+            'MICRO' => $micro ? 'Y' : 'N',
+            'DETAIL_TEXT' => $text === '' ? self::NOTHING : $text,
+            'DATE_CREATE' => $date,
+            'DATE_PUBLISH' => $date,
+            'HAS_SOCNET_ALL' => in_array('UA', $to, true) ? 'Y' : 'N',
+            // To nobody would be to everybody.
+            'SOCNET_RIGHTS' => $to ?: ['U' . $fields['AUTHOR_ID']],
+            'UF_BLOG_POST_FILE' => array_map(Files::attachment(...), $fields['FILES'] ?? []),
+            'UF_BLOG_POST_IMPRTNT' => ($fields['IMPORTANT'] ?? false) ? 1 : 0,
+        ];
+    }
+
+    private static function bare(string $text): string
+    {
+        return trim((string)preg_replace(['/\[[^\]]*\]/u', '/\s+/u'], ['', ' '], $text));
+    }
+
+    /** @param array<string, mixed> $fields */
+    private function show(int $id, int $author, array $fields): void
+    {
+        $text = (string)($fields['DETAIL_TEXT'] ?? '');
+        $at = Dates::inServerTime(fn() => self::moment($fields['DATE_PUBLISH']));
+        $row = [
+            'EVENT_ID' => self::EVENTS[($fields['IMPORTANT'] ?? false) ? 1 : 0],
+            '=LOG_DATE' => $at,
+            '=LOG_UPDATE' => $at,
+            'TITLE' => (string)($fields['TITLE'] ?? '') ?: mb_substr(self::bare($text), 0, 100) . self::NOTHING,
+            'MESSAGE' => $text,
+            'TEXT_MESSAGE' => self::bare($text),
+        ];
+        $log = self::logOf($id);
+        if ($log === 0) {
+            $log = (int)\CSocNetLog::Add($row + $this->logged($id, $author), false);
+            \CSocNetLog::Update($log, ['TMP_ID' => $log]);
+        } else {
+            \CSocNetLog::Update($log, $row);
+            \CSocNetLogRights::DeleteByLogID($log);
+        }
+        \CSocNetLogRights::Add($log, ComponentHelper::getBlogPostSocNetPerms(['postId' => $id, 'authorId' => $author]));
+    }
+
+    /** @return array<string, mixed> */
+    private function logged(int $id, int $author): array
+    {
+        return [
+            'ENTITY_TYPE' => SONET_ENTITY_USER,
+            'ENTITY_ID' => $author,
+            'USER_ID' => $author,
+            'TITLE_TEMPLATE' => '#USER_NAME#',
+            'MODULE_ID' => 'blog',
+            'CALLBACK_FUNC' => false,
+            'SOURCE_ID' => $id,
+            'ENABLE_COMMENTS' => 'Y',
+            'URL' => self::path($author, $id),
+            'RATING_TYPE_ID' => 'BLOG_POST',
+            'RATING_ENTITY_ID' => $id,
+            'SITE_ID' => \CSite::GetDefSite(),
+        ];
+    }
+
+    /** "All employees" is written as a right of the author's own page, all others as their codes. @return list<string> */
+    private function recipients(int $post): array
+    {
+        $codes = [];
+        foreach (\CBlogPost::getSocNetPerms($post, false) ?: [] as $type => $entities) {
+            foreach ($entities as $entity => $rights) {
+                $codes[] = array_intersect(['G2', 'AU'], $rights) !== [] ? 'UA' : null;
+                $codes[] = in_array("$type$entity", $rights, true) ? "$type$entity" : null;
+            }
+        }
+        return array_values(array_unique(array_filter($codes)));
+    }
+
+    /** @return list<string> */
+    private function tags(string $categories): array
+    {
+        $ids = array_values(array_filter(array_map('intval', explode(',', $categories))));
+        $found = $ids === [] ? null : \CBlogCategory::GetList([], ['ID' => $ids], false, false, ['ID', 'NAME']);
+        $names = array_column(self::rows($found), 'NAME', 'ID');
+        return array_values(array_filter(array_map(fn(int $id) => $names[$id] ?? null, $ids)));
+    }
+
+    /** @param list<string> $tags */
+    private function tag(int $post, int $blog, array $tags): void
+    {
+        \CBlogPostCategory::DeleteByPostID($post);
+        $ids = [];
+        foreach ($tags as $tag) {
+            $filter = ['BLOG_ID' => $blog, 'NAME' => $tag];
+            $found = self::rows(\CBlogCategory::GetList([], $filter, false, false, ['ID']))[0]['ID'] ?? null;
+            $ids[] = $category = (int)($found ?? \CBlogCategory::Add($filter));
+            \CBlogPostCategory::Add(['BLOG_ID' => $blog, 'POST_ID' => $post, 'CATEGORY_ID' => $category]);
+        }
+        $row = ['CATEGORY_ID' => implode(',', $ids), 'HAS_TAGS' => $ids === [] ? 'N' : 'Y'];
+        Dates::inServerTime(fn() => \CBlogPost::Update($post, $row, false));
+    }
+}
