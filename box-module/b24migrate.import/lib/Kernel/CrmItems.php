@@ -32,6 +32,12 @@ final class CrmItems extends Gateway
         $this->values = new CrmValues($box->customFields(), $stream);
     }
 
+    public function has(string $id): bool
+    {
+        [$type, $own] = $this->parts($id);
+        return (int)Container::getInstance()->getFactory($type)?->getItemsCount(['=ID' => $own]) > 0;
+    }
+
     public function read(array $ids): array
     {
         $found = [];

@@ -52,8 +52,10 @@ final class CrmStages extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $status = new \CCrmStatus($this->dictionary($id));
-        if (!$status->Update((int)$id, $this->row($fields)) || $status->GetLastError()) {
+        $now = StatusTable::getList(['filter' => ['=ID' => (int)$id]])->fetch();
+        $status = new \CCrmStatus($now['ENTITY_ID']);
+        // The kernel takes what it is not told for empty.
+        if (!$status->Update((int)$id, $this->row($fields + $now)) || $status->GetLastError()) {
             throw $this->refused($status);
         }
     }
@@ -84,11 +86,6 @@ final class CrmStages extends Gateway
             'COLOR' => (string)($fields['COLOR'] ?? ''),
             'SEMANTICS' => (string)($fields['SEMANTICS'] ?? ''),
         ];
-    }
-
-    private function dictionary(string $id): string
-    {
-        return (string)StatusTable::getList(['filter' => ['=ID' => (int)$id]])->fetch()['ENTITY_ID'];
     }
 
     private function refused(\CCrmStatus $status): ItemFault

@@ -17,13 +17,11 @@ use Bitrix\Main\ModuleManager;
 /** The real box. Which gateway serves a stream is decided here and nowhere else. */
 final class KernelBox implements Box
 {
-    public const MODULES = [
+    public const MODULE = 'b24migrate.import';
+    private const MODULES = [
         'main', 'rest', 'intranet', 'humanresources', 'im', 'disk', 'socialnetwork', 'blog', 'forum', 'tasks', 'crm',
-        'bizproc', 'iblock',
+        'bizproc', 'iblock', self::MODULE,
     ];
-
-    /** From here on a comment on a task is a message in the chat of the task. */
-    public const COMMENTS_ARE_MESSAGES = '25.700.0';
 
     /** @var array<string, Records> */
     private array $records = [];
@@ -132,7 +130,6 @@ final class KernelBox implements Box
 
     private static function taskComments(self $box): Records
     {
-        $chats = version_compare((string)ModuleManager::getVersion('tasks'), self::COMMENTS_ARE_MESSAGES, '>=');
-        return $chats ? new ChatComments($box) : new ForumComments($box);
+        return ChatComments::areUsed() ? new ChatComments($box) : new ForumComments($box);
     }
 }

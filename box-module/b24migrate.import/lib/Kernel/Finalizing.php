@@ -1,0 +1,59 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use B24migrate\Import\Contract\CallFault;
+use B24migrate\Import\Port\Box;
+use B24migrate\Import\Port\Entry;
+use Bitrix\Im\Model\MessageTable;
+use Bitrix\Main\Loader;
+
+/**
+ * What silent messages leave undone in their chats. Groups need nothing: whoever writes into one puts its dates back.
+ * The place where the next call goes on is the stream and the place in its map.
+ */
+final class Finalizing
+{
+    private const STRETCH = 50;
+    private const STREAMS = ['chats', 'task_comments'];
+
+    public function __construct(private readonly Box $box)
+    {
+    }
+
+    /** @return array{done: int, cursor: ?string} */
+    public function stretch(string $after): array
+    {
+        if (!Loader::includeModule('im')) {
+            return ['done' => 0, 'cursor' => null];
+        }
+        [$stream, $place] = explode('|', ($after === '' ? self::STREAMS[0] : $after) . '|');
+        $at = array_search($stream, self::STREAMS, true);
+        if ($at === false) {
+            throw CallFault::malformed('after: is not a cursor of this method');
+        }
+        [$entries, $next] = $this->box->map()->page($stream, $place, self::STRETCH);
+        $chats = $this->chats($stream, $entries);
+        foreach ($chats as $chat) {
+            (new Chats($this->box))->settle($chat);
+        }
+        $following = self::STREAMS[$at + 1] ?? null;
+        return ['done' => count($chats), 'cursor' => $next === null ? $following : "$stream|$next"];
+    }
+
+    /** @param list<Entry> $entries @return list<string> */
+    private function chats(string $stream, array $entries): array
+    {
+        $ids = array_map(static fn(Entry $entry): int => (int)$entry->id, $entries);
+        if ($stream === 'chats') {
+            return array_map('strval', $ids);
+        }
+        if ($ids === [] || !ChatComments::areUsed()) {
+            return [];
+        }
+        $rows = MessageTable::getList(['select' => ['CHAT_ID'], 'filter' => ['@ID' => $ids]])->fetchAll();
+        return array_values(array_unique(array_map('strval', array_column($rows, 'CHAT_ID'))));
+    }
+}

@@ -1,0 +1,112 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Kernel;
+
+use Bitrix\Bizproc\Workflow\Template\Entity\WorkflowTemplateTable;
+
+/** Templates of workflows. They arrive switched off: otherwise they would start on what is imported after them. */
+final class Workflows extends Gateway
+{
+    private const TREES = ['TEMPLATE', 'PARAMETERS', 'VARIABLES', 'CONSTANTS'];
+    private const NEVER = 0;
+
+    public function losses(): array
+    {
+        return ['AUTO_EXECUTE' => 'Templates arrive with their automatic start off; an administrator switches it on '
+            . 'in the designer when the migration is over.'];
+    }
+
+    public function has(string $id): bool
+    {
+        return self::exists(WorkflowTemplateTable::class, $id);
+    }
+
+    public function read(array $ids): array
+    {
+        $columns = ['ID', 'MODULE_ID', 'ENTITY', 'DOCUMENT_TYPE', 'NAME', 'DESCRIPTION', 'USER_ID', 'MODIFIED'];
+        $wanted = ['select' => [...$columns, ...self::TREES], 'filter' => ['@ID' => array_map('intval', $ids)]];
+        $found = [];
+        foreach (WorkflowTemplateTable::getList($wanted)->fetchAll() as $row) {
+            $fields = [
+                'MODULE_ID' => $row['MODULE_ID'],
+                'ENTITY' => $row['ENTITY'],
+                'DOCUMENT_TYPE' => $row['DOCUMENT_TYPE'],
+                'NAME' => $row['NAME'],
+                'DESCRIPTION' => Columns::understand('text', $row['DESCRIPTION']),
+                'USER_ID' => Columns::understand('id', $row['USER_ID']),
+                'MODIFIED' => Dates::utc($row['MODIFIED']),
+            ];
+            foreach (self::TREES as $name) {
+                $fields[$name] = self::walked((array)($row[$name] ?: []), CrmNumbers::numbered(...));
+            }
+            $found[(string)$row['ID']] = $fields;
+        }
+        return $found;
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $document = [$fields['MODULE_ID'], $fields['ENTITY'], $fields['DOCUMENT_TYPE']];
+        // As a system import, because activities may name what arrives later; people check them in the designer.
+        $id = \CBPWorkflowTemplateLoader::importTemplateFromArray(
+            0,
+            $document,
+            self::NEVER,
+            $fields['NAME'],
+            (string)($fields['DESCRIPTION'] ?? ''),
+            $this->trees($fields) + array_fill_keys(self::TREES, []) + ['DOCUMENT_FIELDS' => null],
+            null,
+            true
+        );
+        if (!$id) {
+            throw $this->refusal('the box does not take this template');
+        }
+        $this->setAuthor((int)$id, $fields);
+        return (string)$id;
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $row = array_intersect_key($fields, array_flip(['NAME', 'DESCRIPTION'])) + $this->trees($fields);
+        \CBPWorkflowTemplateLoader::update((int)$id, $row, true);
+        $this->setAuthor((int)$id, $fields);
+    }
+
+    public function delete(string $id): void
+    {
+        \CBPWorkflowTemplateLoader::delete((int)$id);
+    }
+
+    /** The kernel itself writes down the first administrator, now. @param array<string, mixed> $fields */
+    private function setAuthor(int $id, array $fields): void
+    {
+        $row = array_filter([
+            'USER_ID' => (int)($fields['USER_ID'] ?? 0),
+            'MODIFIED' => Dates::moment($fields['MODIFIED'] ?? null),
+        ]);
+        $row === [] || $this->mustSucceed(WorkflowTemplateTable::update($id, $row));
+    }
+
+    /** @param array<string, mixed> $fields @return array<string, array<mixed>> */
+    private function trees(array $fields): array
+    {
+        $trees = [];
+        foreach (array_intersect(self::TREES, array_keys($fields)) as $name) {
+            $trees[$name] = self::walked((array)($fields[$name] ?? []), CrmNumbers::plain(...));
+        }
+        return $trees;
+    }
+
+    /** @param array<mixed> $tree @param \Closure(string): string $spell @return array<mixed> */
+    private static function walked(array $tree, \Closure $spell): array
+    {
+        return array_map(static fn(mixed $node): mixed => match (true) {
+            is_array($node) => self::walked($node, $spell),
+            $node instanceof \stdClass => self::walked((array)$node, $spell),
+            is_string($node) => $spell($node),
+            default => $node,
+        }, $tree);
+    }
+}

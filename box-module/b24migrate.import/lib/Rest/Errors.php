@@ -1,0 +1,36 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Rest;
+
+/**
+ * While a call is served, a warning of this module's own code is an exception, hence the fault of one item. Warnings of
+ * the kernel are its custom, and go where they always go.
+ */
+final class Errors
+{
+    private function __construct()
+    {
+    }
+
+    public static function ofThisModule(): self
+    {
+        $home = dirname(__DIR__, 2) . DIRECTORY_SEPARATOR;
+        $before = null;
+        $before = set_error_handler(
+            static function (int $level, string $message, string $file, int $line) use ($home, &$before): bool {
+                if (str_starts_with($file, $home) && (error_reporting() & $level) !== 0) {
+                    throw new \ErrorException($message, 0, $level, $file, $line);
+                }
+                return $before !== null && (bool)$before($level, $message, $file, $line);
+            }
+        );
+        return new self();
+    }
+
+    public function end(): void
+    {
+        restore_error_handler();
+    }
+}

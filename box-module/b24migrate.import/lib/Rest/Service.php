@@ -1,0 +1,77 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Rest;
+
+use B24migrate\Import\Api\Door;
+use B24migrate\Import\Contract\CallFault;
+use B24migrate\Import\Kernel\KernelBox;
+use Bitrix\Rest\AccessException;
+use Bitrix\Rest\RestException;
+
+/** The scope `import` of the box's REST: who may call, what a body is, and how a refusal is told. */
+final class Service
+{
+    public const SCOPE = 'import';
+
+    private const STATUSES = [
+        400 => '400 Bad Request', 401 => '401 Unauthorized', 403 => '403 Forbidden', 404 => '404 Not Found',
+        429 => '429 Too Many Requests', 500 => '500 Internal Server Error', 503 => '503 Service Unavailable',
+    ];
+
+    /** For the event OnRestServiceBuildDescription. @return array<string, array<string, array<string, mixed>>> */
+    public static function describe(): array
+    {
+        $answer = ['callback' => [self::class, 'answer'], 'options' => []];
+        return [self::SCOPE => array_fill_keys(Door::methods(), $answer)];
+    }
+
+    /**
+     * The query is not looked at: the server has taken some keys out of it, and an empty object is an empty list there.
+     *
+     * @param mixed $query
+     * @param mixed $start
+     * @return array<string, mixed>
+     */
+    public static function answer($query, $start, \CRestServer $server): array
+    {
+        $GLOBALS['APPLICATION']->ResetException();
+        if (!\CRestUtil::isAdmin()) {
+            throw new AccessException('Only an administrator of the box may import.');
+        }
+        // What old code prints would stand before the answer.
+        ob_start();
+        $errors = Errors::ofThisModule();
+        try {
+            return (new Door(new KernelBox()))->answer($server->getMethod(), self::body());
+        } catch (CallFault $fault) {
+            throw self::told($fault);
+        } catch (\Throwable $bug) {
+            $fault = new CallFault('INTERNAL_SERVER_ERROR', 500, $bug::class . ': ' . $bug->getMessage());
+            throw self::told($fault, $bug);
+        } finally {
+            $errors->end();
+            ob_end_clean();
+            // The server would tell what some kernel class has left there instead of what we say.
+            $GLOBALS['APPLICATION']->ResetException();
+        }
+    }
+
+    /** @throws CallFault */
+    private static function body(): string
+    {
+        $type = strtolower(trim(explode(';', (string)($_SERVER['CONTENT_TYPE'] ?? ''))[0]));
+        if ($type !== 'application/json') {
+            throw CallFault::malformed('The body must be application/json: the box changes what comes as a form.');
+        }
+        return (string)file_get_contents('php://input');
+    }
+
+    private static function told(CallFault $fault, ?\Throwable $cause = null): RestException
+    {
+        $status = self::STATUSES[$fault->status] ?? self::STATUSES[400];
+        $previous = $cause instanceof \Exception ? $cause : null;
+        return new RestException($fault->getMessage(), $fault->fault, $status, $previous);
+    }
+}
