@@ -33,7 +33,9 @@ def send(work: Work, job: Job) -> Follow:
     records = pending(lanes.ahead_of(job), work.batch_size(stream), waiting | passed)
     if not records:
         return lanes.at_the_end(work, job, lambda lane: pending(lane, 1, waiting))
-    sender = Sender(work, stream, job.scope, final=bool(job.args.get("final")), may_leave_off=True)
+    # In a serial stream nobody waits for another and so comes out of turn: the second pass names what was missing.
+    final = bool(job.args.get("final")) or stream.name in work.target.serial
+    sender = Sender(work, stream, job.scope, final=final, may_leave_off=True)
     moved = sender.send(records)
     last = sender.left_off_at or records[-1]
     return [part for lane in lanes.further(job, last, moved) for part in lanes.shared(work, lane)]

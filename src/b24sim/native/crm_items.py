@@ -110,6 +110,7 @@ def _imported(context: Context, items: BoxItems, fields: Row, original: bool) ->
 def _put_new(context: Context, items: BoxItems, sent: Sent) -> int:
     fields = _without_switched_off(context, items, sent_fields(context, items, sent.fields, sent.original))
     blank = items.ordinary(0)
+    blank |= {name: None for name in _switched_off(context, items) if name in blank and blank[name] != []}
     row = blank | {"assignedById": context.caller.user} | fields
     row |= {name: value for name, value in sent.history.items() if name in blank}
     if "fm" in row:
@@ -163,13 +164,18 @@ def _placed(context: Context, items: BoxItems, row: Row) -> Row:
 
 
 def _without_switched_off(context: Context, items: BoxItems, row: Row) -> Row:
+    off = _switched_off(context, items)
+    return {name: value for name, value in row.items() if name not in off}
+
+
+def _switched_off(context: Context, items: BoxItems) -> set[str]:
+    """Such fields are there all the same, and empty."""
     crm = context.portal.company.crm
     smart = crm.smart(items.entity_type_id)
     if smart is None:
-        return row
+        return set()
     switches = crm.types.row(smart.id)
-    off = {name for switch, names in SWITCHED.items() if switches[switch] != "Y" for name in names}
-    return {name: value for name, value in row.items() if name not in off}
+    return {name for switch, names in SWITCHED.items() if switches[switch] != "Y" for name in names}
 
 
 def _changed_multifields(context: Context, known: list[Row], asked: Any) -> list[Row]:

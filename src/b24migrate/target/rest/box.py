@@ -13,11 +13,11 @@ from b24migrate.bitrix.batch import Batcher
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.download import Downloads
 from b24migrate.errors import Permanent
-from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, Store
+from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, RegisterRow, Store
 from b24migrate.records import Args, Json
 
 PAGE = 50
-KEPT_S = 10.0
+KEPT_S = 1.0
 One = TypeVar("One")
 
 
@@ -49,6 +49,18 @@ class Box:
         """Many at once; None for each that is refused."""
         return [None if refused(answer) else decoded(answer) for answer in self.answers(commands)]
 
+    def lists(self, commands: Sequence[Command], *path: str) -> list[list[Args]]:
+        """The rows of many lists, each with all its pages; none where the box refuses."""
+        found: list[list[Args]] = []
+        for command, answer in zip(commands, self.answers(commands), strict=True):
+            if refused(answer):
+                found.append([])
+            elif answer.next:
+                found.append(list(self.pages(command.method, command.params, *path)))
+            else:
+                found.append(list(inside(decoded(answer), *path)))
+        return found
+
     def answers(self, commands: Sequence[Command]) -> list[Answer]:
         return self._batcher.run(commands) if commands else []
 
@@ -79,11 +91,16 @@ class Box:
 
     def custom_types(self, stream: str) -> dict[str, str]:
         """The target's code of each custom field that was made, and its type."""
-        return self.kept(f"custom {stream}", lambda: self._custom_types(stream))
+        known = self._custom_fields(stream)
+        return {str(row.values["TargetField"]): str(row.values["Type"]) for row in known if row.values["TargetField"]}
 
-    def _custom_types(self, stream: str) -> dict[str, str]:
-        rows = self.store.rows(CUSTOM_FIELDS, partition=stream)
-        return {str(row.values["TargetField"]): str(row.values["Type"]) for row in rows if row.values["TargetField"]}
+    def codes_of(self, stream: str, kind: str) -> frozenset[str]:
+        """What fields of this type are called, on the source or here."""
+        known = [row for row in self._custom_fields(stream) if row.values["Type"] == kind]
+        return frozenset({row.key for row in known} | {str(row.values["TargetField"] or row.key) for row in known})
+
+    def _custom_fields(self, stream: str) -> list[RegisterRow]:
+        return self.kept(f"custom {stream}", lambda: self.store.rows(CUSTOM_FIELDS, partition=stream))
 
 
 def decoded(answer: Answer) -> Json:

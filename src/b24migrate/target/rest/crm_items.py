@@ -21,10 +21,11 @@ NAMES = {"useOriginalUfNames": "Y"}
 class Kind:
     """A kind of CRM record: a number that every portal has, or of a smart process the item's own."""
 
-    def __init__(self, stream: str, number: str = "", rows: str = "") -> None:
+    def __init__(self, stream: str, number: str = "", rows: str = "", *, numbered_from: int = 1) -> None:
         self.stream = stream
         self.number = number
         self._rows = rows
+        self._first_pipeline = numbered_from  # below it there is no pipeline, only the way to say so
 
     def of(self, item: Item) -> str:
         return self.number or str(item.fields["entityTypeId"])
@@ -93,6 +94,8 @@ class Kind:
         there = self._rows_of(box, {"": known}).get(known.target_id, {})
         fields = {**crm_rows.sent(box, self.stream, item.fields), **self.stamp(item.key)}
         fields |= crm_rows.changed_multifields(item.fields, there)
+        if crm_rows.adds_up(item.fields):
+            fields.pop("opportunity", None)
         box.call("crm.item.update", {"entityTypeId": number, "id": known.target_id, **NAMES, "fields": fields})
         if "productRows" in item.fields and self.rows_of(number):
             (told,) = self._products(box, [known])
@@ -104,12 +107,16 @@ class Kind:
     def read(self, box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
         rows = self._rows_of(box, wanted)
         there = {key: one for key, one in wanted.items() if one.target_id in rows}
-        told = {key: crm_rows.told(box, self.stream, rows[one.target_id]) for key, one in there.items()}
+        told = {key: self._told(box, rows[one.target_id]) for key, one in there.items()}
         products = self._products(box, list(there.values()))
         return {
             key: {**told[key], "productRows": mine} if self.rows_of(str(one.trace)) else told[key]
             for (key, one), mine in zip(there.items(), products, strict=True)
         }
+
+    def _told(self, box: Box, row: Args) -> Args:
+        told = crm_rows.told(box, self.stream, row)
+        return told if int(told.get("categoryId") or 0) >= self._first_pipeline else {**told, "categoryId": None}
 
     def _rows_of(self, box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
         """Multifields come only when everything is asked for."""
@@ -127,10 +134,8 @@ class Kind:
             for one, kind in zip(wanted, kinds, strict=True)
             if kind
         ]
-        said = iter(box.questions(asked))
-        return [
-            [crm_rows.told_product(row) for row in inside(next(said), "productRows")] if kind else [] for kind in kinds
-        ]
+        said = iter(box.lists(asked, "productRows"))
+        return [[crm_rows.told_product(row) for row in next(said)] if kind else [] for kind in kinds]
 
     def delete(self, box: Box, known: Known) -> None:
         box.call("crm.item.delete", {"entityTypeId": known.trace, "id": known.target_id})
@@ -160,7 +165,7 @@ ITEMS = tuple(
         (
             Kind("crm_companies", "4"),
             Kind("crm_contacts", "3"),
-            Kind("crm_deals", "2", "D"),
+            Kind("crm_deals", "2", "D", numbered_from=0),
             Kind("crm_spitems"),
         ),
     )

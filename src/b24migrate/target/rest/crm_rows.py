@@ -31,9 +31,19 @@ _PRODUCT: dict[str, Callable[[Json], Json]] = {
 
 
 def sent(box: Box, stream: str, fields: Args) -> dict[str, Json]:
-    own = {name: value for name, value in fields.items() if name not in APART | STAMPS}
+    own = {name: value for name, value in fields.items() if name not in APART | STAMPS} | _first_first(fields)
     pictures = {name: list(box.file(str(fields[name]))) for name in PICTURES if fields.get(name)}
     return {**as_sent(box, stream, own), **pictures}
+
+
+def _first_first(fields: Args) -> dict[str, Json]:
+    """The one of several that counts is the first of them."""
+    pairs = ((fields.get(one), many) for one, many in (("companyId", "companyIds"), ("contactId", "contactIds")))
+    return {
+        many: [first, *(other for other in fields[many] if other != first)]
+        for first, many in pairs
+        if first and fields.get(many)
+    }
 
 
 def told(box: Box, stream: str, row: Args) -> dict[str, Json]:
@@ -48,7 +58,7 @@ def _told(name: str, value: Json) -> Json:
     if name in DAYS:
         return spelling.day(value)
     if name in FLAGS:
-        return spelling.flag(value)
+        return None if value is None else spelling.flag(value)
     if name in LISTS:
         return spelling.ids(value)
     if name in NUMBERS:
@@ -88,6 +98,11 @@ def changed_multifields(fields: Args, there: Args) -> dict[str, Json]:
 
 
 # ---------------------------------------------------------------- product rows
+
+
+def adds_up(fields: Args) -> bool:
+    """Whether the box makes the sum of the product rows itself."""
+    return bool(fields.get("productRows")) and not fields.get("isManualOpportunity")
 
 
 def product_row(row: Args) -> Args:

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from functools import partial
 
-from b24migrate.fidelity import Draft, Judge, Keeping, Rule
+from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
+from b24migrate.records import Json
 from b24migrate.target.rest.box import Box
 from b24migrate.target.rest.crm_times import changes, first_floor
 from b24migrate.target.rest.words import Rules
 
+LINK = re.compile(r"/(?:crm|company|workgroups|online)/|\[(?:CHAT|CONTEXT|DISK)", re.IGNORECASE)
 RAISED = "The box takes no record to be older than the one before it; an earlier time is raised to that."
-CHANGED = "The box takes the time of the move where product rows are written after the record; an earlier one is raised."
-MOVER = "Whoever writes product rows counts as the last who changed the record: the owner of the webhook."
+CHANGED = (
+    "The box takes the time of the move where product rows are written after the record; an earlier one is raised."
+)
+MOVER = "Where something is written after the record itself, the owner of the webhook counts as who changed it last."
 STAMPED = "The source's number is kept there, so that nothing arrives twice."
 SUM = "The box adds up the product rows itself, unless the sum was given by hand."
+NOUGHT = "Where nothing is known of the revenue, the box says that it is nought."
 COPIED = "The file arrives as a copy with a number of its own."
 
 
 def has_rows(draft: Draft) -> bool:
     return bool(draft.get("productRows"))
+
+
+def comes_later(draft: Draft, codes: Collection[str]) -> bool:
+    """Whether it may name a record that arrives after it, so that it is changed once more."""
+    filled = ((name, value) for name, value in draft.items() if value not in EMPTY)
+    return any(name in codes or name.startswith("parentId") or _names_records(value) for name, value in filled)
+
+
+def _names_records(value: Json) -> bool:
+    return isinstance(value, str) and LINK.search(value) is not None
+
+
+def holds_files(draft: Draft) -> bool:
+    """Files of custom fields are maps with links in them."""
+    custom = (value for name, value in draft.items() if name.startswith("UF_"))
+    parts = (part for value in custom for part in (value if isinstance(value, list) else [value]))
+    return any(isinstance(part, dict) and "id" in part for part in parts)
 
 
 def another_sum(draft: Draft) -> bool:
@@ -39,20 +62,23 @@ def rules_of(stream: str, number: str) -> Rules:
 
         def changed_later() -> Judge:
             early = too_early("updatedTime")
-            return lambda draft: early(draft) | has_rows(draft)
+            return lambda draft: early(draft) | later(draft)
+
+        def later(draft: Draft) -> bool:
+            return has_rows(draft) or comes_later(draft, box.codes_of(stream, "crm"))
 
         lost = Keeping.APPROXIMATED
-        found = [
+        return [
             Rule(stream, "createdTime", lost, RAISED, running=partial(too_early, "createdTime")),
             Rule(stream, "movedTime", lost, RAISED, running=partial(too_early, "movedTime")),
             Rule(stream, "updatedTime", lost, CHANGED, running=changed_later),
-            Rule(stream, "updatedBy", lost, MOVER, has_rows),
+            Rule(stream, "updatedBy", lost, MOVER, later),
             Rule(stream, "opportunity", lost, SUM, another_sum),
             *(Rule(stream, name, Keeping.TRANSFORMED, STAMPED, partial(told, name)) for name in stamps(number)),
             *(Rule(stream, name, Keeping.TRANSFORMED, COPIED) for name in ("logo", "photo")),
+            Rule(stream, "revenue", lost, NOUGHT, lambda draft: "revenue" in draft and draft["revenue"] is None),
+            Rule(stream, "UF_*", Keeping.TRANSFORMED, COPIED, holds_files),
         ]
-        files = [code for code, kind in box.custom_types(stream).items() if kind == "file"]
-        return [*found, *(Rule(stream, code, Keeping.TRANSFORMED, COPIED) for code in files)]
 
     return rules
 
