@@ -1,16 +1,15 @@
-"""A door before a box that PHP serves: misfortune strikes here as it does before a simulated one, and every item that
-goes through is watched as there. `python -m tests.front_door URL` is one in a process of its own."""
+"""A door before a box that PHP serves: misfortune strikes here as it does before a simulated one. `python -m tests.front_door URL` is one in a process of its own."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import glob
 import json
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from threading import Lock
 from typing import Any
 
 import urllib3
@@ -21,7 +20,6 @@ from b24sim.clock import RunningClock
 from b24sim.errors import RestError
 from b24sim.http import BAD_GATEWAY, Scope
 from b24sim.imports import Imports
-from b24sim.imports.kinds import ItemFault
 from b24sim.phpjson import encode
 from b24sim.portal import Portal
 from b24sim.request import Address
@@ -36,32 +34,23 @@ class Behind(Imports):
     def __init__(self, box: Served) -> None:
         super().__init__(now=lambda: datetime.now(UTC))
         self.box = box
-        self._mine, self._made = Lock(), set[str]()
+
+    @property
+    def order_violations(self) -> int:
+        return int(self.box.ask("watch")["order_violations"])
+
+    @property
+    def digest_mismatches(self) -> int:
+        return int(self.box.ask("watch")["digest_mismatches"])
 
     def rows(self, stream: str) -> Mapping[str, Mapping[str, object]]:
         return dict(self.box.ask("rows", stream=stream))
 
     def dump(self, stream: str) -> list[dict[str, object]]:
-        return [{"imported_at": "", **row} for row in self.box.ask("dump", stream=stream)]
+        return list(self.box.ask("dump", stream=stream))
 
-    def saw(self, body: Json, answers: list[Json]) -> None:
-        """A call with items has been answered."""
-        told = {answer["key"]: answer for answer in answers}
-        with self._mine:
-            self._watch.next_call()
-            for item in body["items"]:
-                self._watch.digest(item["digest"], item["fields"])
-                self._judge(body["stream"], item, told[item["key"]])
-
-    def _judge(self, stream: str, item: Json, answer: Json) -> None:
-        key = item["key"]
-        if answer["status"] == "created":
-            self._watch.created(stream, key, item["fields"])
-            self._made.add(key)
-        if answer["status"] == "failed" and key not in self._made:
-            error = answer["error"]
-            fault = ItemFault(error["code"], error["field"], error["message"], retry=error["retry"])
-            self._watch.failed(stream, key, item["fields"], fault)
+    def fail_item(self, key_glob: str, code: str, retry: bool = False, times: int = 1) -> None:
+        self.box.tell("fail_item", {"glob": key_glob, "code": code, "retry": retry, "times": times})
 
 
 class FrontDoor(App):
@@ -74,40 +63,25 @@ class FrontDoor(App):
             self.portal.authorize(address)
         except RestError as refusal:
             return refusal.status, encode(refusal.body())
-        if not address.method.endswith(".batch"):
-            return await self._forward(address.method, body)
-        told = json.loads(body)
-        refused = {answer["key"]: answer for answer in self._refusals(address.method, told["items"])}
-        if refused:
-            body = json.dumps(told | {"items": [one for one in told["items"] if one["key"] not in refused]}).encode()
-        status, answer = await self._forward(address.method, body)
-        if status != 200:
-            return status, answer
-        envelope = json.loads(answer)
-        envelope["result"]["items"] += refused.values()
-        self._behind.saw(told, envelope["result"]["items"])
-        return status, json.dumps(envelope).encode()
-
-    def _refusals(self, method: str, items: list[Json]) -> Iterator[Json]:
-        """Of single items, as the script of misfortunes wants it."""
-        for item in items:
-            if error := self.portal.faults.item_error(method, item["key"]):
-                self.portal.stats.faults["item"] += 1
-                why = error | {"field": None, "message": "scripted"}
-                yield {"key": item["key"], "status": "failed", "id": None, "ignored": [], "error": why}
-
-    async def _forward(self, method: str, body: bytes) -> tuple[int, bytes]:
-        """A box whose PHP is dead has a web server that says so."""
         try:
-            answer = await asyncio.to_thread(self._post, method, body)
-        except urllib3.exceptions.HTTPError:
+            answer = await asyncio.to_thread(self._post, address.method, body)
+        except (urllib3.exceptions.HTTPError, RuntimeError):
+            # A box whose PHP is dead has a web server that says so.
             self.portal.stats.faults["dead"] += 1
             return 502, BAD_GATEWAY
         return answer.status, answer.data
 
     def _post(self, method: str, body: bytes) -> urllib3.BaseHTTPResponse:
+        if method.endswith(".batch"):
+            self._strike_items(method, json.loads(body)["items"])
         url = self._behind.box.webhook + method
         return HTTP.request("POST", url, body=body, headers={"Content-Type": "application/json"})
+
+    def _strike_items(self, method: str, items: list[Json]) -> None:
+        for item in items:
+            if error := self.portal.faults.item_error(method, item["key"]):
+                self.portal.stats.faults["item"] += 1
+                self._behind.fail_item(glob.escape(item["key"]), error["code"], retry=error["retry"])
 
 
 @contextmanager

@@ -1,13 +1,6 @@
 """The module for the box, served by `php -S` on records in one SQLite file: it may be killed and started again.
 
-What is asked behind its back, of the control room in `box-module/tests/server.php` (JSON in, JSON out):
-
-    POST control/reset     {"limits"?, "timezone"?, "entities"?}: an empty box again
-    GET  control/rows      ?stream=: {id: fields}, imported or not; `files` too
-    GET  control/dump      ?stream=: [{key, id, digest, fields, created_count, updated_count, linked}]
-    GET  control/snapshot  everything it holds, without times of its own; one and the same for the same history
-    POST control/edit      {"stream", "id", "fields"}: somebody changes a record by hand
-    POST control/crash     {"at": name, "times": n}: the process dies at that point, n times; {} forgets them
+`box-module/tests/server.php` says what may be asked and arranged behind its back, in its control room.
 """
 
 from __future__ import annotations
@@ -76,8 +69,8 @@ class PhpBox(Served):
         environ = {
             **os.environ,
             "PHP_CLI_SERVER_WORKERS": str(HANDS),
-            "B24_BOX_FILE": str(self._file),
-            "B24_BOX_SECRET": SECRET,
+            "B24_DB": str(self._file),
+            "B24_SECRET": SECRET,
         }
         command = [*PHP, "-S", f"127.0.0.1:{self._port}", str(ROUTER)]
         with (self._file.parent / "php.log").open("ab") as said:

@@ -47,7 +47,7 @@ class Product(Client):
 
     def deletions(self, stream: str, keys: Sequence[str], *, dry_run: bool = False) -> list[JSON]:
         told = self.target.delete(ENTITY_OF[stream], stream, keys, dry_run=dry_run)
-        return [{**one._asdict(), "reason": one.reason or None} for one in told]
+        return [{"key": one.key, "status": one.status, "reason": one.reason or None} for one in told]
 
     def upload(self, key: str, data: bytes, name: str = "a.txt") -> str:
         file_id = self.target.put_file(key, name, len(data), sha256(data).hexdigest(), io.BytesIO(data))
