@@ -7,6 +7,7 @@ from b24sim.errors import RestError
 from b24sim.faults import Faults
 from b24sim.launch import launch
 from b24sim.limits import LeakyBucket, Operating
+from b24sim.native.task_habits import TaskHabits
 from b24sim.portal import Costs, Portal
 from b24sim.serve import Running, serve
 
@@ -23,6 +24,7 @@ __all__ = [
     "RestError",
     "Running",
     "RunningClock",
+    "TaskHabits",
     "launch",
     "serve",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 from b24sim.company.company import Company
 from b24sim.company.crm_fields import config_details
 from b24sim.company.crm_structure import category_row
+from b24sim.company.tasks_fields import TIMES
 from b24sim.dump_crm import item_fields
 from b24sim.native.ledger import Entry
 from b24sim.portal import Portal
@@ -18,15 +19,15 @@ Show = Callable[[Company, int], Row]
 def native(portal: Portal, kind: str = "") -> Row:
     """Of one kind, or of all. `made` above 1 means that the same record was written more than once."""
     entries = [entry for entry in portal.native.entries.values() if kind in {"", entry.kind}]
+    shows = SHOWS | {"messages": _messages(portal.company)}
     return {
-        "records": [_record(portal, entry) for entry in entries],
+        "records": [_record(portal, entry, shows.get(entry.kind)) for entry in entries],
         "noise": portal.native.noise(),
         "outbox": [asdict(noise) for noise in portal.native.outbox],
     }
 
 
-def _record(portal: Portal, entry: Entry) -> Row:
-    show = SHOWS.get(entry.kind)
+def _record(portal: Portal, entry: Entry, show: Show | None) -> Row:
     fields = show(portal.company, int(entry.number)) if show and not entry.deleted else None
     return {
         "kind": entry.kind, "id": entry.number, "stamp": entry.stamp, "by": entry.by, "at": entry.at,
@@ -69,6 +70,37 @@ def _type(company: Company, number: int) -> Row:
     return company.crm.types.row(number) | company.crm.relations(smart)
 
 
+def _task(company: Company, number: int) -> Row:
+    row = company.tasks.table.row(number)
+    times = {name: company.moments.iso(row[name]) for name in TIMES if row[name] is not None}
+    return shown(row) | times | {"TAGS": row["_TAGS"]}
+
+
+def _below_task(name: str, when: str) -> Show:
+    def show(company: Company, number: int) -> Row:
+        rows = getattr(company.tasks, name)
+        task, row = next((task, row) for task, items in rows.items() for row in items if row["ID"] == number)
+        at = None if row[when] is None else company.moments.iso(row[when])
+        return {**row, "TASK_ID": task, when: at}
+
+    return show
+
+
+def _chat(company: Company, number: int) -> Row:
+    chat = company.chats[number]
+    return {
+        "id": chat.id, "type": chat.type, "name": chat.name, "description": chat.description, "owner": chat.owner,
+        "users": chat.members, "managers": chat.managers, "entity_type": chat.entity_type, "entity_id": chat.entity_id,
+        "date_create": company.moments.iso(chat.started), "messages": len(chat),
+    }  # fmt: skip
+
+
+def _messages(company: Company) -> Show:
+    """Looked up once for all of them: there are many."""
+    rows = {row["id"]: row for chat in company.chats.values() for row in chat.added}
+    return lambda _company, number: rows.get(number, {})
+
+
 SHOWS: dict[str, Show] = {
     "users": _table("users"),
     "departments": _table("departments"),
@@ -78,4 +110,9 @@ SHOWS: dict[str, Show] = {
     "categories": _category,
     "fields": _field,
     "types": _type,
+    "tasks": _task,
+    "checklists": _below_task("own_checklists", "TOGGLED_DATE"),
+    "task_comments": _below_task("own_comments", "POST_DATE"),
+    "chats": _chat,
+    "task_chats": _chat,
 }

@@ -12,6 +12,7 @@ from b24sim.faults import Faults
 from b24sim.limits import LeakyBucket, Operating
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
+from b24sim.native.task_habits import TaskHabits
 from b24sim.portal import SMALL_COST_S, Costs, Portal
 
 CLOUD_OPERATING_S = 480.0
@@ -132,6 +133,12 @@ def _access(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="administrators cannot read chats of tasks they have no part in",
     )
+    group.add_argument(
+        "--task-chats", action="store_true", help="comments written to tasks of a box become messages of their chats"
+    )
+    group.add_argument(
+        "--no-task-dates", action="store_true", help="a box makes every task now, whatever dates are sent"
+    )
     group.add_argument("--without", metavar="METHODS", default="", help="methods it lacks, e.g. crm.item.list")
     group.add_argument("--many-owners", action="store_true", help="crm.item.productrow.list takes a list of owners")
     group.add_argument("--faults", metavar="FILE|JSON", help="a list of fault rules")
@@ -161,6 +168,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
         feed_habits=FeedHabits(options.old_feed, options.feed_cursor == "entry", options.comments_name == "entry"),
         latency_s=options.latency,
         admins_read_task_chats=not options.closed_task_chats,
+        task_habits=TaskHabits(options.task_chats, not options.no_task_dates),
     )
 
 

@@ -25,6 +25,7 @@ from b24sim.methods.system import ALL_SCOPES
 from b24sim.native import native_methods
 from b24sim.native.crm_box import furnish
 from b24sim.native.ledger import Ledger
+from b24sim.native.task_habits import TaskHabits
 from b24sim.phpjson import Parts
 from b24sim.registry import Registry
 from b24sim.request import Address, Params
@@ -79,6 +80,7 @@ class Portal:
         feed_habits: FeedHabits | None = None,
         latency_s: float = 0.0,
         admins_read_task_chats: bool = True,
+        task_habits: TaskHabits | None = None,
     ):
         self.is_box = role == "box"
         self.company = company or (Company.empty_box() if self.is_box else Company())
@@ -94,6 +96,7 @@ class Portal:
         self.listing_chats = listing_chats
         self.many_owners = many_owners
         self.feed_habits = feed_habits or FeedHabits()
+        self.task_habits = task_habits or TaskHabits()
         self.latency_s = latency_s
         self.stats = Stats()
         self.recent: dict[int, tuple[int, list[Chat]]] = {}

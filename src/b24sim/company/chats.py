@@ -53,6 +53,10 @@ class Chat:
     def __len__(self) -> int:
         return self.count + len(self.added)
 
+    def __bool__(self) -> bool:
+        """One in which nothing was said yet is a chat all the same."""
+        return True
+
     @property
     def type(self) -> str:
         return "sonetGroup" if self.entity_type == "SONET_GROUP" else TYPES.get(self.kind, "chat")

@@ -6,6 +6,7 @@ from b24sim.company import people as staff
 from b24sim.company.attachments import Attachment, Attachments, Family
 from b24sim.company.chats import PRIVATE, TASK, Chat, grow_chats
 from b24sim.company.crm import Crm
+from b24sim.company.drive import Drive
 from b24sim.company.feed import ALL, Feed, circles
 from b24sim.company.feed_files import FeedFiles
 from b24sim.company.feed_rows import FeedRows
@@ -41,6 +42,7 @@ class Company:
         self.correspondence = correspondence(self.plan, self.moments, grown, self.bots)
         self.crm = Crm(self.people)
         self.attachments = Attachments(self.plan.seed)
+        self.drive = Drive()
         self.tasks = Tasks(self)
         self.chats |= self.tasks.grow_chats()
         # Pictures that were sent to the portal, by kind and owner; others are drawn when they are asked for.
@@ -153,6 +155,8 @@ class Company:
 
     def file(self, number: int) -> tuple[File, Chat, int] | None:
         """A file with the chat and the place of the message it was sent in."""
+        if number in self.drive.files:
+            return self._shown_in_chat(number)
         found = self.correspondence.place_of_file(number)
         if found is None:
             return self.tasks.file_in_chat(number)
@@ -162,8 +166,16 @@ class Company:
 
     def drive_file(self, number: int) -> File | None:
         """A file by its id on the Drive, wherever it was put."""
+        if number in self.drive.files:
+            return self.drive.files[number].file
         found = self.file(number)
         return found[0] if found else self.attachments.file(number)
+
+    def _shown_in_chat(self, number: int) -> tuple[File, Chat, int] | None:
+        uploaded = self.drive.files[number]
+        chat = self.chats.get(uploaded.chat)
+        place = chat.place_of(uploaded.message) if chat else None
+        return (uploaded.file, chat, place) if chat and place is not None else None
 
     def _user(self, number: int) -> Row:
         return staff.user_row(self.people, number, self.portal_url)

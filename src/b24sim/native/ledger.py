@@ -26,7 +26,6 @@ FIRST = {
     "fields": 44_001,
     "options": 45_001,
     "crm_files": 460_000_001,
-    "disk": 470_001,
 }
 
 

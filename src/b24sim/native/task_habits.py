@@ -1,0 +1,12 @@
+"""How boxes differ in what they do with tasks."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TaskHabits:
+    """With `chats` comments are messages, as from tasks 25.700 on; `keeps_dates` is what kernels did until then,
+    and what nobody promises for later ones."""
+
+    chats: bool = False
+    keeps_dates: bool = True

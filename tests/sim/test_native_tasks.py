@@ -1,0 +1,123 @@
+"""A box takes tasks, checklists and comments by its own methods, with what each of them keeps."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.sim.calling import call, control, result
+
+from b24sim import ManualClock, Portal, Running, TaskHabits, serve
+
+OLD, LATER = "2021-03-01T10:00:00+03:00", "2021-04-01T10:00:00+03:00"
+CLOSED = {
+    "TITLE": "Prepare", "RESPONSIBLE_ID": 1, "CREATED_BY": 1, "CREATED_DATE": OLD, "CHANGED_DATE": LATER, "STATUS": 5,
+    "CLOSED_DATE": LATER, "CLOSED_BY": 1, "XML_ID": "src:8", "TAGS": ["a", "b"], "AUDITORS": [], "DEADLINE": LATER,
+}  # fmt: skip
+
+
+@pytest.fixture
+def with_chats() -> Iterator[Running]:
+    with serve(Portal(role="box", clock=ManualClock(), task_habits=TaskHabits(chats=True))) as running:
+        yield running
+
+
+def added(box: Running, **fields: Any) -> int:
+    return int(result(box, "tasks.task.add", {"fields": CLOSED | fields})["task"]["id"])
+
+
+def colleague(box: Running) -> int:
+    person = {"EMAIL": "c@company.example", "UF_DEPARTMENT": [1], "NAME": "C"}
+    return int(result(box, "user.add", person))
+
+
+def test_a_task_made_closed_keeps_its_dates_and_is_found_by_its_stamp(box: Running) -> None:
+    number = added(box, GUID="{mine}", ID=7)
+    body = {"filter": {"XML_ID": "src:8"}, "select": ["*", "TAGS"]}
+    task = result(box, "tasks.task.list", body)["tasks"][0]
+    assert (task["id"], task["createdDate"], task["closedDate"]) == (str(number), OLD, LATER)
+    assert (task["status"], task["xmlId"], task["deadline"]) == ("5", "src:8", LATER)
+    assert [tag["title"] for tag in task["tags"].values()] == ["a", "b"]
+    assert task["guid"] != "{mine}"
+
+
+def test_dates_are_lost_where_a_box_does_not_keep_them() -> None:
+    habits = TaskHabits(keeps_dates=False)
+    with serve(Portal(role="box", clock=ManualClock(), task_habits=habits)) as running:
+        task = result(running, "tasks.task.add", {"fields": CLOSED})["task"]
+        assert task["createdDate"] == task["closedDate"] == result(running, "server.time")
+        assert task["deadline"] == LATER
+
+
+@pytest.mark.parametrize("wrong", [{"TITLE": ""}, {"RESPONSIBLE_ID": 99}, {"STATUS": 9}, {"PARENT_ID": 5}])
+def test_a_task_that_makes_no_sense_is_refused(box: Running, wrong: dict[str, Any]) -> None:
+    reply = call(box, "tasks.task.add", {"fields": CLOSED | wrong})
+    assert (reply.status, reply.json["error"]) == (400, "ERROR_CORE")
+
+
+def test_a_change_of_status_is_the_callers_and_happens_now(box: Running) -> None:
+    number = added(box, STATUS=2, CLOSED_DATE=None)
+    body = {"taskId": number, "fields": {"STATUS": 5, "CLOSED_DATE": OLD}}
+    assert result(box, "tasks.task.update", body)["task"]["closedDate"] == result(box, "server.time")
+    later = {"taskId": number, "fields": {"CHANGED_DATE": OLD}}
+    assert result(box, "tasks.task.update", later)["task"]["changedDate"] == OLD
+
+
+def test_people_of_a_task_are_notified(box: Running) -> None:
+    other = colleague(box)
+    added(box, RESPONSIBLE_ID=other)
+    assert control(box, "native")["noise"] == {"invitation": 1, "notification": 1, "service comment": 1}
+
+
+def test_a_checklist_hangs_together_and_brings_its_members_into_the_task(box: Running) -> None:
+    task, other = added(box), colleague(box)
+    root = result(box, "task.checklistitem.add", {"TASKID": task, "FIELDS": {"TITLE": "List", "PARENT_ID": 0}})
+    fields = {"TITLE": "Item", "PARENT_ID": root, "IS_COMPLETE": "Y", "MEMBERS": {str(other): {"TYPE": "A"}}}
+    result(box, "task.checklistitem.add", {"TASKID": task, "FIELDS": fields})
+    stray = result(box, "task.checklistitem.add", {"TASKID": task, "FIELDS": {"TITLE": "Stray", "PARENT_ID": 5}})
+    items = result(box, "task.checklistitem.getlist", {"TASKID": task, "ORDER": {"ID": "asc"}})
+    assert [(i["TITLE"], i["PARENT_ID"]) for i in items] == [("List", 0), ("Item", str(root)), ("Stray", 0)]
+    assert (items[1]["TOGGLED_BY"], items[1]["TOGGLED_DATE"]) == ("1", result(box, "server.time"))
+    assert result(box, "tasks.task.get", {"taskId": task})["task"]["accomplices"] == [str(other)]
+    assert result(box, "task.checklistitem.delete", {"TASKID": task, "ITEMID": stray}) is True
+    assert call(box, "task.checklistitem.add", {"TASKID": task, "FIELDS": {}}).json["error"] == "ERROR_CORE"
+
+
+def test_a_comment_on_the_forum_keeps_author_and_date(box: Running) -> None:
+    task, other = added(box), colleague(box)
+    fields = {"POST_MESSAGE": "said", "AUTHOR_ID": other, "POST_DATE": OLD}
+    result(box, "task.commentitem.add", {"TASKID": task, "FIELDS": fields})
+    row = result(box, "task.commentitem.getlist", {"TASKID": task})[0]
+    assert (row["AUTHOR_ID"], row["POST_DATE"], row["POST_MESSAGE"]) == (str(other), OLD, "said")
+    assert result(box, "tasks.task.get", {"taskId": task})["task"]["commentsCount"] == "1"
+    missing = {"POST_MESSAGE": "x", "UF_FORUM_MESSAGE_DOC": ["n5"]}
+    assert call(box, "task.commentitem.add", {"TASKID": task, "FIELDS": missing}).json["error"] == "ERROR_CORE"
+
+
+def test_a_comment_in_a_chat_is_the_callers_and_said_now(with_chats: Running) -> None:
+    task, other = added(with_chats), colleague(with_chats)
+    fields = {"POST_MESSAGE": "said", "AUTHOR_ID": other, "POST_DATE": OLD}
+    result(with_chats, "task.commentitem.add", {"TASKID": task, "FIELDS": fields})
+    assert result(with_chats, "task.commentitem.getlist", {"TASKID": task}) == []
+    chat = result(with_chats, "im.chat.get", {"ENTITY_TYPE": "TASKS_TASK", "ENTITY_ID": str(task)})["ID"]
+    said = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "FIRST_ID": 0})["messages"]
+    assert [(m["author_id"], m["text"], m["date"]) for m in said] == [(1, "said", result(with_chats, "server.time"))]
+
+
+def test_custom_fields_of_tasks_are_of_four_types_only(box: Running) -> None:
+    field = {"USER_TYPE_ID": "string", "FIELD_NAME": "REVIEW", "EDIT_FORM_LABEL": {"ru": "Проверка"}}
+    assert result(box, "task.item.userfield.add", {"PARAMS": field}) > 0
+    assert call(box, "task.item.userfield.add", {"PARAMS": field | {"USER_TYPE_ID": "enumeration"}}).status == 400
+    codes = [row["FIELD_NAME"] for row in result(box, "task.item.userfield.getlist")]
+    assert codes[-1] == "UF_REVIEW"
+    number = added(box, UF_REVIEW="seen", UF_CRM_TASK=["D_5"])
+    task = result(box, "tasks.task.get", {"taskId": number, "select": ["ID", "UF_REVIEW", "UF_CRM_TASK"]})["task"]
+    assert (task["ufReview"], task["ufCrmTask"]) == ("seen", ["D_5"])
+
+
+def test_a_deleted_task_is_gone_with_all_below_it(box: Running) -> None:
+    task = added(box)
+    result(box, "task.checklistitem.add", {"TASKID": task, "FIELDS": {"TITLE": "List"}})
+    assert result(box, "tasks.task.delete", {"taskId": task}) == {"task": True}
+    assert result(box, "tasks.task.get", {"taskId": task}) == []
+    records = control(box, "native")["records"]
+    assert {(record["kind"], record["deleted"]) for record in records} == {("tasks", True), ("checklists", True)}
