@@ -107,6 +107,7 @@ REGISTERS = (
     HISTORY,
     OUTAGES,
     NATIVE,
+    KEPT,
 )
 
 
