@@ -9,7 +9,10 @@ use Bitrix\Tasks\Internals\Task\CheckList\MemberTable;
 use Bitrix\Tasks\Internals\Task\CheckListTable;
 use Bitrix\Tasks\Internals\Task\CheckListTreeTable;
 
-/** Checklists and their items: rows in the tables, since the kernel's own way comments on every one of them. */
+/**
+ * Checklists and their items: rows in the tables, since the kernel's own way comments on every one of them. That a list
+ * without items needs no place in the tree is to be checked on a real box.
+ */
 final class Checklists extends Gateway
 {
     private const FIELDS = [

@@ -8,7 +8,10 @@ use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Crm\Service\Container;
 use Bitrix\Crm\Service\Factory;
 
-/** Pipelines. A new one gets the kernel's own stages, to which those of the source are linked where they agree. */
+/**
+ * Pipelines. A new one gets the kernel's own stages, to which those of the source are linked where they agree; the others
+ * of them stay. Which it makes is to be checked on a real box.
+ */
 final class CrmCategories extends Gateway
 {
     public function find(array $values): ?string

@@ -82,6 +82,7 @@ final class CrmItems extends Gateway
         $this->launch(new QuietUpdate($item, $this->settings(), $factory->getFieldsCollection()));
     }
 
+    /** It may be in the recycle bin afterwards; to be checked on a real box. */
     public function delete(string $id): void
     {
         [$type, $own] = $this->parts($id);

@@ -6,7 +6,10 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Crm\Service\Container;
 
-/** Smart processes. Their id is the entityTypeId. To make one makes tables, which no transaction can hold. */
+/**
+ * Smart processes. Their id is the entityTypeId. To make one makes tables, which no transaction can hold. That a free
+ * entityTypeId of the source is taken as it is, is to be checked on a real box.
+ */
 final class CrmTypes extends Gateway
 {
     public function find(array $values): ?string

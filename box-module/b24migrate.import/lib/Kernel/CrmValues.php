@@ -60,6 +60,7 @@ final class CrmValues
             $this->setMultifields($item, $fields['fm'] ?? []);
         }
         if (array_key_exists('productRows', $fields) && $item->hasField('PRODUCT_ROWS')) {
+            // Whether two rows that are quite alike stay two is to be checked on a real box.
             $item->setProductRowsFromArrays(array_map(self::productRow(...), $fields['productRows'] ?? []));
         }
         foreach ($this->customRow($item, $factory, $fields) as $code => $value) {
@@ -108,7 +109,7 @@ final class CrmValues
         foreach ($wanted as $at => $one) {
             $list[$one['typeId']]["n$at"] = ['VALUE' => $one['value'], 'VALUE_TYPE' => $one['valueType'] ?? 'WORK'];
         }
-        // An empty collection: what is not in it goes when the item is saved.
+        // An empty collection: what is not in it goes when the item is saved; to be checked on a real box.
         $collection = new Collection();
         Assembler::updateCollectionByArray($collection, $list);
         $item->set('FM', $collection);
@@ -204,7 +205,7 @@ final class CrmValues
     private static function saved(Factory $factory, string $code, array $copy): int
     {
         $id = (int)\CFile::SaveFile($copy + ['MODULE_ID' => 'crm'], 'crm');
-        // Items refuse files that were not announced.
+        // Items refuse files that were not announced; how they are is to be checked on a real box.
         Container::getInstance()->getFileUploader()
             ->registerFileId($factory->getFieldsCollection()->getField($code), $id);
         return $id;

@@ -12,7 +12,8 @@ use Bitrix\Main\Loader;
 
 /**
  * What silent messages leave undone in their chats. Groups need nothing: whoever writes into one puts its dates back.
- * The place where the next call goes on is the stream and the place in its map.
+ * The place where the next call goes on is the stream and the place in its map. Whether chats of tasks belong among the
+ * recent ones is to be checked on a real box.
  */
 final class Finalizing
 {

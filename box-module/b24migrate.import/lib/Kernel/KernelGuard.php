@@ -8,7 +8,10 @@ use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\Guard;
 use Bitrix\Main\Application;
 
-/** Locks and transactions of the box's database. Both end with its connection, hence with a process that dies. */
+/**
+ * Locks and transactions of the box's database. Both end with its connection, hence with a process that dies; with
+ * persistent connections that is to be checked on a real box.
+ */
 final class KernelGuard implements Guard
 {
     public function alone(string $name, callable $work): mixed

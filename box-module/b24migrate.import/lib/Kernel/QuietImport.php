@@ -10,7 +10,8 @@ use Bitrix\Main\Type\DateTime;
 
 /**
  * The kernel's import of a CRM item, made without the actions that a factory would add (events, feed, notifications).
- * It runs no robots and no workflows. Its rule that items come in order of their creation is for people.
+ * It runs no robots and no workflows. Its rule that items come in order of their creation is for people. What it calls
+ * differs between versions of the CRM: to be checked on a real box.
  */
 final class QuietImport extends Import
 {

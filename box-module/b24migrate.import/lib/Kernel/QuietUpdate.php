@@ -7,7 +7,7 @@ namespace B24migrate\Import\Kernel;
 use Bitrix\Crm\Service\Operation\Update;
 use Bitrix\Main\Result;
 
-/** A change that nobody hears of, and that keeps the authors and times of the item as they are set. */
+/** A change that nobody hears of, and that keeps authors and times as they are set; to be checked on a real box. */
 final class QuietUpdate extends Update
 {
     public const SYSTEM_FIELDS = [

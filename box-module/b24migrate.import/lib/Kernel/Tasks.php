@@ -16,7 +16,8 @@ use Bitrix\Tasks\Internals\TaskTable;
 
 /**
  * Tasks, written below the kernel's own services: those notify, comment and log whatever they are told. So the dates of
- * a project do not limit the deadlines of its tasks either.
+ * a project do not limit the deadlines of its tasks either. That the card of such a task lacks nothing is to be checked
+ * on a real box.
  */
 final class Tasks extends Gateway
 {

@@ -79,7 +79,12 @@ final class Workflows extends Gateway
         \CBPWorkflowTemplateLoader::delete((int)$id);
     }
 
-    /** The kernel itself writes down the first administrator, now. @param array<string, mixed> $fields */
+    /**
+     * The kernel itself writes down the first administrator, now. That its table takes others is to be checked on a real
+     * box.
+     *
+     * @param array<string, mixed> $fields
+     */
     private function setAuthor(int $id, array $fields): void
     {
         $row = array_filter([
