@@ -134,7 +134,8 @@ class Sending:
     def _settled(self, item: Item, status: str) -> None:
         one = self._known[item.key]
         state = State.LINKED if one.state is State.LINKED else State.DONE
-        self._known[item.key] = self._done[item.key] = one._replace(state=state, digest=item.digest)
+        settled = one._replace(state=state, digest=item.digest, trace=self._writer.trace(item))
+        self._known[item.key] = self._done[item.key] = settled
         self._outcomes[item.key] = Outcome(item.key, status, one.target_id)
 
     # ------------------------------------------------------------ remembering

@@ -99,7 +99,21 @@ class RestTarget:
         return deleting.delete(self._box, self._memory, WRITERS[stream], keys, dry_run=dry_run)
 
     def finalize(self, after: str) -> str | None:
+        """Stream by stream and stretch by stretch; the cursor is `<stream>:<key>`."""
+        last = [writer for writer in WRITERS.values() if writer.at_last]
+        name, _, key = after.partition(":")
+        names = [writer.stream for writer in last]
+        for writer in last[names.index(name) if name in names else 0 :]:
+            for some in self._memory.walk(writer.stream, f"{writer.stream}:{key}" if key else ""):
+                self._put_right(writer, some)
+                return f"{writer.stream}:{some[-1].key}" if some else None
+            key = ""
         return None
+
+    def _put_right(self, writer: Writer, some: Sequence[Remembered]) -> None:
+        for few in by_the_dozen(one for one in some if one.target_id and one.state is State.DONE):
+            if writer.at_last:
+                writer.at_last(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
 
     def fidelity(self) -> list[Rule]:
         return [rule for writer in WRITERS.values() for rule in writer.rules(self._box)]

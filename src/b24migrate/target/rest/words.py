@@ -52,6 +52,8 @@ class Writer:
     needs: tuple[str, ...]  # the methods without which nothing of it can be written
     trace: Callable[[Item], Json] = lambda _: None  # what must be kept to find it when the answer gets lost
     finish: Update | None = None  # what completes a record once its id is known; may be repeated
+    # when everything has arrived: what later records have moved is put right
+    at_last: Callable[[Box, Mapping[str, Known]], None] | None = None
     delete: Delete | None = None
     stays: str = ""  # why it cannot be deleted
     restless: frozenset[str] = frozenset()  # fields that change without anybody changing the record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from b24migrate.target.rest import crm_structure, people
+from b24migrate.target.rest import crm_structure, people, task_talk, tasks
 from b24migrate.target.rest.crm_items import ITEMS
 from b24migrate.target.rest.words import Writer
 
@@ -15,5 +15,8 @@ WRITERS: dict[str, Writer] = {
         crm_structure.PIPELINES,
         crm_structure.STAGES,
         *ITEMS,
+        tasks.TASKS,
+        task_talk.CHECKLISTS,
+        task_talk.COMMENTS,
     )
 }

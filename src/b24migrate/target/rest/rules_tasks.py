@@ -1,0 +1,98 @@
+"""What a box does not keep of tasks when its own methods take them."""
+
+from __future__ import annotations
+
+from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
+from b24migrate.records import Json
+
+LONGEST_TITLE = 250
+STATUSES = ("2", "3", "4", "5", "6")
+PENDING, CLOSED = "2", "5"
+WORDLESS = "…"
+
+
+def known_status(value: Json) -> str:
+    """What a box refuses, or turns into it by itself, is a task that waits."""
+    return str(value) if str(value) in STATUSES else PENDING
+
+
+def said(text: Json) -> str:
+    """A comment without words is refused, even where it has files."""
+    return str(text) if str(text or "").strip() else WORDLESS
+
+
+def filled_unless_closed(name: str) -> Judge:
+    return lambda draft: draft.get(name) not in EMPTY and str(draft.get("status")) != CLOSED
+
+
+def toggled(name: str) -> Judge:
+    return lambda draft: draft.get(name) not in EMPTY or bool(draft.get("IS_COMPLETE"))
+
+
+def told(name: str) -> Judge:
+    return lambda draft: name in draft
+
+
+def wordless(draft: Draft) -> bool:
+    return said(draft.get("text")) != (draft.get("text") or "")
+
+
+TASKS = (
+    Rule(
+        "tasks",
+        "title",
+        Keeping.APPROXIMATED,
+        "A title is cut at 250 characters.",
+        lambda draft: len(str(draft.get("title") or "")) > LONGEST_TITLE,
+    ),
+    Rule(
+        "tasks",
+        "status",
+        Keeping.APPROXIMATED,
+        "States that a box no longer has, such as declined, become waiting.",
+        lambda draft: draft.get("status") not in (None, "", *STATUSES),
+    ),
+    Rule(
+        "tasks",
+        "changedBy",
+        Keeping.APPROXIMATED,
+        "The box takes who made the task, or the owner of the webhook, for the last who changed it.",
+    ),
+    Rule(
+        "tasks",
+        "xmlId",
+        Keeping.TRANSFORMED,
+        "The source's number is kept there, so that nothing arrives twice.",
+        told("xmlId"),
+    ),
+    *(
+        Rule("tasks", name, Keeping.LOST, "Only a closed task has been closed, to a box.", filled_unless_closed(name))
+        for name in ("closedDate", "closedBy")
+    ),
+)
+CHECKLISTS = (
+    Rule("task_checklists", "CREATED_BY", Keeping.LOST, "Items of checklists belong to the owner of the webhook."),
+    *(
+        Rule(
+            "task_checklists",
+            name,
+            Keeping.LOST,
+            "The box takes the owner of the webhook and the time of the move.",
+            toggled(name),
+        )
+        for name in ("TOGGLED_BY", "TOGGLED_DATE")
+    ),
+    Rule("task_checklists", "ATTACHMENTS", Keeping.LOST, "No method of a box attaches files to items of checklists."),
+)
+COMMENTS = (
+    Rule(
+        "task_comments",
+        "author_id",
+        Keeping.APPROXIMATED,
+        "What the portal itself said is said by the owner of the webhook.",
+        lambda draft: str(draft.get("author_id")) == "0",
+    ),
+    Rule(
+        "task_comments", "text", Keeping.APPROXIMATED, "A comment without words gets an ellipsis for a text.", wordless
+    ),
+)

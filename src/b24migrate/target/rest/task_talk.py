@@ -1,0 +1,178 @@
+"""Checklists and comments of tasks. No field of theirs takes a stamp: a lost one is known by all that was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from b24migrate.ports import Command
+from b24migrate.records import Args, Item, Json
+from b24migrate.target.rest import rules_tasks, spelling
+from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.making import one_by_one, unclaimed
+from b24migrate.target.rest.spelling import Column, columns
+from b24migrate.target.rest.words import Known, Writer
+
+# ---------------------------------------------------------------- checklists
+
+OF_ITEM = (
+    Column("TITLE", "TITLE"),
+    Column("PARENT_ID", "PARENT_ID", spelling.id_or_none, spelling.one_id),
+    Column("SORT_INDEX", "SORT_INDEX", lambda value: value or 0, spelling.whole),
+    *columns((("IS_COMPLETE", "IS_COMPLETE"), ("IS_IMPORTANT", "IS_IMPORTANT")), spelling.letter, spelling.flag),
+    Column("MEMBERS", "MEMBERS", lambda value: {str(one["ID"]): {"TYPE": one["TYPE"]} for one in value or ()}),
+)
+TOLD_ONLY = (
+    *columns((("CREATED_BY", "CREATED_BY"), ("TOGGLED_BY", "TOGGLED_BY")), spelling.as_it_is, spelling.one_id),
+    Column("TOGGLED_DATE", "TOGGLED_DATE", back=spelling.utc),
+)
+
+
+def item_params(item: Item) -> Args:
+    """By position: the task comes first."""
+    return {"TASKID": item.fields["TASK_ID"], "FIELDS": spelling.written(OF_ITEM, item.fields)}
+
+
+def update_item(box: Box, known: Known, item: Item) -> None:
+    fields = spelling.written(OF_ITEM, item.fields)
+    box.call("task.checklistitem.update", {"TASKID": known.trace["task"], "ITEMID": known.target_id, "FIELDS": fields})
+
+
+def items_of(box: Box, tasks: Sequence[str]) -> dict[str, list[Args]]:
+    asked = [Command("task.checklistitem.getlist", {"TASKID": task, "ORDER": {"ID": "asc"}}) for task in tasks]
+    return dict(zip(tasks, box.lists(asked), strict=True))
+
+
+def item_trace(item: Item) -> Args:
+    told = {name: item.fields.get(name) for name in ("TITLE", "PARENT_ID", "SORT_INDEX")}
+    return {"task": str(item.fields["TASK_ID"]), **told}
+
+
+def find_items(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    there = items_of(box, sorted({str(trace["task"]) for trace in begun.values()}))
+    return unclaimed(
+        box,
+        "task_checklists",
+        {
+            key: [str(row["ID"]) for row in there[str(trace["task"])] if _same_item(row, trace)]
+            for key, trace in begun.items()
+        },
+    )
+
+
+def _same_item(row: Args, trace: Args) -> bool:
+    told = spelling.told(OF_ITEM, row)
+    return all(told[name] == trace[name] for name in ("TITLE", "PARENT_ID")) and told["SORT_INDEX"] == (
+        trace["SORT_INDEX"] or 0
+    )
+
+
+def read_items(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    there = items_of(box, sorted({str(one.trace["task"]) for one in wanted.values()}))
+    rows = {(task, str(row["ID"])): row for task, listed in there.items() for row in listed}
+    places = {key: (str(one.trace["task"]), one.target_id) for key, one in wanted.items()}
+    return {key: told_item(rows[place], place[0]) for key, place in places.items() if place in rows}
+
+
+def told_item(row: Args, task: str) -> Args:
+    members = [{"ID": str(one["ID"]), "TYPE": one.get("TYPE")} for one in inside(row.get("MEMBERS"))]
+    told = spelling.told((*OF_ITEM, *TOLD_ONLY), row)
+    return {**told, "TASK_ID": task, "MEMBERS": members, "ATTACHMENTS": list(row.get("ATTACHMENTS") or ())}
+
+
+CHECKLISTS = Writer(
+    stream="task_checklists",
+    entity="tasks",
+    needs=("task.checklistitem.getlist", "task.checklistitem.add", "task.checklistitem.update"),
+    create=one_by_one("task.checklistitem.add", item_params),
+    trace=item_trace,
+    find=find_items,
+    update=update_item,
+    read=read_items,
+    delete=lambda box, known: box.call(
+        "task.checklistitem.delete", {"TASKID": known.trace["task"], "ITEMID": known.target_id}
+    ),
+    rules=lambda _: rules_tasks.CHECKLISTS,
+)
+
+
+# ---------------------------------------------------------------- comments
+
+
+def comment_params(item: Item) -> Args:
+    fields = item.fields
+    sent = {
+        "POST_MESSAGE": rules_tasks.said(fields.get("text")),
+        "AUTHOR_ID": fields.get("author_id") or 0,
+        "POST_DATE": fields.get("date"),
+        "UF_FORUM_MESSAGE_DOC": [f"n{one}" for one in fields.get("files") or ()],
+    }
+    return {"TASKID": fields["task_id"], "FIELDS": {name: value for name, value in sent.items() if value}}
+
+
+def update_comment(box: Box, known: Known, item: Item) -> None:
+    fields = {"POST_MESSAGE": rules_tasks.said(item.fields.get("text"))}
+    box.call("task.commentitem.update", {"TASKID": known.trace["task"], "ITEMID": known.target_id, "FIELDS": fields})
+
+
+def comments_of(box: Box, tasks: Sequence[str]) -> dict[str, list[Args]]:
+    asked = [
+        Command("task.commentitem.getlist", {"TASKID": task, "ORDER": {"ID": "asc"}, "FILTER": {">ID": 0}})
+        for task in tasks
+    ]
+    return dict(zip(tasks, box.lists(asked), strict=True))
+
+
+def comment_trace(item: Item) -> Args:
+    told = {name: item.fields.get(name) for name in ("author_id", "date")}
+    return {"task": str(item.fields["task_id"]), "text": rules_tasks.said(item.fields.get("text")), **told}
+
+
+def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    there = comments_of(box, sorted({str(trace["task"]) for trace in begun.values()}))
+    return unclaimed(
+        box,
+        "task_comments",
+        {
+            key: [str(row["ID"]) for row in there[str(trace["task"])] if _same_comment(box, row, trace)]
+            for key, trace in begun.items()
+        },
+    )
+
+
+def _same_comment(box: Box, row: Args, trace: Args) -> bool:
+    told = told_comment(row, str(trace["task"]))
+    author = box.owner if str(trace["author_id"]) == "0" else trace["author_id"]
+    return (told["author_id"], told["date"], told["text"]) == (author, trace["date"], trace["text"])
+
+
+def read_comments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    there = comments_of(box, sorted({str(one.trace["task"]) for one in wanted.values()}))
+    rows = {(task, str(row["ID"])): row for task, listed in there.items() for row in listed}
+    places = {key: (str(one.trace["task"]), one.target_id) for key, one in wanted.items()}
+    return {key: told_comment(rows[place], place[0]) for key, place in places.items() if place in rows}
+
+
+def told_comment(row: Args, task: str) -> Args:
+    return {
+        "task_id": task,
+        "author_id": spelling.one_id(row.get("AUTHOR_ID")),
+        "date": spelling.utc(row.get("POST_DATE")),
+        "text": row.get("POST_MESSAGE"),
+        "files": [str(one["FILE_ID"]) for one in inside(row.get("ATTACHED_OBJECTS"))],
+    }
+
+
+COMMENTS = Writer(
+    stream="task_comments",
+    entity="tasks",
+    needs=("task.commentitem.getlist", "task.commentitem.add"),
+    create=one_by_one("task.commentitem.add", comment_params),
+    trace=comment_trace,
+    find=find_comments,
+    update=update_comment,
+    read=read_comments,
+    delete=lambda box, known: box.call(
+        "task.commentitem.delete", {"TASKID": known.trace["task"], "ITEMID": known.target_id}
+    ),
+    rules=lambda _: rules_tasks.COMMENTS,
+)

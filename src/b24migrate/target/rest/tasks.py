@@ -1,0 +1,192 @@
+"""Tasks, as `tasks.task.*` takes them: closed ones are made closed, since closing forces time and person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from b24migrate.ports import Command
+from b24migrate.records import Args, Item, Json
+from b24migrate.target.rest import rules_tasks, spelling
+from b24migrate.target.rest.box import Box, by_the_dozen, inside
+from b24migrate.target.rest.custom import as_sent, as_told
+from b24migrate.target.rest.making import one_by_one
+from b24migrate.target.rest.spelling import Column, columns
+from b24migrate.target.rest.words import Known, Made, Writer, stamp
+
+LONGEST_TITLE = 250
+PEOPLE = (
+    ("createdBy", "CREATED_BY"),
+    ("responsibleId", "RESPONSIBLE_ID"),
+    ("changedBy", "CHANGED_BY"),
+    ("closedBy", "CLOSED_BY"),
+)
+TIMES = (
+    ("createdDate", "CREATED_DATE"),
+    ("changedDate", "CHANGED_DATE"),
+    ("closedDate", "CLOSED_DATE"),
+    ("dateStart", "DATE_START"),
+    ("deadline", "DEADLINE"),
+    ("startDatePlan", "START_DATE_PLAN"),
+    ("endDatePlan", "END_DATE_PLAN"),
+)
+FLAGS = (
+    ("allowTimeTracking", "ALLOW_TIME_TRACKING"),
+    ("taskControl", "TASK_CONTROL"),
+    ("matchWorkTime", "MATCH_WORK_TIME"),
+)
+OF_TASK = (
+    Column("title", "TITLE", lambda value: str(value or "")[:LONGEST_TITLE]),
+    Column("description", "DESCRIPTION", lambda value: value or ""),
+    Column("status", "STATUS", rules_tasks.known_status),
+    Column("priority", "PRIORITY"),
+    Column("mark", "MARK", lambda value: value or ""),
+    *columns(PEOPLE, spelling.as_it_is, spelling.one_id),
+    *columns((("accomplices", "ACCOMPLICES"), ("auditors", "AUDITORS")), lambda value: value or [], spelling.ids),
+    *columns((("groupId", "GROUP_ID"), ("parentId", "PARENT_ID")), spelling.id_or_none, spelling.one_id),
+    *columns(TIMES, lambda value: value or "", spelling.utc),
+    Column("timeEstimate", "TIME_ESTIMATE", lambda value: value or 0, spelling.whole),
+    *columns(FLAGS, spelling.letter, spelling.flag),
+    Column("tags", "TAGS", lambda value: value or []),
+    Column("ufCrmTask", "UF_CRM_TASK", lambda value: value or [], spelling.ids),
+)
+FILES = "ufTaskWebdavFiles"
+APART = frozenset({one.wire for one in OF_TASK} | {FILES, "xmlId"})
+SELECT = ["*", *(one.native for one in OF_TASK), "XML_ID", "UF_TASK_WEBDAV_FILES", "CHAT_ID"]
+
+
+def camel(name: str) -> str:
+    first, *others = name.lower().split("_")
+    return first + "".join(part.capitalize() for part in others)
+
+
+def task_fields(box: Box, item: Item) -> dict[str, Json]:
+    fields = item.fields
+    rest = {name: value for name, value in fields.items() if name not in APART}
+    sent = {**spelling.written(OF_TASK, fields), **as_sent(box, "tasks", rest), "XML_ID": stamp(item.key)}
+    if FILES in fields:
+        sent["UF_TASK_WEBDAV_FILES"] = [f"n{one}" for one in fields[FILES] or ()]
+    return sent
+
+
+def add_tasks(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    """With MATCH_WORK_TIME the box would move the deadline into working hours."""
+    return one_by_one(
+        "tasks.task.add",
+        lambda item: {"fields": {**task_fields(box, item), "MATCH_WORK_TIME": "N"}},
+        lambda said: str(said["task"]["id"]),
+    )(box, items)
+
+
+def finish_task(box: Box, known: Known, item: Item) -> None:
+    if item.fields.get("matchWorkTime"):
+        kept = {
+            "MATCH_WORK_TIME": "Y",
+            "CHANGED_DATE": item.fields.get("changedDate"),
+            "DEADLINE": item.fields.get("deadline"),
+        }
+        box.call("tasks.task.update", {"taskId": known.target_id, "fields": kept})
+
+
+def find_tasks(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    """Whether the box filters by that field is written nowhere, so what it says is looked at; the newest come first."""
+    found: dict[str, str] = {}
+    for keys in by_the_dozen(begun):
+        stamps = {stamp(key): key for key in keys}
+        asked = {"filter": {"XML_ID": list(stamps)}, "select": ["ID", "XML_ID"], "order": {"ID": "desc"}}
+        for row in inside(box.question("tasks.task.list", asked), "tasks"):
+            if str(row.get("xmlId")) in stamps:
+                found[stamps[str(row["xmlId"])]] = str(row["id"])
+    return found
+
+
+def update_task(box: Box, known: Known, item: Item) -> None:
+    box.call("tasks.task.update", {"taskId": known.target_id, "fields": task_fields(box, item)})
+
+
+# ---------------------------------------------------------------- reading
+
+
+def rows_of(box: Box, ids: Sequence[str]) -> dict[str, Args]:
+    names = [*SELECT, *box.custom_types("tasks")]
+    asked = {"filter": {"ID": list(ids)}, "select": names, "order": {"ID": "asc"}}
+    return {str(row["id"]): row for row in box.pages("tasks.task.list", asked, "tasks")} if ids else {}
+
+
+def read_tasks(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    rows = rows_of(box, [one.target_id for one in wanted.values()])
+    objects = behind(box, [one for row in rows.values() for one in attachments(row)])
+    return {key: told_task(box, rows[one.target_id], objects) for key, one in wanted.items() if one.target_id in rows}
+
+
+def told_task(box: Box, row: Args, objects: Mapping[str, str]) -> Args:
+    upper = {one.native: row.get(camel(one.native)) for one in OF_TASK}
+    custom = {code: row.get(camel(code), row.get(code)) for code in box.custom_types("tasks")}
+    tags = [str(one.get("title")) for one in inside(row.get("tags"))]
+    files = [objects.get(one, one) for one in attachments(row)]
+    return {
+        **spelling.told(OF_TASK, upper),
+        **as_told(box, "tasks", custom),
+        "tags": tags,
+        FILES: files,
+        "xmlId": row.get("xmlId"),
+    }
+
+
+def attachments(row: Args) -> list[str]:
+    return [one.removeprefix("n") for one in spelling.ids(row.get(FILES))]
+
+
+def behind(box: Box, ids: Sequence[str]) -> dict[str, str]:
+    """The files of the Drive that attachments stand for."""
+    said = box.questions([Command("disk.attachedObject.get", {"id": one}) for one in ids])
+    return {one: str(about["OBJECT_ID"]) for one, about in zip(ids, said, strict=True) if about}
+
+
+# ---------------------------------------------------------------- at the end
+
+
+def what_moves(item: Item) -> Args:
+    """Checklists and comments move it, and their members join the task."""
+    return {name: item.fields.get(name) for name in ("changedDate", "accomplices", "auditors")}
+
+
+def restore(box: Box, some: Mapping[str, Known]) -> None:
+    """What came after a task is no change of the task."""
+    rows = rows_of(box, [one.target_id for one in some.values()])
+    for one in some.values():
+        row = rows.get(one.target_id)
+        if row is None or not isinstance(one.trace, Mapping) or not one.trace.get("changedDate"):
+            continue
+        there = {
+            "changedDate": spelling.utc(row.get("changedDate")),
+            "accomplices": spelling.ids(row.get("accomplices")),
+            "auditors": spelling.ids(row.get("auditors")),
+        }
+        moved = {
+            name for name in there if one.trace.get(name) is not None and _set(there[name]) != _set(one.trace[name])
+        }
+        if moved:
+            names = {*moved, "changedDate"}
+            fields = spelling.written(OF_TASK, {name: one.trace[name] for name in names})
+            box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields})
+
+
+def _set(value: Json) -> Json:
+    return sorted(value) if isinstance(value, list) else value
+
+
+TASKS = Writer(
+    stream="tasks",
+    entity="tasks",
+    needs=("tasks.task.list", "tasks.task.add", "tasks.task.update"),
+    create=add_tasks,
+    trace=what_moves,
+    find=find_tasks,
+    finish=finish_task,
+    update=update_task,
+    read=read_tasks,
+    at_last=restore,
+    delete=lambda box, known: box.call("tasks.task.delete", {"taskId": known.target_id}),
+    restless=frozenset({"changedDate", "changedBy", "activityDate"}),
+    rules=lambda _: rules_tasks.TASKS,
+)
