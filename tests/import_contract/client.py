@@ -55,6 +55,10 @@ class Refused(Exception):
         self.code, self.status = code, status
 
 
+class Unanswered(Exception):
+    """Somebody spoke, but it was not the box."""
+
+
 class Client:
     """Every body is one that the test wrote, every answer as it came."""
 
@@ -69,6 +73,8 @@ class Client:
         answer = HTTP.request(
             "POST", self.server.webhook + method, body=body, headers={"Content-Type": "application/json"}
         )
+        if "json" not in answer.headers["Content-Type"]:
+            raise Unanswered(answer.status)
         told = answer.json()
         if "error" in told:
             raise Refused(told["error"], answer.status)

@@ -61,6 +61,14 @@ def product(request: pytest.FixtureRequest) -> Client:
 
 
 @pytest.fixture
+def php(request: pytest.FixtureRequest) -> servers.Php:
+    """For what can be arranged only where a box has a process that dies."""
+    server: servers.Php = request.getfixturevalue("php_server")
+    server.reset()
+    return server
+
+
+@pytest.fixture
 def sim(request: pytest.FixtureRequest) -> servers.Simulated:
     """For what only the simulator promises to those who test with it, and HTTP cannot say."""
     server: servers.Simulated = request.getfixturevalue("simulated_server")

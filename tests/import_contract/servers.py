@@ -114,6 +114,10 @@ class Php:
     def edit(self, stream: str, target_id: str, fields: Mapping[str, JSON]) -> None:
         self._box.tell("edit", {"stream": stream, "id": target_id, "fields": dict(fields)})
 
+    def die(self, at: str, times: int) -> None:
+        """So many calls end when they come to this point; what they did up to there is done."""
+        self._box.tell("crash", {"at": at, "times": times})
+
 
 @contextmanager
 def simulated() -> Iterator[Simulated]:

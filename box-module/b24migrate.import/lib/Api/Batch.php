@@ -101,8 +101,10 @@ final class Batch
         $known = array_intersect_key($fields, $kinds);
         $kept = array_diff_key($known, $this->losses);
         if ($entry?->id === null) {
-            $this->inspect($known, $kinds, null, []);
-            [$status, $id] = ['created', $this->create($key, $digest, $known, $kept)];
+            // what an attempt that died has left is this item itself, and no other that stands in its way
+            $left = $entry === null ? null : $this->hand->left($entry, $kept);
+            $this->inspect($known, $kinds, $left, []);
+            [$status, $id] = ['created', $this->create($key, $digest, $known, $kept, $left)];
         } elseif ($entry->digest === $digest) {
             [$status, $id] = ['unchanged', $this->hand->shown($entry)];
         } else {
@@ -128,11 +130,12 @@ final class Batch
      * @param array<string, mixed> $known
      * @param array<string, mixed> $kept what of it the box can keep
      */
-    private function create(string $key, string $digest, array $known, array $kept): ?string
+    private function create(string $key, string $digest, array $known, array $kept, ?string $left): ?string
     {
-        $found = $this->stream->linkedTo === null ? null : ($this->stream->linkedTo)($known, $this->sight);
+        $linked = $left === null ? $this->stream->linkedTo : null;
+        $found = $linked === null ? null : $linked($known, $this->sight);
         if ($found === null) {
-            return $this->hand->create($this->stream, $key, $digest, $kept);
+            return $this->hand->create($this->stream, $key, $digest, $kept, $left);
         }
         $filled = static fn (array $values) => array_filter($values, static fn ($value) => $value !== null);
         $blanks = array_diff_key($filled($kept), $filled($this->sight->read($this->stream->name, $found) ?? []));

@@ -20,10 +20,18 @@ interface Hand
     public function entries(array $keys): array;
 
     /**
+     * What an attempt that died has made for this intent, if it came so far.
+     *
      * @param array<string, mixed> $fields
+     */
+    public function left(Entry $intent, array $fields): ?string;
+
+    /**
+     * @param array<string, mixed> $fields
+     * @param ?string $left what an attempt that died has made: it is completed
      * @return ?string the id, null where it is only imagined
      */
-    public function create(Stream $stream, string $key, string $digest, array $fields): ?string;
+    public function create(Stream $stream, string $key, string $digest, array $fields, ?string $left): ?string;
 
     /**
      * The key stands for a record that the box had; it takes over what the record does not have yet.

@@ -32,7 +32,12 @@ final class Rehearsal implements Hand
         return $imagined + $this->box->map()->entries($keys);
     }
 
-    public function create(Stream $stream, string $key, string $digest, array $fields): ?string
+    public function left(Entry $intent, array $fields): ?string
+    {
+        return $this->box->records($intent->stream)->trace($intent->key, $fields);
+    }
+
+    public function create(Stream $stream, string $key, string $digest, array $fields, ?string $left): ?string
     {
         $this->unborn[$key] = true;
         return $this->imagine(new Entry($key, $stream->name, "unborn:$key", $digest), $fields);

@@ -26,6 +26,8 @@ final class Uploads
         $offset = $body->whole('offset');
         $done = $upload->done();
         if ($done !== null) {
+            // a call that died as soon as the file was there had no time for that
+            $box->shelf()->discard($upload->key);
             return $done;
         }
         $work = $offset === self::HOW_FAR ? $upload->soFar(...) : $upload->taking($body, $offset);

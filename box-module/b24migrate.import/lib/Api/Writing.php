@@ -33,12 +33,17 @@ final class Writing implements Hand
         return $entries;
     }
 
-    public function create(Stream $stream, string $key, string $digest, array $fields): string
+    public function left(Entry $intent, array $fields): ?string
+    {
+        return $this->box->records($intent->stream)->trace($intent->key, $fields);
+    }
+
+    public function create(Stream $stream, string $key, string $digest, array $fields, ?string $left): string
     {
         $records = $this->box->records($stream->name);
         $entry = fn (?string $id) => new Entry($key, $stream->name, $id, $digest, run: $this->run);
         if (!$records->atomic()) {
-            return $this->wrote($entry($this->createAfterIntent($records, $entry(null), $fields)));
+            return $this->wrote($entry($this->createAfterIntent($records, $entry(null), $fields, $left)));
         }
         return $this->box->guard()->together(fn () => $this->wrote($entry($records->create($key, $fields))));
     }
@@ -80,16 +85,9 @@ final class Writing implements Hand
         });
     }
 
-    /**
-     * An intent that is there already was left by an attempt that died: what it made is taken and completed.
-     *
-     * @param array<string, mixed> $fields
-     */
-    private function createAfterIntent(Records $records, Entry $intent, array $fields): string
+    /** @param array<string, mixed> $fields */
+    private function createAfterIntent(Records $records, Entry $intent, array $fields, ?string $left): string
     {
-        $left = isset($this->box->map()->entries([$intent->key])[$intent->key])
-            ? $records->trace($intent->key, $fields)
-            : null;
         $this->box->map()->put($intent);
         try {
             if ($left === null) {
