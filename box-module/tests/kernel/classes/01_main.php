@@ -1,0 +1,432 @@
+<?php
+
+// Module main: times, options, events, results, the ORM. Numbers in the names of these files only order them.
+
+declare(strict_types=1);
+
+namespace Bitrix\Main\Type {
+
+    class Date
+    {
+        protected function __construct(protected int $timestamp)
+        {
+        }
+
+        public static function createFromTimestamp(int $timestamp): static
+        {
+            return new static($timestamp);
+        }
+
+        public function getTimestamp(): int
+        {
+            return $this->timestamp;
+        }
+    }
+
+    class DateTime extends Date
+    {
+    }
+}
+
+namespace Bitrix\Main {
+
+    use B24migrate\Import\Tests\Kernel\FakeConnection;
+    use B24migrate\Import\Tests\Kernel\World;
+
+    class Error
+    {
+        public function __construct(private string $message)
+        {
+        }
+
+        public function getMessage(): string
+        {
+            return $this->message;
+        }
+    }
+
+    class Result
+    {
+        /** @var list<Error> */
+        private array $errors = [];
+
+        public function isSuccess(): bool
+        {
+            return $this->errors === [];
+        }
+
+        public function addError(Error $error): static
+        {
+            $this->errors[] = $error;
+            return $this;
+        }
+
+        /** @return list<string> */
+        public function getErrorMessages(): array
+        {
+            return array_map(fn(Error $error) => $error->getMessage(), $this->errors);
+        }
+    }
+
+    class EventResult
+    {
+        public const SUCCESS = 1;
+        public const ERROR = 2;
+
+        public function __construct(private int $type)
+        {
+        }
+
+        public function getType(): int
+        {
+            return $this->type;
+        }
+    }
+
+    class EventManager
+    {
+        private static ?self $instance = null;
+
+        public static function getInstance(): self
+        {
+            return self::$instance ??= new self();
+        }
+
+        public function addEventHandlerCompatible(string $module, string $event, callable $do, $file, int $sort): void
+        {
+            World::$handlers["$module/$event"][] = $do;
+        }
+
+        public function addEventHandler(string $module, string $event, callable $do, $file, int $sort): void
+        {
+            World::$handlers["$module/$event"][] = $do;
+        }
+
+        public function registerEventHandler(string ...$handler): void
+        {
+            World::call('registerEventHandler', $handler);
+        }
+
+        public function unRegisterEventHandler(string ...$handler): void
+        {
+            World::call('unRegisterEventHandler', $handler);
+        }
+
+        /** Whether some handler forbids it. */
+        public static function vetoed(string $event, array $fields): bool
+        {
+            foreach (World::$handlers[$event] ?? [] as $do) {
+                $said = $do($fields);
+                if ($said === false || $said instanceof EventResult && $said->getType() === EventResult::ERROR) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    class Loader
+    {
+        public static function includeModule(string $module): bool
+        {
+            return true;
+        }
+    }
+
+    class ModuleManager
+    {
+        public static function getVersion(string $module): string|false
+        {
+            return World::$versions[$module] ?? '25.0.0';
+        }
+
+        public static function isModuleInstalled(string $module): bool
+        {
+            return ($module === 'rest') !== isset(World::$tables['modules'][$module]);
+        }
+
+        public static function registerModule(string $module): void
+        {
+            World::call('registerModule', [$module]);
+            World::$tables['modules'][$module] = [];
+        }
+
+        public static function unRegisterModule(string $module): void
+        {
+            World::call('unRegisterModule', [$module]);
+            unset(World::$tables['modules'][$module]);
+        }
+    }
+
+    class Application
+    {
+        public static function getConnection(): FakeConnection
+        {
+            return new FakeConnection();
+        }
+
+        public static function getDocumentRoot(): string
+        {
+            return sys_get_temp_dir() . '/b24migrate-fake-root';
+        }
+    }
+}
+
+namespace Bitrix\Main\Config {
+
+    use B24migrate\Import\Tests\Kernel\World;
+
+    class Option
+    {
+        public static function get(string $module, string $name, mixed $default = ''): string
+        {
+            return World::$options[$module][$name] ?? (string)$default;
+        }
+
+        public static function set(string $module, string $name, string $value): void
+        {
+            World::$options[$module][$name] = $value;
+        }
+    }
+}
+
+namespace Bitrix\Main\ORM\Data {
+
+    use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\Result;
+
+    class AddResult extends Result
+    {
+        public function __construct(private int $id)
+        {
+        }
+
+        public function getId(): int
+        {
+            return $this->id;
+        }
+    }
+
+    /** Tables of the newer kernel. A fake of one names its rows in `World` and what they hold when nothing is said. */
+    abstract class DataManager
+    {
+        protected const TABLE = '';
+        protected const DEFAULTS = [];
+
+        /** @param array<string, mixed> $parameters */
+        public static function getList(array $parameters = []): Rows
+        {
+            $rows = Rows::matching(static::table(), $parameters['filter'] ?? []);
+            foreach (array_reverse($parameters['order'] ?? []) as $column => $way) {
+                $sign = strtoupper($way) === 'DESC' ? -1 : 1;
+                usort($rows, fn(array $a, array $b) => $sign * ($a[$column] <=> $b[$column]));
+            }
+            return Rows::of(array_slice($rows, 0, $parameters['limit'] ?? null), $parameters['select'] ?? []);
+        }
+
+        public static function getByPrimary(int|string $id): Rows
+        {
+            $row = World::$tables[static::table()][$id] ?? null;
+            return new Rows($row === null ? [] : [$row]);
+        }
+
+        public static function getCount(array $filter = []): int
+        {
+            return count(Rows::matching(static::table(), $filter));
+        }
+
+        public static function getEntity(): Entity
+        {
+            return new Entity(static::class);
+        }
+
+        /** A table of our own says itself how it is called; its rows have their first column for a number. */
+        protected static function table(): string
+        {
+            return static::TABLE ?: static::getTableName();
+        }
+
+        public static function add(array $row): AddResult
+        {
+            World::call(static::class . '::add', [$row]);
+            if (static::TABLE === '') {
+                World::$tables[static::table()][reset($row)] = $row;
+                return new AddResult(0);
+            }
+            return new AddResult(World::put(static::table(), $row + static::DEFAULTS));
+        }
+
+        public static function update(int|string $id, array $row): Result
+        {
+            World::call(static::class . '::update', [$id, $row]);
+            World::$tables[static::table()][$id] = $row + World::$tables[static::table()][$id];
+            return new Result();
+        }
+
+        public static function delete(int|string $id): Result
+        {
+            unset(World::$tables[static::table()][$id]);
+            return new Result();
+        }
+    }
+}
+
+namespace {
+
+    use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\World;
+
+    /** The site writes days first. */
+    function ConvertTimeStamp(int $timestamp, string $type = 'SHORT'): string
+    {
+        return date($type === 'FULL' ? 'd.m.Y H:i:s' : 'd.m.Y', $timestamp);
+    }
+
+    function MakeTimeStamp(string $text): int|false
+    {
+        $format = strlen($text) > 10 ? '!d.m.Y H:i:s' : '!d.m.Y';
+        $time = DateTimeImmutable::createFromFormat($format, $text);
+        return $time === false ? false : $time->getTimestamp();
+    }
+
+    class CTimeZone
+    {
+        public static int $disabled = 0;
+
+        public static function Disable(): void
+        {
+            self::$disabled++;
+        }
+
+        public static function Enable(): void
+        {
+            self::$disabled--;
+        }
+
+        public static function GetOffset(): int
+        {
+            return self::$disabled > 0 ? 0 : World::OFFSET_OF_CALLER;
+        }
+    }
+
+    class CSite
+    {
+        public static function GetDefSite(): string
+        {
+            return 's1';
+        }
+    }
+
+    class CFile
+    {
+        /** @return array<string, mixed>|null from a path or a number */
+        public static function MakeFileArray(int|string $from): ?array
+        {
+            if (is_int($from)) {
+                $row = World::row('blobs', $from);
+                $row = ['name' => $row['ORIGINAL_NAME'] ?? '', 'content' => $row['CONTENT'] ?? ''];
+                return $row + ['type' => 'x', 'external_id' => World::row('blobs', $from)['EXTERNAL_ID'] ?? ''];
+            }
+            return is_file($from) ? ['name' => basename($from), 'tmp_name' => $from, 'type' => 'x'] : null;
+        }
+
+        public static function SaveFile(array $file, string $folder): int
+        {
+            return World::put('blobs', [
+                'ORIGINAL_NAME' => $file['name'],
+                'CONTENT' => $file['content'] ?? file_get_contents($file['tmp_name']),
+                'EXTERNAL_ID' => $file['external_id'] ?? bin2hex(random_bytes(8)),
+            ]);
+        }
+
+        public static function GetFileArray(int $id): array|false
+        {
+            return World::row('blobs', $id) ?: false;
+        }
+
+        /** A column that owns a file: the array becomes a number, and the old one goes. */
+        public static function owned(mixed $value, mixed $old): mixed
+        {
+            if (!is_array($value)) {
+                return $value;
+            }
+            $gone = ($value['del'] ?? '') === 'Y' || isset($value['name']);
+            if ($gone && $old) {
+                unset(World::$tables['blobs'][(int)$old]);
+            }
+            return isset($value['name']) ? self::SaveFile($value, 'main') : ($gone ? null : $old);
+        }
+    }
+
+    class CIBlockSection
+    {
+        public string $LAST_ERROR = '';
+
+        public static function GetList(array $order, array $filter, $count = false, array $select = []): Rows
+        {
+            return Rows::of(Rows::matching('sections', $filter), $select);
+        }
+
+        public function Add(array $row): int|false
+        {
+            if (($row['NAME'] ?? '') === '') {
+                $this->LAST_ERROR = 'No name.<br>';
+                return false;
+            }
+            return World::put('sections', $row);
+        }
+
+        public function Update(int $id, array $row): bool
+        {
+            World::$tables['sections'][$id] = $row + World::row('sections', $id);
+            return true;
+        }
+
+        public static function Delete(int $id, $check = true): bool
+        {
+            unset(World::$tables['sections'][$id]);
+            return true;
+        }
+    }
+}
+
+namespace B24migrate\Import\Tests\Kernel {
+
+    class FakeDatabase
+    {
+        public function CharToDateFunction(string $text, string $format): string
+        {
+            return "date($text)";
+        }
+    }
+
+    class FakeApplication
+    {
+        private ?string $said = null;
+
+        public function say(string $message): void
+        {
+            $this->said = $message;
+        }
+
+        public function GetException(): ?object
+        {
+            return $this->said === null ? null : new class ($this->said) {
+                public function __construct(private string $said)
+                {
+                }
+
+                public function GetString(): string
+                {
+                    return $this->said;
+                }
+            };
+        }
+
+        public function ResetException(): void
+        {
+            $this->said = null;
+        }
+    }
+}

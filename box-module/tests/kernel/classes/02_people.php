@@ -1,0 +1,200 @@
+<?php
+
+// Users and their custom fields.
+
+declare(strict_types=1);
+
+namespace Bitrix\Main {
+
+    use Bitrix\Main\ORM\Data\DataManager;
+
+    class UserTable extends DataManager
+    {
+        protected const TABLE = 'users';
+    }
+}
+
+namespace {
+
+    use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\World;
+
+    class CUser
+    {
+        public string $LAST_ERROR = '';
+
+        public function GetID(): int
+        {
+            return 1;
+        }
+
+        public function Add(array $row): int|false
+        {
+            World::call('CUser::Add', [$row]);
+            foreach (['LOGIN', 'PASSWORD', 'EMAIL'] as $name) {
+                if (($row[$name] ?? '') === '') {
+                    $this->LAST_ERROR = "$name is missing.<br>";
+                    return false;
+                }
+            }
+            if (Rows::matching('users', ['LOGIN' => $row['LOGIN']]) !== []) {
+                $this->LAST_ERROR = 'A user with this login exists.<br>';
+                return false;
+            }
+            if (($row['CONFIRM_CODE'] ?? '') !== '') {
+                World::$noise[] = 'invitation';
+            } elseif (!defined('INTR_SKIP_EVENT_ADD')) {
+                World::$noise[] = 'a post about a new employee';
+            }
+            return World::put('users', self::columns($row, []) + ['DATE_REGISTER' => World::now()]);
+        }
+
+        public function Update(int $id, array $row): bool
+        {
+            World::$tables['users'][$id] = self::columns($row, World::row('users', $id)) + World::row('users', $id);
+            return true;
+        }
+
+        public static function Delete(int $id): bool
+        {
+            unset(World::$tables['users'][$id]);
+            return true;
+        }
+
+        private static function columns(array $row, array $old): array
+        {
+            foreach (['DATE_REGISTER', 'PERSONAL_BIRTHDAY'] as $name) {
+                if (array_key_exists($name, $row)) {
+                    $row[$name] = World::heard($row[$name]);
+                }
+            }
+            if (array_key_exists('PERSONAL_PHOTO', $row)) {
+                $row['PERSONAL_PHOTO'] = CFile::owned($row['PERSONAL_PHOTO'], $old['PERSONAL_PHOTO'] ?? null);
+            }
+            return $GLOBALS['USER_FIELD_MANAGER']->stored('USER', $row, $old);
+        }
+    }
+
+    class CIntranetInviteDialog
+    {
+        public static function getUserGroups(string $site, bool $extranet): array
+        {
+            return $extranet ? [15] : [11];
+        }
+    }
+
+    class CUserTypeEntity
+    {
+        public static function GetList(array $order, array $filter): Rows
+        {
+            return new Rows(Rows::matching('fields', $filter));
+        }
+
+        public function Add(array $row): int|false
+        {
+            if (World::$inTransaction) {
+                throw new LogicException('a change of a table commits the transaction of MySQL');
+            }
+            if (!str_starts_with($row['FIELD_NAME'], 'UF_') || strlen($row['FIELD_NAME']) > 50) {
+                $GLOBALS['APPLICATION']->say('<b>Wrong</b> name of a field');
+                return false;
+            }
+            return World::put('fields', $row);
+        }
+    }
+
+    class CUserFieldEnum
+    {
+        public static function GetList(array $order, array $filter): Rows
+        {
+            return new Rows(Rows::matching('options', $filter));
+        }
+
+        /** Adds what is new; what is not named stays. */
+        public function SetEnumValues(int $field, array $values): bool
+        {
+            foreach ($values as $key => $value) {
+                if (!str_starts_with((string)$key, 'n')) {
+                    throw new LogicException('the fake only adds');
+                }
+                $value['XML_ID'] = $value['XML_ID'] ?: md5($value['VALUE']);
+                World::put('options', ['USER_FIELD_ID' => $field] + $value);
+            }
+            return true;
+        }
+    }
+}
+
+namespace B24migrate\Import\Tests\Kernel {
+
+    class FakeFieldManager
+    {
+        private const TYPES = ['string', 'integer', 'double', 'boolean', 'date', 'datetime', 'enumeration', 'file'];
+
+        public function GetUserType(string $type): array|false
+        {
+            return in_array($type, self::TYPES, true) ? ['USER_TYPE_ID' => $type] : false;
+        }
+
+        public function GetUserFieldValue(string $entity, string $code, int $id): mixed
+        {
+            return World::$tables["uf:$entity"][$id][$code] ?? null;
+        }
+
+        /** What the columns of custom fields hold afterwards: times as objects, files as numbers. */
+        public function stored(string $entity, array $row, array $old): array
+        {
+            foreach (Rows::matching('fields', ['ENTITY_ID' => $entity]) as $field) {
+                $code = $field['FIELD_NAME'];
+                if (!array_key_exists($code, $row)) {
+                    continue;
+                }
+                $values = $field['MULTIPLE'] === 'Y' ? $row[$code] : [$row[$code]];
+                $values = array_map(fn($value) => match ($field['USER_TYPE_ID']) {
+                    'date', 'datetime' => World::heard($value),
+                    'file' => \CFile::owned($value, is_array($value) ? ($value['old_id'] ?? null) : null),
+                    default => $value,
+                }, $values);
+                $kept = array_values(array_filter($values, fn($value) => $value !== null));
+                $row[$code] = $field['MULTIPLE'] === 'Y' ? $kept : ($kept[0] ?? null);
+            }
+            return $row;
+        }
+
+        public function Update(string $entity, int $id, array $row, int $by = 0): void
+        {
+            $isNew = fn($value) => is_array($value) && preg_match('/^n\d/', (string)($value[0] ?? ''));
+            $files = array_filter($row, $isNew);
+            $this->attach($entity, $id, $files);
+            $old = World::$tables["uf:$entity"][$id] ?? [];
+            World::$tables["uf:$entity"][$id] = $this->stored($entity, array_diff_key($row, $files), $old) + $old;
+        }
+
+        /** @return array<string, array<string, mixed>> */
+        public function GetUserFields(string $entity, int $id): array
+        {
+            $fields = [];
+            foreach (World::$tables["uf:$entity"][$id] ?? [] as $code => $value) {
+                $fields[$code] = ['FIELD_NAME' => $code, 'VALUE' => $value];
+            }
+            return $fields;
+        }
+
+        /** `n<object>` becomes an attachment with a number of its own. */
+        public function attach(string $entity, int $id, array $row): void
+        {
+            foreach ($row as $code => $value) {
+                if (str_starts_with((string)$code, 'UF_')) {
+                    World::$tables["uf:$entity"][$id][$code] = is_array($value)
+                        ? array_map($this->attached(...), $value)
+                        : $value;
+                }
+            }
+        }
+
+        private function attached(string $value): int
+        {
+            return World::put('attached', ['OBJECT_ID' => (int)substr($value, 1)]);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+<?php
+
+// Module socialnetwork: groups, members, the log of the feed.
+
+declare(strict_types=1);
+
+namespace Bitrix\Socialnetwork {
+
+    use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\ORM\Data\AddResult;
+    use Bitrix\Main\ORM\Data\DataManager;
+    use Bitrix\Main\Result;
+
+    class WorkgroupTable extends DataManager
+    {
+        protected const TABLE = 'groups';
+
+        public static function add(array $row): AddResult
+        {
+            throw new \BadMethodCallException('not implemented');
+        }
+
+        public static function update(int|string $id, array $row): Result
+        {
+            throw new \BadMethodCallException('not implemented');
+        }
+    }
+
+    class UserToGroupTable extends WorkgroupTable
+    {
+        protected const TABLE = 'members';
+    }
+
+    class ComponentHelper
+    {
+        public static function getBlogPostSocNetPerms(array $of): array
+        {
+            return World::row('posts', $of['postId'])['SOCNET_RIGHTS'];
+        }
+
+        public static function notifyBlogPostCreated(): void
+        {
+            World::$noise[] = 'a notification about a post';
+        }
+    }
+}
+
+namespace {
+
+    use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\World;
+
+    const SONET_ROLES_OWNER = 'A';
+    const SONET_ROLES_MODERATOR = 'E';
+    const SONET_ROLES_USER = 'K';
+    const SONET_ENTITY_GROUP = 'G';
+    const SONET_ENTITY_USER = 'U';
+    const SONET_INITIATED_BY_USER = 'U';
+
+    class CSocNetGroup
+    {
+        private const TIMES = [
+            'DATE_CREATE', 'DATE_UPDATE', 'DATE_ACTIVITY', 'PROJECT_DATE_START', 'PROJECT_DATE_FINISH',
+        ];
+
+        public static function createGroup(int $owner, array $row, bool $subscribe = true): int|false
+        {
+            foreach (['NAME', 'SITE_ID', 'SUBJECT_ID', 'INITIATE_PERMS', 'SPAM_PERMS'] as $name) {
+                if (empty($row[$name])) {
+                    $GLOBALS['APPLICATION']->say("$name is empty");
+                    return false;
+                }
+            }
+            if ($subscribe) {
+                World::$noise[] = 'a subscription';
+            }
+            $row = ['OWNER_ID' => $owner, 'ACTIVE' => 'Y'] + self::columns($row, []);
+            $row += ['DATE_CREATE' => World::now(), 'DATE_UPDATE' => World::now(), 'DATE_ACTIVITY' => World::now()];
+            $id = World::put('groups', $row);
+            World::put('members', ['GROUP_ID' => $id, 'USER_ID' => $owner, 'ROLE' => 'A']);
+            return $id;
+        }
+
+        public static function Update(int $id, array $row, bool $subscribe = true, bool $clear = true): int|false
+        {
+            $old = World::row('groups', $id);
+            World::$tables['groups'][$id] = self::columns($row, $old) + ['DATE_UPDATE' => World::now()] + $old;
+            return $old === [] ? false : $id;
+        }
+
+        public static function Delete(int $id): bool
+        {
+            unset(World::$tables['groups'][$id]);
+            return true;
+        }
+
+        private static function columns(array $row, array $old): array
+        {
+            foreach (array_intersect(self::TIMES, array_keys($row)) as $name) {
+                $row[$name] = World::heard($row[$name]);
+            }
+            if (array_key_exists('IMAGE_ID', $row)) {
+                $row['IMAGE_ID'] = CFile::owned($row['IMAGE_ID'], $old['IMAGE_ID'] ?? null);
+            }
+            return $row;
+        }
+    }
+
+    class CSocNetGroupSubject
+    {
+        public static function GetList(array $order, array $filter): Rows
+        {
+            return new Rows(Rows::matching('subjects', $filter));
+        }
+
+        public static function Add(array $row): int
+        {
+            return World::put('subjects', $row);
+        }
+    }
+
+    class CSocNetFeatures
+    {
+        public static function SetFeature(string $type, int $id, string $feature, bool $active): void
+        {
+            World::$tables['groups'][$id]['FEATURES'][] = $feature;
+            World::$tables['groups'][$id]['DATE_UPDATE'] = World::now();
+        }
+    }
+
+    class CSocNetUserToGroup
+    {
+        /** Whatever dates it is given, they are now; so are those of the group. */
+        public static function Add(array $row): int
+        {
+            if (($row['SEND_MAIL'] ?? 'Y') !== 'N') {
+                World::$noise[] = 'a mail to a new member';
+            }
+            self::stir((int)$row['GROUP_ID']);
+            return World::put('members', ['DATE_CREATE' => World::now(), 'DATE_UPDATE' => World::now()] + $row);
+        }
+
+        public static function Update(int $id, array $row): int
+        {
+            self::stir((int)World::row('members', $id)['GROUP_ID']);
+            World::$tables['members'][$id] = $row + World::row('members', $id);
+            return $id;
+        }
+
+        public static function Delete(int $id, bool $tell = false): bool
+        {
+            unset(World::$tables['members'][$id]);
+            return true;
+        }
+
+        private static function stir(int $group): void
+        {
+            $dates = ['DATE_UPDATE' => World::now(), 'DATE_ACTIVITY' => World::now()];
+            World::$tables['groups'][$group] = $dates + World::row('groups', $group);
+        }
+    }
+
+    class CSocNetLog
+    {
+        public static function GetList(array $order, array $filter, $group = false, $nav = false, $select = []): Rows
+        {
+            return Rows::of(Rows::matching('log', $filter), $select);
+        }
+
+        public static function Add(array $row, bool $send = true): int
+        {
+            if ($send) {
+                World::$noise[] = 'an event of the feed';
+            }
+            // A plain LOG_UPDATE is dropped, only an expression is honoured.
+            unset($row['LOG_UPDATE']);
+            return World::put('log', $row + ['=LOG_DATE' => 'now', '=LOG_UPDATE' => 'now']);
+        }
+
+        public static function Update(int $id, array $row): int
+        {
+            unset($row['LOG_UPDATE']);
+            World::$tables['log'][$id] = $row + World::row('log', $id);
+            return $id;
+        }
+    }
+
+    class CSocNetLogRights
+    {
+        public static function Add(int $log, array $codes): void
+        {
+            World::put('log_rights', ['LOG_ID' => $log, 'CODES' => $codes]);
+        }
+
+        public static function DeleteByLogID(int $log): void
+        {
+            foreach (Rows::matching('log_rights', ['LOG_ID' => $log]) as $row) {
+                unset(World::$tables['log_rights'][$row['ID']]);
+            }
+        }
+    }
+
+    class CSocNetLogComments
+    {
+        public static function GetList(array $order, array $filter, $group = false, $nav = false, $select = []): Rows
+        {
+            return Rows::of(Rows::matching('log_comments', $filter), $select);
+        }
+
+        public static function Add(array $row, array $how = []): int
+        {
+            if (($how['SEND_EVENT'] ?? true) || ($how['SUBSCRIBE'] ?? true)) {
+                World::$noise[] = 'a notification about a comment';
+            }
+            if ($how['SET_LOG_UPDATE'] ?? true) {
+                World::$tables['log'][$row['LOG_ID']]['=LOG_UPDATE'] = 'now';
+            }
+            return World::put('log_comments', $row);
+        }
+
+        public static function Update(int $id, array $row): int
+        {
+            World::$tables['log_comments'][$id] = $row + World::row('log_comments', $id);
+            return $id;
+        }
+
+        public static function Delete(int $id): bool
+        {
+            unset(World::$tables['log_comments'][$id]);
+            return true;
+        }
+    }
+}

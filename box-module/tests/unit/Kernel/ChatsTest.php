@@ -1,0 +1,113 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Unit\Kernel;
+
+use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Port\Entry;
+use B24migrate\Import\Tests\Kernel\KernelCase;
+use B24migrate\Import\Tests\Kernel\World;
+
+final class ChatsTest extends KernelCase
+{
+    private string $ann;
+    private string $bob;
+
+    protected function setUp(): void
+    {
+        parent::setUp();
+        [$this->ann, $this->bob] = [$this->person('ann'), $this->person('bob')];
+    }
+
+    /** @param array<string, mixed> $more @return array<string, mixed> */
+    private function chat(array $more = []): array
+    {
+        return $more + [
+            'type' => 'chat',
+            'name' => 'Plans',
+            'description' => 'What we do',
+            'owner' => $this->ann,
+            'manager_list' => [$this->ann],
+            'users' => [$this->ann, $this->bob],
+            'date_create' => '2024-03-01T09:00:00Z',
+            'color' => '#df532d',
+            'avatar' => null,
+            'entity_type' => null,
+            'entity_id' => null,
+        ];
+    }
+
+    public function testAChatArrivesWithItsPeopleAndWithoutAGreeting(): void
+    {
+        $chat = $this->chat(['avatar' => $this->file('us.png')]);
+        $id = $this->made('chats', $chat);
+        self::assertHolds($chat, $this->now('chats', $id));
+        self::assertCount(2, World::$tables['relations'], 'the owner is there once');
+        self::assertArrayNotHasKey('messages', World::$tables);
+        self::assertSame('RED', World::row('chats', $id)['COLOR']);
+    }
+
+    public function testAChatWithoutANameStaysWithoutOne(): void
+    {
+        $id = $this->made('chats', $this->chat(['name' => null, 'owner' => null, 'manager_list' => []]));
+        self::assertHolds(['name' => null, 'owner' => null, 'manager_list' => []], $this->now('chats', $id));
+    }
+
+    public function testTwoPeopleHaveOneDialog(): void
+    {
+        $private = $this->chat(['type' => 'private', 'name' => null, 'description' => null, 'manager_list' => []]);
+        $id = $this->made('chats', $private);
+        self::assertHolds($private, $this->now('chats', $id));
+        self::assertSame($id, $this->made('chats', $private, 'source:chat:2'));
+        $this->expectException(ItemFault::class);
+        $this->made('chats', $this->chat(['type' => 'private', 'users' => ['1', $this->ann, $this->bob]]));
+    }
+
+    public function testTheChatThatTheBoxMadeForAGroupIsTakenOnce(): void
+    {
+        $own = World::put('chats', ['TYPE' => 'C', 'ENTITY_TYPE' => 'SONET_GROUP', 'ENTITY_ID' => '5', 'TITLE' => 'x',
+            'AUTHOR_ID' => 1, 'AVATAR' => null, 'COLOR' => '', 'DESCRIPTION' => '', 'DATE_CREATE' => World::now()]);
+        $chat = $this->chat(['type' => 'sonetGroup', 'entity_type' => 'SONET_GROUP', 'entity_id' => '5']);
+        $id = $this->made('chats', $chat);
+        self::assertSame((string)$own, $id);
+        self::assertHolds($chat, $this->now('chats', $id));
+        $this->box->map->put(new Entry('source:x:1', 'chats', $id, 'd'));
+        self::assertNotSame($id, $this->made('chats', $chat, 'source:chat:2'));
+    }
+
+    public function testAnUpdateSeatsExactlyThePeopleItNames(): void
+    {
+        $id = $this->made('chats', $this->chat());
+        $next = $this->chat(['users' => [$this->bob], 'manager_list' => [$this->bob], 'owner' => $this->bob]);
+        $this->records('chats')->update($id, $next);
+        self::assertHolds($next, $this->now('chats', $id));
+        $this->records('chats')->update($id, ['name' => 'Other']);
+        self::assertHolds(['name' => 'Other'] + $next, $this->now('chats', $id));
+    }
+
+    public function testWhenAllIsThereTheChatCountsAndHasBeenRead(): void
+    {
+        $id = $this->made('chats', $this->chat());
+        foreach (['one', 'two', 'three'] as $text) {
+            $message = ['chat_id' => $id, 'author_id' => $this->bob, 'date' => '2024-03-01T10:00:00Z', 'text' => $text];
+            $last = $this->made('chat_messages', $message, "source:chat:msg:$text");
+        }
+        self::assertSame('there are messages in it', $this->records('chats')->needed($id));
+        $this->records('chats')->settle($id);
+        $this->records('chats')->settle($id);
+        $counted = ['MESSAGE_COUNT' => 3, 'LAST_MESSAGE_ID' => (int)$last, 'USER_COUNT' => 2];
+        self::assertHolds($counted, World::row('chats', $id));
+        self::assertSame([(int)$last, (int)$last], array_column(World::$tables['relations'], 'LAST_ID'));
+        self::assertSame([(int)$id], array_values(array_unique(array_column(World::$tables['recents'], 'ENTITY_ID'))));
+    }
+
+    public function testADeletedChatLeavesNobodyBehind(): void
+    {
+        $id = $this->made('chats', $this->chat());
+        self::assertNull($this->records('chats')->needed($id));
+        $this->records('chats')->delete($id);
+        self::assertSame([], World::$tables['relations']);
+        self::assertFalse($this->records('chats')->has($id));
+    }
+}

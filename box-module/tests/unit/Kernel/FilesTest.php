@@ -1,0 +1,89 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Unit\Kernel;
+
+use B24migrate\Import\Kernel\KernelShelf;
+use B24migrate\Import\Tests\Kernel\KernelCase;
+use B24migrate\Import\Tests\Kernel\World;
+
+final class FilesTest extends KernelCase
+{
+    private const KEY = 'source:file:disk:5255';
+
+    public function testAnUploadGrowsAndEndsAsAFileOfTheBox(): void
+    {
+        $shelf = $this->box->shelf();
+        self::assertNull($shelf->upload(self::KEY));
+        $shelf->begin(self::KEY, 'план.pdf', 10, hash('sha256', '0123456789'));
+        $shelf->append(self::KEY, 0, '01234');
+        $shelf->append(self::KEY, 5, '56789');
+        self::assertSame(10, $shelf->upload(self::KEY)['received']);
+        self::assertSame(hash('sha256', '0123456789'), $shelf->sha256(self::KEY));
+        self::assertNull($shelf->trace(self::KEY));
+        $id = $shelf->keep(self::KEY);
+        self::assertSame($id, $shelf->trace(self::KEY), 'a call that died after this finds it again');
+        $shelf->discard(self::KEY);
+        self::assertNull($shelf->upload(self::KEY));
+        self::assertSame(['name' => 'план.pdf', 'size' => 10], $this->now('files', $id));
+    }
+
+    public function testBytesThatADeadCallLeftAreWrittenOver(): void
+    {
+        $shelf = $this->box->shelf();
+        $shelf->begin(self::KEY, 'a', 6, '');
+        $shelf->append(self::KEY, 0, 'abc');
+        // The next chunk reached the disk, and the note of it did not.
+        file_put_contents(glob($this->folder . '/*.part')[0], 'XYZXYZ', FILE_APPEND);
+        $again = new KernelShelf($this->folder);
+        self::assertSame(3, $again->upload(self::KEY)['received']);
+        $again->append(self::KEY, 3, 'def');
+        self::assertSame(hash('sha256', 'abcdef'), $again->sha256(self::KEY));
+    }
+
+    public function testAnUploadThatBeginsAnewForgetsWhatWasThere(): void
+    {
+        $shelf = $this->box->shelf();
+        $shelf->begin(self::KEY, 'a', 6, '');
+        $shelf->append(self::KEY, 0, 'abcdef');
+        $shelf->begin(self::KEY, 'a', 2, '');
+        self::assertSame(0, $shelf->upload(self::KEY)['received']);
+        $shelf->append(self::KEY, 0, 'xy');
+        self::assertSame(hash('sha256', 'xy'), $shelf->sha256(self::KEY));
+    }
+
+    public function testFilesOfTheSameNameKeepTheirNames(): void
+    {
+        $one = $this->file('photo.jpg', 'one');
+        $two = $this->file('photo.jpg', 'two');
+        self::assertNotSame($one, $two);
+        self::assertSame('photo.jpg', $this->now('files', $two)['name']);
+    }
+
+    public function testNobodyIsGivenRightsOnTheStorage(): void
+    {
+        $this->file();
+        $this->file('other.txt');
+        self::assertSame([[]], array_column(World::calls('Driver::addCommonStorage'), 1), 'made once, without rights');
+    }
+
+    public function testAnAttachedFileIsNeeded(): void
+    {
+        $id = $this->file();
+        self::assertNull($this->records('files')->needed($id));
+        World::put('attached', ['OBJECT_ID' => (int)$id]);
+        self::assertSame('it is attached to something', $this->records('files')->needed($id));
+        $this->records('files')->delete($id);
+        self::assertFalse($this->records('files')->has($id));
+    }
+
+    public function testTheFolderOfTheBoxHasANameThatNobodyCanGuess(): void
+    {
+        new KernelShelf();
+        $secret = World::$options['b24migrate.import']['shelf'];
+        new KernelShelf();
+        self::assertSame($secret, World::$options['b24migrate.import']['shelf']);
+        self::assertSame(32, strlen($secret));
+    }
+}

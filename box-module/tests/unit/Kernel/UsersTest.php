@@ -1,0 +1,118 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Unit\Kernel;
+
+use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Tests\Kernel\KernelCase;
+use B24migrate\Import\Tests\Kernel\World;
+
+final class UsersTest extends KernelCase
+{
+    private const ANN = [
+        'NAME' => 'Ann',
+        'LAST_NAME' => 'Lee',
+        'EMAIL' => 'ann@example.org',
+        'ACTIVE' => false,
+        'XML_ID' => '17',
+        'USER_TYPE' => 'employee',
+        'UF_DEPARTMENT' => ['1'],
+        'DATE_REGISTER' => '2019-07-01',
+        'PERSONAL_BIRTHDAY' => '1980-02-29',
+        'TIME_ZONE' => 'Europe/Riga',
+        'PERSONAL_CITY' => 'Riga',
+        'WORK_POSITION' => 'Engineer',
+    ];
+
+    public function testAUserArrivesAsItWas(): void
+    {
+        self::assertHolds(self::ANN, $this->now('users', $this->made('users', self::ANN)));
+    }
+
+    public function testNobodyIsInvitedAndEverybodyGetsAPasswordOfTheirOwn(): void
+    {
+        $this->made('users', self::ANN);
+        $this->person('bob');
+        [[$ann], [$bob]] = World::calls('CUser::Add');
+        self::assertSame('', $ann['CONFIRM_CODE']);
+        self::assertNotSame($ann['PASSWORD'], $bob['PASSWORD']);
+        self::assertGreaterThan(20, strlen($ann['PASSWORD']));
+    }
+
+    public function testWhoHasNoDepartmentIsAGuest(): void
+    {
+        $guest = $this->person('guest');
+        self::assertSame('extranet', $this->now('users', $guest)['USER_TYPE']);
+        self::assertSame([15], World::row('users', $guest)['GROUP_ID']);
+        $employee = $this->made('users', self::ANN);
+        self::assertSame([11], World::row('users', $employee)['GROUP_ID']);
+    }
+
+    public function testWhoWritesByMailStaysThat(): void
+    {
+        $id = $this->made('users', ['USER_TYPE' => 'email', 'UF_DEPARTMENT' => []] + self::ANN);
+        self::assertSame('email', $this->now('users', $id)['USER_TYPE']);
+    }
+
+    public function testAnAddressIsFoundWhateverItsCaseAndWithoutPatterns(): void
+    {
+        $id = $this->made('users', self::ANN);
+        self::assertSame($id, $this->records('users')->find(['EMAIL' => 'ANN@Example.ORG']));
+        self::assertNull($this->records('users')->find(['EMAIL' => '%@example.org']));
+        self::assertNull($this->records('users')->find(['EMAIL' => '']));
+    }
+
+    public function testAPhotoIsACopyThatKnowsItsOrigin(): void
+    {
+        $photo = $this->file('me.jpg', 'first');
+        $id = $this->made('users', ['PERSONAL_PHOTO' => $photo] + self::ANN);
+        self::assertSame($photo, $this->now('users', $id)['PERSONAL_PHOTO']);
+
+        $other = $this->file('me.jpg', 'second');
+        $this->records('users')->update($id, ['PERSONAL_PHOTO' => $other]);
+        self::assertSame($other, $this->now('users', $id)['PERSONAL_PHOTO']);
+        self::assertTrue($this->records('files')->has($photo), 'the file itself is still there');
+
+        $this->records('users')->update($id, ['PERSONAL_PHOTO' => null]);
+        self::assertNull($this->now('users', $id)['PERSONAL_PHOTO']);
+    }
+
+    public function testNullClearsAndTheRestStays(): void
+    {
+        $id = $this->made('users', self::ANN);
+        $this->records('users')->update($id, ['LAST_NAME' => null, 'PERSONAL_BIRTHDAY' => null]);
+        $expected = ['LAST_NAME' => null, 'PERSONAL_BIRTHDAY' => null] + self::ANN;
+        self::assertHolds($expected, $this->now('users', $id));
+    }
+
+    public function testTheWordsOfTheKernelAreToldWithoutItsMarkup(): void
+    {
+        $this->made('users', self::ANN);
+        $this->expectExceptionObject(new ItemFault('VALIDATION', null, 'A user with this login exists.'));
+        $this->made('users', self::ANN);
+    }
+
+    public function testWhoHasSignedInIsKept(): void
+    {
+        $id = $this->person();
+        self::assertNull($this->records('users')->needed($id));
+        World::$tables['users'][(int)$id]['LAST_LOGIN'] = World::now();
+        self::assertSame('the user has signed in', $this->records('users')->needed($id));
+        self::assertSame('it is the administrator', $this->records('users')->needed('1'));
+    }
+
+    public function testOnlyNumbersAreIds(): void
+    {
+        $id = $this->person();
+        self::assertTrue($this->records('users')->has($id));
+        self::assertFalse($this->records('users')->has("{$id}x"));
+    }
+
+    public function testADeletedUserIsGone(): void
+    {
+        $id = $this->person();
+        $this->records('users')->delete($id);
+        self::assertFalse($this->records('users')->has($id));
+    }
+}
