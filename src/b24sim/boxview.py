@@ -32,16 +32,16 @@ def refresh(company: Company, imports: Imports, native: Ledger) -> None:
     _departments(company, imports.rows("departments"))
     _users(company, imports.rows("users"), native.alive("users"))
     _groups(company, imports.rows("groups"), imports.rows("group_members"), native.alive("groups"))
-    _chats(
-        company,
-        imports.rows("chats"),
-        imports.rows("chat_messages"),
-        native.alive("chats") | native.alive("task_chats"),
-    )
+    _chats(company, imports.rows("chats"), imports.rows("chat_messages"), _chats_written(native))
     written = native.alive("fields")
     company.user_fields = [row for row in company.user_fields if int(row["ID"]) in written] + [
         _user_field(place, field) for place, field in enumerate(imports.custom_fields("users").values())
     ]
+
+
+def _chats_written(native: Ledger) -> set[int]:
+    kinds = ("chats", "task_chats", "group_chats", "private_chats")
+    return {number for kind in kinds for number in native.alive(kind)}
 
 
 def _as_imported(row: Row) -> Row:

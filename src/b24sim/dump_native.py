@@ -28,11 +28,20 @@ def native(portal: Portal, kind: str = "") -> Row:
 
 
 def _record(portal: Portal, entry: Entry, show: Show | None) -> Row:
-    fields = show(portal.company, int(entry.number)) if show and not entry.deleted else None
+    fields = None
+    if entry.kind == "group_members" and not entry.deleted:
+        fields = _member(portal.company, entry.number)
+    elif show and not entry.deleted:
+        fields = show(portal.company, int(entry.number))
     return {
         "kind": entry.kind, "id": entry.number, "stamp": entry.stamp, "by": entry.by, "at": entry.at,
         "made": portal.native.made(entry), "updates": entry.updates, "deleted": entry.deleted, "fields": fields,
     }  # fmt: skip
+
+
+def _member(company: Company, number: str) -> Row:
+    group, _, user = number.partition(":")
+    return {"GROUP_ID": group, "USER_ID": user, "ROLE": company.groups_by_id[int(group)].roles.get(int(user))}
 
 
 def _table(name: str) -> Show:
@@ -91,7 +100,7 @@ def _chat(company: Company, number: int) -> Row:
     return {
         "id": chat.id, "type": chat.type, "name": chat.name, "description": chat.description, "owner": chat.owner,
         "users": chat.members, "managers": chat.managers, "entity_type": chat.entity_type, "entity_id": chat.entity_id,
-        "date_create": company.moments.iso(chat.started), "messages": len(chat),
+        "date_create": company.moments.iso(chat.started), "messages": len(chat), "sees_from": chat.sees_from,
     }  # fmt: skip
 
 
@@ -115,4 +124,6 @@ SHOWS: dict[str, Show] = {
     "task_comments": _below_task("own_comments", "POST_DATE"),
     "chats": _chat,
     "task_chats": _chat,
+    "group_chats": _chat,
+    "private_chats": _chat,
 }

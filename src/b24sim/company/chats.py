@@ -47,6 +47,9 @@ class Chat:
     added: list[Row] = field(default_factory=list)
     edits: dict[int, Row] = field(default_factory=dict)
     extra: Row = field(default_factory=dict)
+    # Members who joined late and see only messages from such an id on.
+    sees_from: dict[int, int] = field(default_factory=dict)
+    pictured: bool = False
     # Writes the messages of chats that do not follow from chance alone.
     script: "Callable[[Chat, int], Row] | None" = None
 
@@ -67,7 +70,7 @@ class Chat:
 
     @property
     def has_avatar(self) -> bool:
-        return self.kind != PRIVATE and self.place % 7 == 3
+        return self.pictured or (self.kind != PRIVATE and self.place % 7 == 3)
 
     def id_at(self, place: int) -> int:
         """The id of the message at a place, ascending."""

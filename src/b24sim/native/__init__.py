@@ -2,6 +2,7 @@
 
 from b24sim.context import Method
 from b24sim.native import (
+    chats,
     checklists,
     crm_fields,
     crm_items,
@@ -9,6 +10,9 @@ from b24sim.native import (
     crm_structure,
     crm_types,
     departments,
+    group_members,
+    groups,
+    messages,
     task_comments,
     task_fields,
     tasks,
@@ -19,7 +23,8 @@ from b24sim.native import (
 PEOPLE = (users, departments, user_fields)
 CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products)
 TASKS = (tasks, checklists, task_comments, task_fields)
+TALK = (groups, group_members, chats, messages)
 
 
 def native_methods() -> list[Method]:
-    return [method for room in (*PEOPLE, *CRM, *TASKS) for method in room.METHODS]
+    return [method for room in (*PEOPLE, *CRM, *TASKS, *TALK) for method in room.METHODS]
