@@ -30,6 +30,15 @@ CHAPTER = Chapter(
             "Run `b24migrate doctor`, then try again.",
         ),
         Page(
+            "fidelity.accepted",
+            "Nobody has accepted what the box does not keep",
+            Again.STOPS,
+            "The target says that it does not keep some fields as they are, and nobody has accepted that yet, or the"
+            " list has grown since. Nothing was written to it.",
+            "See `b24migrate fidelity`. Accept it there with `--accept`, on the dashboard, or with"
+            " `b24migrate run --accept-fidelity`.",
+        ),
+        Page(
             "auth.cloud.ENTITY",
             "The webhook may not read this",
             Again.STOPS,

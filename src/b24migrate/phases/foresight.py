@@ -23,7 +23,8 @@ def register_of(fate: Fate) -> Register:
 
 class Foresight:
     """Of the records of one stream. A rule that depends on the records before cannot be asked about a single one: it
-    speaks for all of them. One without a field speaks for the whole record."""
+    speaks for all of them. One without a field is about the record as a whole, and explains no field's difference; that
+    it is lost explains that it is missing."""
 
     def __init__(self, work: Work, stream: Stream) -> None:
         self._stream = stream
@@ -59,13 +60,12 @@ class Foresight:
 
     def _judged(self, source_id: str, one: Compared, touching: Sequence[Rule]) -> Iterator[Finding]:
         own = [rule for rule in touching if rule.concerns(one.name)]
-        whole = [rule for rule in touching if not rule.field]
         values = (one.name, shown(one.expected), shown(one.actual))
         if one.outcome is Outcome.EQUAL:
             certain = [rule for rule in own if not rule.running]
             if certain and self._tells_spared and one.expected not in EMPTY:
                 yield Finding(self._stream.name, Fate.SPARED, source_id, *values, certain[0].reason)
-        elif own or (whole and one.outcome is Outcome.DIFFERS):
-            yield Finding(self._stream.name, Fate.FORESEEN, source_id, *values, (own or whole)[0].reason)
+        elif own:
+            yield Finding(self._stream.name, Fate.FORESEEN, source_id, *values, own[0].reason)
         elif one.outcome is Outcome.DIFFERS:
             yield Finding(self._stream.name, Fate.DIFFERS, source_id, *values)

@@ -17,6 +17,7 @@ from b24migrate.records import Fate, Finding, Job, Record, Row, Status
 from b24migrate.streams import Stream
 
 AT_ONCE = 100
+FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves behind of each stream
 
 
 def forget(work: Work, job: Job) -> Follow:
@@ -24,7 +25,7 @@ def forget(work: Work, job: Job) -> Follow:
     nobody may still be forgetting while another already finds."""
     entity = next(one for one in work.entities if one.name == job.args["entity"])
     for stream in entity.streams:
-        for register in (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED):
+        for register in FOUND:
             work.store.erase(register, f"{stream.name}:")
     return []
 
@@ -129,7 +130,7 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
         expected = composer.compose_seen(one, said).fields
         findings = foresight.findings(said, expected, found)
         record(work, findings)
-        if all(finding.fate in EXPECTED for finding in findings):
+        if found is not None and all(finding.fate in EXPECTED for finding in findings):
             equal.append((one.row_key, link.digest))
     remember(work, stream, sent[0][0].row_key, equal)
     work.store.add({f"match:{stream.name}": len(equal)})

@@ -85,6 +85,8 @@ def _tell(session: Session, file: Path, act: Callable[[], Made], said: str, *, a
     sums = totals(made)
     typer.echo(f"{said}, run {made.head.run}, from {made.head.source} to {made.head.target}.")
     typer.echo(f"  {sum(sums.values()):,} ids: " + ", ".join(f"{sums[name]:,} {WORDS[name]}" for name in WORDS))
+    if made.head.foreseen:
+        typer.echo(f"  {made.head.foreseen:,} fields differ as the target had announced: see `b24migrate fidelity`")
     typer.echo(f"  Root hash {made.root}")
 
 
@@ -98,4 +100,11 @@ def as_told(made: Made) -> dict[str, object]:
         one.stream: {name: getattr(one, name) for name in ("reported", "retrieved", *WORDS)} for one in head.streams
     }
     about = {"run": head.run, "made_at": head.made_at, "source": head.source, "target": head.target}
-    return {**about, "root": made.root, "lines": made.lines, "sums": totals(made), "streams": streams}
+    return {
+        **about,
+        "root": made.root,
+        "lines": made.lines,
+        "sums": totals(made),
+        "foreseen": head.foreseen,
+        "streams": streams,
+    }

@@ -12,6 +12,7 @@ import typer
 
 from b24migrate.errors import BadConfiguration, Stop
 from b24migrate.hosts.cli import endings
+from b24migrate.hosts.cli.accepting import consent
 from b24migrate.hosts.cli.opening import working
 from b24migrate.hosts.cli.progress import Display, display
 from b24migrate.hosts.cli.session import Session
@@ -35,6 +36,7 @@ def conduct(
     as_json: bool = False,
     metrics_port: int | None = None,
     verify_all: bool = False,
+    accept_fidelity: bool = False,
     **overrides: Mapping[str, Json],
 ) -> int:
     """Does `act` with the application and says how it ended; returns the exit code. With `as_json` the status is
@@ -43,6 +45,7 @@ def conduct(
     shown = display(session.redact, silent=as_json)
     try:
         with working(session, shown, verify_all=verify_all, **overrides) as app, served(app, metrics_port):
+            app.runner.consent = consent(given=accept_fidelity, silent=as_json)
             try:
                 ended = act(app, _ticker(app, shown))
                 foretold = _foretold(app) if ended else ""
@@ -78,9 +81,10 @@ def run_plan(entities: Sequence[str], phases: Sequence[str] = ()) -> Act:
 
 def told(app: App) -> Callable[[Diagnosis], None]:
     from b24migrate.events import Noted, tell
+    from b24migrate.pipeline.fidelity import GATE
 
     def say(diagnosis: Diagnosis) -> None:
-        for check in diagnosis.warnings:
+        for check in (one for one in diagnosis.warnings if one.gate != GATE):  # which is asked about
             tell(app.work.observers, Noted("warning", f"{check.message}. {check.fix}".strip(), check.entity))
 
     return say

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from b24migrate.hosts.cli.accepting import AcceptFidelity
 from b24migrate.hosts.cli.completing import entities, mini_tasks, phases
 from b24migrate.hosts.cli.session import Session
 
@@ -36,19 +37,28 @@ def run(
     as_json: AsJson = False,
     metrics_port: Port = None,
     full: Full = False,
+    accept_fidelity: AcceptFidelity = False,
 ) -> None:
     """Migrate: read, import, verify.
 
     Everything, or the named entities. Interrupted at any moment, the same command goes on where it stopped; nothing
-    is lost or doubled.
+    is lost or doubled. Where the target does not keep everything, it asks first (see `b24migrate fidelity`).
 
     Examples: b24migrate run · b24migrate run --test-limit 20 · b24migrate run --entity users --entity groups
 
     Exit code 0: done and clean. 3: a gate is closed, or it was paused. 4: stopped by an error. 5: finished with
     findings.
     """
-    some = _phases(phase or [])
-    _conduct(context, entity or [], some, as_json=as_json, test_limit=test_limit, metrics_port=metrics_port, full=full)
+    _conduct(
+        context,
+        entity or [],
+        _phases(phase or []),
+        as_json=as_json,
+        test_limit=test_limit,
+        metrics_port=metrics_port,
+        full=full,
+        accept_fidelity=accept_fidelity,
+    )
 
 
 def do(
@@ -117,6 +127,7 @@ def _conduct(
     test_limit: int | None = None,
     metrics_port: int | None = None,
     full: bool = False,
+    accept_fidelity: bool = False,
 ) -> None:
     from b24migrate.entities import catalog
     from b24migrate.hosts.cli.conduct import conduct, run_plan
@@ -127,4 +138,13 @@ def _conduct(
     names = [entity_name(name, known) for name in entities]
     overrides = {} if test_limit is None else {"run": {"test_limit": test_limit}}
     act = run_plan(names, phases)
-    raise typer.Exit(conduct(session, act, as_json=as_json, metrics_port=metrics_port, verify_all=full, **overrides))
+    code = conduct(
+        session,
+        act,
+        as_json=as_json,
+        metrics_port=metrics_port,
+        verify_all=full,
+        accept_fidelity=accept_fidelity,
+        **overrides,
+    )
+    raise typer.Exit(code)

@@ -1,7 +1,8 @@
 """The program keeps its sentences in English: notes, reasons, how a run ended. Here they are told in another language.
 
-`report.saying` and `sayings.saying` have each of them as a template, in both languages. A sentence that fits an
-English one is told by the other; whatever was filled in is looked at in the same way. What fits none stays as it is.
+`report.saying`, `sayings.saying` and `reasons.saying` have each of them as a template, in both languages. A sentence
+that fits an English one is told by the other; whatever was filled in is looked at in the same way. What fits none stays
+as it is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from b24migrate.hosts.words import DEFAULT, Words
 from b24migrate.hosts.words import words as words_of
 
-TOPICS = ("report.saying.", "sayings.saying.")
+TOPICS = ("report.saying.", "sayings.saying.", "reasons.saying.")
 LONGEST = 4000  # characters: ours are shorter
 DEEPEST = 4
 ONE_WORD = r"[^\s(),;]+"

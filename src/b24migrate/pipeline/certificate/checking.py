@@ -111,7 +111,7 @@ class _Check:
             return
         if lacking := form.lacking(line):
             raise self._wrong(f"{line.stream} {line.id}: {lacking}")
-        self._tallies[line.stream].counts[line.class_] += 1
+        self._tallies[line.stream].add(line)
 
     def _root(self, said: dict[str, Json]) -> Root:
         root = self._as(Root, said)
@@ -144,6 +144,9 @@ class _Check:
                 raise self._wrong(f"{sums.stream}: the sums are not those of the inventory")
             if problem := form.unclosed(sums, tally.pages):
                 raise self._wrong(problem)
+        foreseen = sum(tally.foreseen for tally in self._tallies.values())
+        if head.foreseen != foreseen:
+            raise self._wrong(f"the head says {head.foreseen} foreseen differences, and the lines have {foreseen}")
         self._number = counted
 
     def _wrong(self, what: str, *, back: int = 0) -> Unproven:

@@ -19,6 +19,7 @@ LONGEST_REASON = 500  # characters
 NO_CODE = "UNKNOWN"
 MISSING = "MISSING_ON_TARGET"
 MISSING_REASON = "It was imported, and verify did not find it on the target."
+LOST_REASON = "The target had announced that it does not keep it, and verify did not find it there."
 
 
 def classified(known: Known, clean: Callable[[str], str]) -> Entry:
@@ -62,6 +63,8 @@ def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]
         raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
     if any(fate is Fate.MISSING for fate, _ in known.fates):
         return Entry(name, known.id, FAILED, content=content, code=MISSING, reason=MISSING_REASON)
+    if "" in known.foreseen:
+        return Entry(name, known.id, FAILED, content=content, code=MISSING, reason=LOST_REASON)
     found = ", ".join(f"{fate}: {field}" if field else fate for fate, field in known.fates)
     reason = f"verify found {found}"[:LONGEST_REASON] if found else None
     return Entry(
@@ -73,11 +76,12 @@ def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]
         wire=link.digest or None,
         origin=None if link.origin == "import" else link.origin,
         reason=reason,
+        foreseen=tuple(known.foreseen),
     )
 
 
 def is_verified(known: Known, link: Link) -> bool:
-    """Compared and equal, with what is on the target now: nothing else was sent since."""
+    """Compared and equal (but for what was foreseen), with what is on the target now: nothing else was sent since."""
     return bool(link.digest) and link.digest in known.equal and not known.fates
 
 

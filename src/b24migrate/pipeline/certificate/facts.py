@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from b24migrate.phases.work import WALKED_AT_ONCE, Work
 from b24migrate.pipeline.certificate.sorting import Fact, Place, by_place, in_order
-from b24migrate.ports import COMPARED, FINDINGS, PAGE_LOG, SET_ASIDE
+from b24migrate.ports import COMPARED, FINDINGS, FORESEEN, PAGE_LOG, SET_ASIDE
 from b24migrate.records import Fate, Json, Link, Record, Span, order_key
 from b24migrate.streams import Stream
 
-RECORD, ASIDE, EQUAL, FOUND, PAGE = "record", "aside", "equal", "found", "page"
+RECORD, ASIDE, EQUAL, FOUND, FORETOLD, PAGE = "record", "aside", "equal", "found", "foretold", "page"
 WHOLE_STREAM = "*"  # the id of a finding that concerns no single record
 
 
@@ -33,6 +33,7 @@ class Known(NamedTuple):
     aside: Sequence[Aside]
     equal: frozenset[str]  # the wire digests with which verify found it equal to what the source says
     fates: Sequence[tuple[Fate, str]]  # what verify found otherwise, and where
+    foreseen: Sequence[str] = ()  # fields that differ as the target had announced; an empty one is the whole record
 
 
 def known_ids(work: Work, streams: Sequence[Stream], folder: Path) -> Iterator[Known]:
@@ -42,6 +43,7 @@ def known_ids(work: Work, streams: Sequence[Stream], folder: Path) -> Iterator[K
         in_order(_aside(work, places), folder),
         in_order(_equal(work, places), folder),
         in_order(_found(work, places), folder),
+        in_order(_foretold(work, places), folder),
         key=by_place,
     )
     for (number, _), about in groupby(facts, key=by_place):
@@ -98,11 +100,20 @@ def _found(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
             yield _place(places[stream], source_id), FOUND, source_id, said
 
 
+def _foretold(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
+    """That there are fewer of a stream is told by those that are missing."""
+    for row in work.store.all_rows(FORESEEN):
+        stream, source_id = str(row.values["Stream"]), str(row.values["SourceId"])
+        if stream in places and source_id != WHOLE_STREAM:
+            yield _place(places[stream], source_id), FORETOLD, source_id, str(row.values.get("Field") or "")
+
+
 def _together(stream: Stream, facts: Sequence[Fact]) -> Known:
-    said: dict[str, list[Json]] = {RECORD: [], ASIDE: [], EQUAL: [], FOUND: []}
+    said: dict[str, list[Json]] = {RECORD: [], ASIDE: [], EQUAL: [], FOUND: [], FORETOLD: []}
     for _, kind, _, one in facts:
         said[kind].append(one)
     record, link = said[RECORD][0] if said[RECORD] else (None, None)
     aside = [Aside(*one) for one in said[ASIDE]]
     fates = sorted((Fate(fate), field) for fate, field in said[FOUND])
-    return Known(stream, facts[0][2], record, link, aside, frozenset(said[EQUAL]), fates)
+    foreseen = sorted(set(said[FORETOLD]))
+    return Known(stream, facts[0][2], record, link, aside, frozenset(said[EQUAL]), fates, foreseen)

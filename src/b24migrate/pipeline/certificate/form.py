@@ -45,7 +45,9 @@ class Sums(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     inventory: Inventory | None
 
 
-class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """`foreseen`: how many fields differ as the target had announced; the lines of their ids name them."""
+
     certificate: str
     version: str
     run: str
@@ -54,6 +56,7 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     target: str
     plan: dict[str, Json]
     streams: list[Sums]
+    foreseen: int = 0
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename={"class_": "class"}):
@@ -69,6 +72,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     origin: str | None = None
     code: str | None = None
     reason: str | None = None
+    foreseen: tuple[str, ...] = ()  # its fields that differ as the target had announced
 
 
 class PageLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -99,6 +103,11 @@ class Tally:
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CLASSES, 0))
     pages: int = 0
+    foreseen: int = 0
+
+    def add(self, entry: Entry) -> None:
+        self.counts[entry.class_] += 1
+        self.foreseen += len(entry.foreseen)
 
     def sums(self, stream: str, inventory: Inventory | None) -> Sums:
         retrieved = inventory.retrieved if inventory else self.retrieved

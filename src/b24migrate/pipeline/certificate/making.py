@@ -30,11 +30,11 @@ def make(work: Work, out: Path, *, clean: Callable[[str], str] = str) -> Made:
     """`clean` takes out of a reason what nobody else shall read. Raises Halted or Unproven, having written nothing."""
     about = admitted(work)
     with _writing(out) as fresh, tempfile.TemporaryFile(dir=out.parent) as body:
-        sums = _body(work, about, body, out.parent, clean)
+        sums, foreseen = _body(work, about, body, out.parent, clean)
         if admitted(work)._replace(inventories=about.inventories) != about:
             message = "A run was begun while the certificate was made, so it is not written."
             raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint="Make it when the run is at its end.")
-        head = _head(work, about, sums)
+        head = _head(work, about, sums, foreseen)
         chain = form.Chain()
         form.append(fresh, chain, head)
         body.seek(0)
@@ -67,15 +67,18 @@ def _writing(out: Path) -> Iterator[BinaryIO]:
             fresh.unlink()
 
 
-def _body(work: Work, about: Admitted, body: BinaryIO, folder: Path, clean: Callable[[str], str]) -> Sequence[Sums]:
-    """One line for each id and each page, not yet chained; what they amount to is known only then."""
+def _body(
+    work: Work, about: Admitted, body: BinaryIO, folder: Path, clean: Callable[[str], str]
+) -> tuple[Sequence[Sums], int]:
+    """One line for each id and each page, not yet chained; what they amount to is known only then: the sums, and the
+    number of foreseen differences."""
     tallies = {stream.name: Tally() for stream in about.streams}
     statuses: Counter[tuple[str, Status]] = Counter()
     for known in known_ids(work, about.streams, folder):
         entry = classified(known, clean)
         if lacking := form.lacking(entry):
             raise Unproven(f"{entry.stream} {entry.id}: {lacking}.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
-        tallies[entry.stream].counts[entry.class_] += 1
+        tallies[entry.stream].add(entry)
         statuses.update(_status(known))
         body.write(form.written(entry))
     for stream, number, said in pages(work, about.streams, folder):
@@ -84,7 +87,8 @@ def _body(work: Work, about: Admitted, body: BinaryIO, folder: Path, clean: Call
         body.write(form.written(line))
     for stream in about.streams:
         _as_counted(work, stream, statuses)
-    return [_closed(name, tally, about) for name, tally in tallies.items()]
+    sums = [_closed(name, tally, about) for name, tally in tallies.items()]
+    return sums, sum(tally.foreseen for tally in tallies.values())
 
 
 def _status(known: Known) -> list[tuple[str, Status]]:
@@ -108,7 +112,7 @@ def _closed(name: str, tally: Tally, about: Admitted) -> Sums:
     return sums
 
 
-def _head(work: Work, about: Admitted, sums: Sequence[Sums]) -> Head:
+def _head(work: Work, about: Admitted, sums: Sequence[Sums], foreseen: int) -> Head:
     run, options = about.run, work.options
     return Head(
         form.FORMAT,
@@ -119,4 +123,5 @@ def _head(work: Work, about: Admitted, sums: Sequence[Sums]) -> Head:
         urlsplit(options.target_url).netloc,
         msgspec.json.decode(canonical(asdict(run.plan))),
         list(sums),
+        foreseen,
     )

@@ -2,7 +2,7 @@
 
 from b24migrate.pipeline.fidelity.accepting import GATE, accept, accept_known, accepted, required
 from b24migrate.pipeline.fidelity.counting import Counts, count
-from b24migrate.pipeline.fidelity.listing import asked, known, listed
+from b24migrate.pipeline.fidelity.listing import asked, concerning, known, listed
 from b24migrate.pipeline.fidelity.model import Accepted, Basis, Fidelity, Line
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "accept_known",
     "accepted",
     "asked",
+    "concerning",
     "count",
     "known",
     "listed",

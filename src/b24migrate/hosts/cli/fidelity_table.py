@@ -1,0 +1,62 @@
+"""The fidelity list on a terminal: by kind, with the reason under each field."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from b24migrate.hosts.cli.pace import number
+from b24migrate.hosts.cli.plain import harmless, wrapped
+from b24migrate.hosts.report.sayings import Sayings
+from b24migrate.hosts.words import Words
+from b24migrate.pipeline.fidelity import Fidelity, Line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+COLOURS = {"lost": "red", "approximated": "yellow", "transformed": "cyan"}
+LONGEST_NAME = 32
+
+
+def print_fidelity(found: Fidelity, out: Console, words: Words) -> None:
+    """First the verdict, last what to do."""
+    if found.all_kept:
+        wrapped(out, words("fidelity.all_kept"), style="green")
+        return
+    wrapped(out, words("fidelity.lead", count=number(len(found.lines))), style="bold")
+    told = Sayings(words)
+    widths = _widths(found, words)
+    for stream, lines in groupby(found.lines, key=lambda line: line.stream):
+        wrapped(out, f"{words.named('stream', stream)} ({stream})", style="bold")
+        for line in lines:
+            wrapped(out, _line(line, words, widths), indent="  ")
+            wrapped(out, harmless(str(told(line.reason))), indent="      ")
+    if found.needs_acceptance:
+        wrapped(out, words("fidelity.open"), style="yellow")
+    elif found.accepted:
+        wrapped(out, words("fidelity.accepted", by=harmless(found.accepted.by), at=found.accepted.at), style="green")
+
+
+def _line(line: Line, words: Words, widths: tuple[int, int]) -> Text:
+    from rich.text import Text
+
+    keeping = words(f"fidelity.keeping.{line.keeping}").ljust(widths[1])
+    return Text.assemble(
+        _field(line, words).ljust(widths[0]), "  ", (keeping, COLOURS.get(line.keeping, "")), "  ", records(line, words)
+    )
+
+
+def records(line: Line, words: Words) -> str:
+    count = {} if line.records is None else {"count": number(line.records)}
+    return words(f"fidelity.records.{line.basis}", **count)
+
+
+def _field(line: Line, words: Words) -> str:
+    return harmless(line.field)[:LONGEST_NAME] or words("fidelity.whole")
+
+
+def _widths(found: Fidelity, words: Words) -> tuple[int, int]:
+    fields = (len(_field(line, words)) for line in found.lines)
+    keepings = (len(words(f"fidelity.keeping.{line.keeping}")) for line in found.lines)
+    return max(fields), max(keepings)
