@@ -12,7 +12,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ class PhpBox(Served):
         command = [*PHP, "-S", f"127.0.0.1:{self._port}", str(ROUTER)]
         with (self._file.parent / "php.log").open("ab") as said:
             self._process = subprocess.Popen(command, env=environ, stdout=said, stderr=said, start_new_session=True)
-        self._wait()
+        self._wait(self._answers)
 
     def kill(self) -> None:
         """At once, with the calls it is at."""
@@ -84,19 +84,27 @@ class PhpBox(Served):
                 os.killpg(self._process.pid, signal.SIGKILL)  # those at work are children of the one that listens
             self._process.wait(10)
             self._process = None
+            self._wait(lambda: not self._listens())  # a child that is only just dying still holds the port
 
     def last_words(self) -> str:
         return (self._file.parent / "php.log").read_text("utf-8", "replace")[-2000:]
 
-    def _wait(self) -> None:
+    def _wait(self, until: Callable[[], bool]) -> None:
         deadline = time.monotonic() + START_S
-        while time.monotonic() < deadline:
-            if self._process is None or self._process.poll() is not None:
-                break
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=1):
-                return
-            time.sleep(0.005)
-        raise RuntimeError(f"php did not start:\n{self.last_words()}")
+        while not until():
+            if time.monotonic() > deadline or (self._process and self._process.poll() is not None):
+                raise RuntimeError(f"php did not start or end:\n{self.last_words()}")
+            time.sleep(0.003)
+
+    def _listens(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=1):
+            return True
+        return False
+
+    def _answers(self) -> bool:
+        with suppress(urllib3.exceptions.HTTPError):
+            return "order_violations" in self.ask("watch")
+        return False
 
 
 @contextmanager

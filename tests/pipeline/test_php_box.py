@@ -1,0 +1,119 @@
+"""A company with everything moves to the module for the box, and does so although the box dies again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import pytest
+from tests.pipeline.every import CATALOG, STREAMS, Snapshot, look
+from tests.pipeline.php_world import PhpWorld, everything_to_php
+
+from b24migrate.events import Event, Sent
+from b24migrate.pipeline import certificate
+
+POINTS = ("after-intent", "after-create", "after-map", "after-seal", "after-append")
+EVERY = pytest.mark.parametrize("stream", STREAMS)
+
+
+@dataclass(frozen=True)
+class Moved:
+    first: Snapshot
+    certified: certificate.Made
+    box: Any  # everything on it after the first run
+    box_after: Any  # and after a second
+    strays: dict[str, set[str]]
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
+    with everything_to_php(tmp_path_factory.mktemp("moved")) as made:
+        own = made.on_the_box()
+        assert made.run().exit_code == 0
+        first, box = look(made), made.box.ask("snapshot")
+        certified = certify(made)
+        assert made.run().exit_code == 0
+        yield Moved(first, certified, box, made.box.ask("snapshot"), made.strays(own))
+
+
+def certify(made: PhpWorld) -> certificate.Made:
+    file = made.folder / "certificate.jsonl"
+    with made.app() as app:
+        written = certificate.make(app.work, file)
+    assert certificate.check(file) == written
+    return written
+
+
+@EVERY
+def test_it_arrives_once_and_is_verified(moved: Moved, stream: str) -> None:
+    about = moved.first.status[stream]
+    assert about.import_ok == len(moved.first.staged[stream]) == len(moved.first.box[stream]) > 0
+    assert (about.new, about.import_err, about.error_retry, about.mismatch, about.drift) == (0, 0, 0, 0, 0)
+    assert {created for created, _ in moved.first.effects(stream).values()} == {1}
+    assert moved.first.found(stream) == []
+    assert moved.first.verified[CATALOG.owner[stream].name]
+
+
+def test_the_certificate_closes(moved: Moved) -> None:
+    sums = moved.certified.head.streams
+    assert [one.stream for one in sums] == [*CATALOG.streams, "files"]
+    assert all(one.verified for one in sums if one.stream != "files")
+    assert not any(one.failed for one in sums)
+
+
+def test_a_second_run_changes_nothing(moved: Moved) -> None:
+    assert moved.box_after == moved.box
+
+
+def test_nothing_is_on_the_box_that_no_key_stands_for(moved: Moved) -> None:
+    assert moved.strays == {}
+
+
+# ---------------------------------------------------------------- the box dies
+
+
+@dataclass
+class Deaths:
+    """As soon as something of a stream has arrived, the box is killed, whatever else it is doing; and when it is back,
+    two calls more end before their time, one of them with all its work done."""
+
+    made: PhpWorld
+    struck: set[str] = field(default_factory=set)
+    one_at_a_time: Lock = field(default_factory=Lock)
+
+    def tell(self, event: Event) -> None:
+        if isinstance(event, Sent):
+            with self.one_at_a_time:
+                self._strike(event.stream)
+
+    def _strike(self, stream: str) -> None:
+        if stream not in self.struck:
+            self.struck.add(stream)
+            self.made.box.kill()
+            self.made.box.start()
+            for point in (POINTS[len(self.struck) % len(POINTS)], "before-answer"):
+                self.made.box.tell("crash", {"at": point})
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deaths, Snapshot, dict[str, set[str]]]]:
+    with everything_to_php(tmp_path_factory.mktemp("killed")) as made, pytest.MonkeyPatch.context() as patch:
+        own, deaths = made.on_the_box(), Deaths(made)
+        patch.setattr(made, "_saw", deaths.tell)
+        assert made.run().exit_code == 0
+        yield deaths, look(made), made.strays(own)
+
+
+@EVERY
+def test_a_box_that_is_killed_loses_and_doubles_nothing(
+    killed: tuple[Deaths, Snapshot, dict[str, set[str]]], moved: Moved, stream: str
+) -> None:
+    deaths, after, strays = killed
+    assert stream in deaths.struck
+    assert {created for created, _ in after.effects(stream).values()} == {1}
+    assert set(after.column(stream, "Status").values()) == {"IMPORT_OK"}
+    assert after.box[stream].keys() == moved.first.box[stream].keys()
+    assert after.found(stream) == []
+    assert stream not in strays
