@@ -76,7 +76,7 @@ def open_app(
             queue=opened.queue,
             files=opened.files,
             source=source,
-            target=target_of(settings, target_portal(settings, clock, observers, paces.bill), opened.store),
+            target=target_of(settings, known, opened.store, target_portal(settings, clock, observers, paces.bill)),
             clock=clock,
             options=options(settings, known, verify_all),
             observers=observers,
@@ -151,8 +151,12 @@ def source_portal(
     )
 
 
-def target_of(settings: Settings, portal: Portal, store: Store) -> Target:
-    return RestTarget(portal, store) if settings.target.kind == "rest" else ImportTarget(portal)
+def target_of(settings: Settings, known: Catalog, store: Store, portal: Portal) -> Target:
+    if settings.target.kind == "import":
+        return ImportTarget(portal)
+    return RestTarget(
+        portal, store, lambda stream, source_id: bool(store.known(known.streams[stream].table, [source_id]))
+    )
 
 
 def target_portal(

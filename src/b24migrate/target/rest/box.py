@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
@@ -18,15 +18,18 @@ from b24migrate.records import Args, Json
 
 PAGE = 50
 KEPT_S = 1.0
+PEOPLE = "users"  # the stream under which people are linked
 One = TypeVar("One")
+Staged: TypeAlias = Callable[[str, str], bool]
 
 
 class Box:
     """Texts of people never go through `batch`: its filter may alter them, and it replaces `$result[…]` in them."""
 
-    def __init__(self, portal: Portal, store: Store, file_bytes: int) -> None:
+    def __init__(self, portal: Portal, store: Store, file_bytes: int, staged: Staged) -> None:
         self.portal = portal
         self.store = store
+        self.staged = staged  # whether a record of the source, by stream and id, was read at all
         self._batcher = Batcher(portal)
         self._downloads = Downloads(portal)
         self._file_bytes = file_bytes
@@ -36,6 +39,14 @@ class Box:
     def owner(self) -> str:
         """The person whose rights every call has, and whom some methods take for the author."""
         return str(self.portal.webhooks[0].user)
+
+    def counterpart(self) -> str:
+        """The person of the source who is the owner of the webhook; empty when nobody is."""
+        return self.kept("counterpart", self._counterpart)
+
+    def _counterpart(self) -> str:
+        links = self.store.all_links(PEOPLE)
+        return next((link.source_id for link in links if link.target_id == self.owner), "")
 
     def call(self, method: str, params: Args) -> Json:
         """One call, a write or a question."""

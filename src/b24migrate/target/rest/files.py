@@ -62,12 +62,13 @@ def home(box: Box) -> str:
 
 
 def _drive(box: Box) -> str:
-    """The company's own, which every administrator may write to."""
-    rows = list(box.pages("disk.storage.getlist", {"filter": {"ENTITY_TYPE": "common"}}))
-    common = next((row for row in rows if row.get("ENTITY_TYPE") == "common"), None)
-    if common is None:
-        raise Permanent("the box has no company drive to put files on", code="FILE_NOT_FOUND")
-    return str(common["ROOT_OBJECT_ID"])
+    """That of the webhook's owner: on the company's everybody could read what was said among few."""
+    rows = box.pages("disk.storage.getlist", {"filter": {"ENTITY_TYPE": "user", "ENTITY_ID": box.owner}})
+    own = (row for row in rows if row.get("ENTITY_TYPE") == "user" and str(row.get("ENTITY_ID")) == box.owner)
+    found = next(own, None)
+    if found is None:
+        raise Permanent("the owner of the target's webhook has no drive to put files on", code="FILE_NOT_FOUND")
+    return str(found["ROOT_OBJECT_ID"])
 
 
 def subfolder(box: Box, parent: str, name: str) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
-from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.box import PEOPLE, Box
 from b24migrate.target.rest.crm_times import changes, first_floor
 from b24migrate.target.rest.words import Rules
 
@@ -21,6 +21,9 @@ MOVER = "Where something is written after the record itself, the owner of the we
 STAMPED = "The source's number is kept there, so that nothing arrives twice."
 SUM = "The box adds up the product rows itself, unless the sum was given by hand."
 NOUGHT = "Where nothing is known of the revenue, the box says that it is nought."
+NOBODY = "Where the person is not known any more, the owner of the webhook stands there."
+FIRST = "The first of several counts, where the one that counted is gone."
+CLIENTS = (("companyId", "companyIds", "crm_companies"), ("contactId", "contactIds", "crm_contacts"))
 COPIED = "The file arrives as a copy with a number of its own."
 
 
@@ -72,7 +75,9 @@ def rules_of(stream: str, number: str) -> Rules:
             Rule(stream, "createdTime", lost, RAISED, running=partial(too_early, "createdTime")),
             Rule(stream, "movedTime", lost, RAISED, running=partial(too_early, "movedTime")),
             Rule(stream, "updatedTime", lost, CHANGED, running=changed_later),
-            Rule(stream, "updatedBy", lost, MOVER, later),
+            Rule(stream, "updatedBy", lost, MOVER, lambda draft: later(draft) or nobody(box, draft, "updatedBy")),
+            Rule(stream, "movedBy", lost, NOBODY, lambda draft: nobody(box, draft, "movedBy")),
+            *(Rule(stream, one, lost, FIRST, partial(another_first, box, one, many, to)) for one, many, to in CLIENTS),
             Rule(stream, "opportunity", lost, SUM, another_sum),
             *(Rule(stream, name, Keeping.TRANSFORMED, STAMPED, partial(told, name)) for name in stamps(number)),
             *(Rule(stream, name, Keeping.TRANSFORMED, COPIED) for name in ("logo", "photo")),
@@ -81,6 +86,20 @@ def rules_of(stream: str, number: str) -> Rules:
         ]
 
     return rules
+
+
+def nobody(box: Box, draft: Draft, name: str) -> bool:
+    """Whether the source names somebody who is not to be found, or nobody."""
+    who = draft.get(name)
+    return name in draft and (who in EMPTY or not box.staged(PEOPLE, str(who)))
+
+
+def another_first(box: Box, one: str, many: str, to: str, draft: Draft) -> bool:
+    """Whether the first is gone, and there are others."""
+    first = draft.get(one)
+    if first not in EMPTY and box.staged(to, str(first)):
+        return False
+    return one in draft and any(box.staged(to, str(other)) for other in draft.get(many) or ())
 
 
 def stamps(number: str) -> tuple[str, ...]:

@@ -54,8 +54,11 @@ class Sending:
         return key in self._known and self._known[key].state is not State.BEGUN
 
     def _arrived(self, begun: Mapping[str, Json]) -> None:
-        for key, target_id in (self._writer.find(self._box, begun) if begun else {}).items():
-            self._known[key] = self._known[key]._replace(state=State.MADE, target_id=target_id)
+        """Remembered at once: what completes it may change what it was found by."""
+        found = self._writer.find(self._box, begun) if begun else {}
+        made = [self._known[key]._replace(state=State.MADE, target_id=one) for key, one in found.items()]
+        self._memory.write(self._writer.stream, made)
+        self._known |= {one.key: one for one in made}
 
     # ------------------------------------------------------------ creating
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from b24migrate.target.rest import crm_structure, people, task_talk, tasks
+from b24migrate.target.rest import chats, crm_structure, groups, messages, people, task_talk, tasks
 from b24migrate.target.rest.crm_items import ITEMS
 from b24migrate.target.rest.words import Writer
 
@@ -11,6 +11,10 @@ WRITERS: dict[str, Writer] = {
     for writer in (
         people.DEPARTMENTS,
         people.USERS,
+        groups.GROUPS,
+        groups.MEMBERS,
+        chats.CHATS,
+        messages.MESSAGES,
         crm_structure.TYPES,
         crm_structure.PIPELINES,
         crm_structure.STAGES,

@@ -1,0 +1,195 @@
+"""Workgroups, projects and their members, as `sonet_group.*` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from b24migrate.ports import Command
+from b24migrate.records import Args, Item, Json
+from b24migrate.target.rest import rules_groups, spelling
+from b24migrate.target.rest.box import Box, by_the_dozen, inside
+from b24migrate.target.rest.making import attempt, one_by_one
+from b24migrate.target.rest.spelling import Column, columns
+from b24migrate.target.rest.words import Known, Made, Writer, stamp
+
+# ---------------------------------------------------------------- groups
+
+FLAGS = ("VISIBLE", "OPENED", "CLOSED", "PROJECT")
+OF_GROUP = (
+    *(Column(name, name, lambda value: value or "") for name in ("NAME", "DESCRIPTION", "KEYWORDS")),
+    Column("OWNER_ID", "OWNER_ID", spelling.id_or_none, spelling.one_id),
+    *columns(((name, name) for name in FLAGS), spelling.letter, spelling.flag),
+)
+TOLD_ONLY = (
+    Column("ACTIVE", "ACTIVE", back=spelling.flag),
+    Column("SUBJECT_NAME", "SUBJECT_NAME"),
+    *columns(
+        ((name, name) for name in ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")), spelling.as_it_is, spelling.utc
+    ),
+)
+# Told by another method. The dates of a project limit those of its tasks, so they are set when all tasks are there.
+MORE = (
+    Column("TYPE", "type"),
+    Column("SCRUM_MASTER_ID", "scrumMasterId", back=spelling.one_id),
+    Column("PROJECT_DATE_START", "projectDateStart", back=spelling.utc),
+    Column("PROJECT_DATE_FINISH", "projectDateFinish", back=spelling.utc),
+)
+DATES = ("PROJECT_DATE_START", "PROJECT_DATE_FINISH")
+
+
+def group_params(box: Box, item: Item) -> dict[str, Json]:
+    fields = item.fields
+    sent = spelling.written(OF_GROUP, fields)
+    if fields.get("SCRUM_MASTER_ID"):
+        sent["SCRUM_MASTER_ID"] = fields["SCRUM_MASTER_ID"]
+    if fields.get("IMAGE"):
+        sent["IMAGE"] = list(box.file(str(fields["IMAGE"])))
+    return sent
+
+
+def add_groups(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    """There is no field for a stamp, so a group is made under its stamp for a name, and gets its own at once."""
+    return one_by_one("sonet_group.create", lambda item: {**group_params(box, item), "NAME": stamp(item.key)})(
+        box, items
+    )
+
+
+def find_groups(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for keys in by_the_dozen(begun):
+        stamps = {stamp(key): key for key in keys}
+        rows = inside(box.question("sonet_group.get", {"FILTER": {"NAME": list(stamps)}, "IS_ADMIN": "Y"}))
+        found |= {stamps[str(row["NAME"])]: str(row["ID"]) for row in rows if str(row.get("NAME")) in stamps}
+    return found
+
+
+def name_group(box: Box, known: Known, item: Item) -> None:
+    box.call("sonet_group.update", {"GROUP_ID": known.target_id, "NAME": item.fields.get("NAME") or ""})
+
+
+def update_group(box: Box, known: Known, item: Item) -> None:
+    params = group_params(box, item)
+    owner = params.pop("OWNER_ID", 0)
+    box.call("sonet_group.update", {"GROUP_ID": known.target_id, **params})
+    row = rows_of(box, [known.target_id]).get(known.target_id, {})
+    if owner and str(row.get("OWNER_ID")) != str(owner):
+        box.call("sonet_group.setowner", {"GROUP_ID": known.target_id, "USER_ID": owner})
+
+
+def rows_of(box: Box, ids: Sequence[str]) -> dict[str, Args]:
+    asked = {"FILTER": {"ID": list(ids)}, "ORDER": {"ID": "ASC"}, "IS_ADMIN": "Y"}
+    return {str(row["ID"]): row for row in box.pages("sonet_group.get", asked)}
+
+
+def read_groups(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    ids = [one.target_id for one in wanted.values()]
+    rows = rows_of(box, ids)
+    select = ["ID", "TYPE", "SCRUM_MASTER_ID", *DATES]
+    asked = {"filter": {"ID": ids}, "select": select, "params": {"IS_ADMIN": "Y"}}
+    more = {str(row["id"]): row for row in box.pages("socialnetwork.api.workgroup.list", asked, "workgroups")}
+    there = {key: one.target_id for key, one in wanted.items() if one.target_id in rows}
+    return {
+        key: {
+            **spelling.told((*OF_GROUP, *TOLD_ONLY), rows[one]),
+            **spelling.told(MORE, more.get(one, {})),
+            "IMAGE": rows[one].get("IMAGE"),
+        }
+        for key, one in there.items()
+    }
+
+
+def date_projects(box: Box, some: Mapping[str, Known]) -> None:
+    for one in some.values():
+        dates = {name: one.trace[name] for name in DATES if isinstance(one.trace, Mapping) and one.trace.get(name)}
+        if dates:
+            box.call("sonet_group.update", {"GROUP_ID": one.target_id, **dates})
+
+
+GROUPS = Writer(
+    stream="groups",
+    entity="groups",
+    needs=("sonet_group.get", "sonet_group.create", "sonet_group.update", "socialnetwork.api.workgroup.list"),
+    create=add_groups,
+    trace=lambda item: {name: item.fields.get(name) for name in DATES},
+    find=find_groups,
+    finish=name_group,
+    update=update_group,
+    read=read_groups,
+    at_last=date_projects,
+    delete=lambda box, known: box.call("sonet_group.delete", {"GROUP_ID": known.target_id}),
+    restless=frozenset({"DATE_UPDATE", "DATE_ACTIVITY", *DATES}),
+    rules=rules_groups.of_groups,
+)
+
+
+# ---------------------------------------------------------------- members
+
+OWNER, MODERATOR, MEMBER = "A", "E", "K"
+
+
+def add_members(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    """Whoever is there already is not added again, so a lost answer needs no looking for."""
+    for item in items:
+        yield attempt(box, item, "sonet_group.user.add", membership, lambda _, item=item: member_id(item))  # type: ignore[misc]
+
+
+def membership(item: Item) -> Args:
+    return {"GROUP_ID": item.fields["GROUP_ID"], "USER_ID": item.fields["USER_ID"]}
+
+
+def member_id(item: Item) -> str:
+    return f"{item.fields['GROUP_ID']}:{item.fields['USER_ID']}"
+
+
+def give_role(box: Box, _: Known, item: Item) -> None:
+    role = item.fields.get("ROLE")
+    if role == OWNER:
+        box.call("sonet_group.setowner", membership(item))
+    elif role == MODERATOR:
+        box.call("sonet_group.user.update", {**membership(item), "ROLE": role})
+
+
+def change_role(box: Box, known: Known, item: Item) -> None:
+    if item.fields.get("ROLE") == MEMBER:
+        box.call("sonet_group.user.update", {**membership(item), "ROLE": MEMBER})
+    give_role(box, known, item)
+
+
+def read_members(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    """By the method that tells dismissed members too."""
+    groups = sorted({one.target_id.partition(":")[0] for one in wanted.values()})
+    said = box.questions([Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in groups])
+    roles = {
+        (group, user): role for group, about in zip(groups, said, strict=True) for user, role in roles_in(about or {})
+    }
+    found: dict[str, Args] = {}
+    for key, one in wanted.items():
+        group, _, user = one.target_id.partition(":")
+        if (group, user) in roles:
+            found[key] = {"GROUP_ID": group, "USER_ID": user, "ROLE": roles[group, user]}
+    return found
+
+
+def roles_in(about: Args) -> Iterator[tuple[str, str]]:
+    yield from ((one, MEMBER) for one in spelling.ids(about.get("MEMBERS") or []))
+    yield from ((one, MODERATOR) for one in spelling.ids(about.get("MODERATOR_MEMBERS") or []))
+    if about.get("OWNER_ID"):
+        yield str(about["OWNER_ID"]), OWNER
+
+
+def remove_member(box: Box, known: Known) -> None:
+    group, _, user = known.target_id.partition(":")
+    box.call("sonet_group.user.delete", {"GROUP_ID": group, "USER_ID": user})
+
+
+MEMBERS = Writer(
+    stream="group_members",
+    entity="groups",
+    needs=("socialnetwork.api.workgroup.get", "sonet_group.user.add", "sonet_group.user.update"),
+    create=add_members,
+    find=lambda _box, _begun: {},
+    finish=give_role,
+    update=change_role,
+    read=read_members,
+    delete=remove_member,
+)

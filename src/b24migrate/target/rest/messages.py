@@ -1,0 +1,132 @@
+"""Messages, as history that the owner of the webhook quotes: who said it, when, and under which number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from b24migrate.ports import Command
+from b24migrate.records import Args, Item, Json
+from b24migrate.target.rest import rules_chats, spelling
+from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.making import attempt
+from b24migrate.target.rest.names import names_of
+from b24migrate.target.rest.words import Known, Made, Writer
+
+PAGE = 50
+SYSTEM = "0"
+
+
+def number_of(key: str) -> str:
+    return f"#{key.rpartition(':')[2]}"
+
+
+def quoted(box: Box, item: Item) -> str:
+    """The first line is also how a message is found whose answer got lost."""
+    fields = item.fields
+    author = str(fields.get("author_id") or SYSTEM)
+    name = names_of(box, [author]).get(author, "") if author != SYSTEM else ""
+    head = " · ".join(part for part in (name, readable(fields.get("date")), number_of(item.key)) if part)
+    return f"[B]{head}[/B]\n{fields.get('text') or ''}".rstrip()
+
+
+def readable(date: Json) -> str:
+    when = spelling.moment(date)
+    return f"{when:%Y-%m-%d %H:%M} UTC" if when else ""
+
+
+def add_messages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    for item in items:
+        yield shown(box, item) if item.fields.get("files") else said(box, item)
+
+
+def said(box: Box, item: Item) -> Made:
+    chat = f"chat{item.fields['chat_id']}"
+    return attempt(box, item, "im.message.add", lambda one: {"DIALOG_ID": chat, "MESSAGE": quoted(box, one)}, str)
+
+
+def shown(box: Box, item: Item) -> Made:
+    """With its files."""
+    asked = {"CHAT_ID": item.fields["chat_id"], "FILE_ID": item.fields["files"]}
+    return attempt(
+        box,
+        item,
+        "im.disk.file.commit",
+        lambda one: {**asked, "MESSAGE": quoted(box, one)},
+        lambda answer: str(answer["MESSAGE_ID"]),
+    )
+
+
+def find_messages(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    """Among the newest of their chats: they are sent in order."""
+    found: dict[str, str] = {}
+    for chat in sorted({str(trace) for trace in begun.values()}):
+        wanted = {number_of(key): key for key, trace in begun.items() if str(trace) == chat}
+        asked = {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0, "LIMIT": PAGE}
+        for row in inside(box.question("im.dialog.messages.get", asked), "messages"):
+            head = str(row.get("text") or "").partition("\n")[0]
+            number = head.removesuffix("[/B]").rpartition(" ")[2].removeprefix("[B]")
+            if head.startswith("[B]") and number in wanted:
+                found[wanted[number]] = str(row["id"])
+    return found
+
+
+def update_message(box: Box, known: Known, item: Item) -> None:
+    box.call("im.message.update", {"MESSAGE_ID": known.target_id, "MESSAGE": quoted(box, item)})
+
+
+def read_messages(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    """Pages of each chat from before the first of them; asked for until the last is met or the chat ends."""
+    found: dict[str, Args] = {}
+    chats: dict[str, list[int]] = {}
+    for one in wanted.values():
+        chats.setdefault(str(one.trace), []).append(int(one.target_id))
+    rows: dict[str, Args] = {}
+    cursors = {chat: min(ids) - 1 for chat, ids in chats.items()}
+    while cursors:
+        asked = [
+            Command("im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "FIRST_ID": first, "LIMIT": PAGE})
+            for chat, first in cursors.items()
+        ]
+        onward: dict[str, int] = {}
+        for chat, said_ in zip(cursors, box.questions(asked), strict=True):
+            page = list(inside(said_, "messages"))
+            rows |= {str(row["id"]): row for row in page}
+            last = max((int(row["id"]) for row in page), default=0)
+            if page and last < max(chats[chat]):
+                onward[chat] = last
+        cursors = onward
+    for key, one in wanted.items():
+        if one.target_id in rows and not is_deleted(rows[one.target_id]):
+            found[key] = told_message(rows[one.target_id])
+    return found
+
+
+def is_deleted(row: Args) -> bool:
+    return isinstance(row.get("params"), Mapping) and row["params"].get("IS_DELETED") == "Y"
+
+
+def told_message(row: Args) -> Args:
+    params = row["params"] if isinstance(row.get("params"), Mapping) else {}
+    return {
+        "chat_id": str(row.get("chat_id")),
+        "author_id": str(row.get("author_id") or SYSTEM),
+        "date": spelling.utc(row.get("date")),
+        "text": row.get("text"),
+        "params": {name: value for name, value in params.items() if name not in ("FILE_ID", "LIKE", "IS_EDITED")},
+        "files": spelling.ids(params.get("FILE_ID") or []),
+        "reactions": {},
+    }
+
+
+MESSAGES = Writer(
+    stream="chat_messages",
+    entity="chats",
+    needs=("im.message.add", "im.dialog.messages.get"),
+    create=add_messages,
+    trace=lambda item: str(item.fields["chat_id"]),
+    find=find_messages,
+    update=update_message,
+    read=read_messages,
+    delete=lambda box, known: box.call("im.message.delete", {"MESSAGE_ID": known.target_id}),
+    rules=rules_chats.of_messages,
+)

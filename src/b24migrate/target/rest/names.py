@@ -1,0 +1,18 @@
+"""What people are called on the box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from b24migrate.target.rest.box import Box, by_the_dozen, inside
+
+REMEMBERED_S = 600.0
+
+
+def names_of(box: Box, user_ids: Iterable[str]) -> dict[str, str]:
+    known: dict[str, str] = box.kept("names of people", dict, REMEMBERED_S)
+    wanted = list(dict.fromkeys(map(str, user_ids)))
+    for some in by_the_dozen(one for one in wanted if one not in known):
+        rows = inside(box.question("user.get", {"FILTER": {"ID": some}, "ADMIN_MODE": True}))
+        known |= {str(row["ID"]): f"{row.get('NAME') or ''} {row.get('LAST_NAME') or ''}".strip() for row in rows}
+    return {one: known[one] for one in wanted if known.get(one)}

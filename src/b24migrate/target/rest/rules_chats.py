@@ -1,0 +1,61 @@
+"""What a box does not keep of chats and their messages when its own methods take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from b24migrate.fidelity import EMPTY, Draft, Keeping, Rule
+from b24migrate.target.rest.box import Box
+
+TODAY = "The box takes the time of the move; no method sets another."
+STAMPED = "The chat is about the source's chat, whose number is kept there, so that nothing arrives twice."
+KINDS = ("chat", "open")
+QUOTED = "Every message is quoted: a line before it says who wrote it, when, and under which number."
+LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED
+
+
+def of_chats(box: Box) -> Sequence[Rule]:
+    def without_us(draft: Draft) -> bool:
+        return box.counterpart() not in (draft.get("users") or ())
+
+    return [
+        Rule(
+            "chats",
+            "type",
+            APPROXIMATED,
+            "Private dialogs and channels arrive as chats of several people: the box's own methods make no others.",
+            lambda draft: draft.get("type") not in KINDS,
+        ),
+        Rule("chats", "users", APPROXIMATED, "The owner of the webhook takes part in every chat.", without_us),
+        Rule(
+            "chats",
+            "name",
+            TRANSFORMED,
+            "A chat without a name is called by its people.",
+            lambda draft: not draft.get("name"),
+        ),
+        Rule("chats", "date_create", LOST, TODAY),
+        Rule("chats", "color", LOST, "The box gives every chat a colour of its own."),
+        Rule("chats", "avatar", TRANSFORMED, "The picture arrives as a copy with a number of its own."),
+        Rule("chats", "entity_type", TRANSFORMED, STAMPED, lambda draft: "entity_type" in draft),
+        Rule("chats", "entity_id", TRANSFORMED, STAMPED, lambda draft: "entity_id" in draft),
+    ]
+
+
+def of_messages(box: Box) -> Sequence[Rule]:
+    def by_another(draft: Draft) -> bool:
+        return str(draft.get("author_id") or "0") != box.counterpart()
+
+    return [
+        Rule("chat_messages", "text", TRANSFORMED, QUOTED, lambda _: True),
+        Rule("chat_messages", "author_id", TRANSFORMED, QUOTED, by_another),
+        Rule("chat_messages", "date", TRANSFORMED, QUOTED),
+        Rule(
+            "chat_messages",
+            "params",
+            LOST,
+            "Marks of messages cannot be set.",
+            lambda draft: draft.get("params") not in EMPTY,
+        ),
+        Rule("chat_messages", "reactions", LOST, "Nobody can react in the name of others."),
+    ]
