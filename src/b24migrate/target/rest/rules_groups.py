@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from b24migrate.fidelity import EMPTY, Keeping, Rule
+from b24migrate.fidelity import EMPTY, Draft, Keeping, Rule
 from b24migrate.ports import Command
-from b24migrate.target.rest.box import Box, inside, refused
+from b24migrate.target.rest.box import Box, inside
 
 TODAY = "The box takes the time of the move; no method sets another."
 TYPES = ("group", "project", "scrum")
 
 
 def subject(box: Box) -> str:
-    """What groups are about on this box, unless somebody says otherwise; empty where it does not tell."""
-    (answer,) = box.answers([Command("sonet_group_subject.get", {})])
-    if refused(answer):
-        return ""
-    return next((str(row.get("NAME")) for row in inside(box.question("sonet_group_subject.get", {}))), "")
+    """What groups are about on this box, unless somebody says otherwise; empty where nothing tells."""
+    told, group = box.questions(
+        [
+            Command("sonet_group_subject.get", {}),
+            Command("sonet_group.get", {"ORDER": {"ID": "DESC"}, "IS_ADMIN": "Y"}),
+        ]
+    )
+    named = (str(row.get("NAME") or "") for row in inside(told))
+    used = (str(row.get("SUBJECT_NAME") or "") for row in inside(group))
+    return next(named, "") or next(used, "")
 
 
 def of_groups(box: Box) -> Sequence[Rule]:
-    usual = subject(box)
+    def unusual(draft: Draft) -> bool:
+        return draft.get("SUBJECT_NAME") not in (*EMPTY, box.kept("subject of groups", lambda: subject(box), 60.0))
+
     return [
         *(Rule("groups", name, Keeping.LOST, TODAY) for name in ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")),
         Rule(
@@ -29,7 +36,7 @@ def of_groups(box: Box) -> Sequence[Rule]:
             "SUBJECT_NAME",
             Keeping.LOST,
             "Every group gets the subject that the box has first.",
-            lambda draft: draft.get("SUBJECT_NAME") not in (*EMPTY, usual),
+            unusual,
         ),
         Rule(
             "groups",
