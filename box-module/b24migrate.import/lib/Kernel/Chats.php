@@ -114,6 +114,7 @@ final class Chats extends Gateway
             'PREV_MESSAGE_ID' => $last[1],
             'USER_COUNT' => count($people),
         ]));
+        \CIMDisk::ChangeFolderMembers((int)$id, array_column($people, 'USER_ID'));
         foreach ($people as $one) {
             RelationTable::update((int)$one['ID'], ['LAST_ID' => $last[0], 'LAST_SEND_ID' => $last[0]]);
             $others = array_values(array_diff(array_column($people, 'USER_ID'), [$one['USER_ID']]));
@@ -166,15 +167,21 @@ final class Chats extends Gateway
         return (int)$id ?: throw $this->refusal('the box does not take this chat');
     }
 
-    /** Exactly these people, silently. A list that was not sent stays as it is. @param array<string, mixed> $fields */
+    /**
+     * Exactly these people, silently. A list that was not sent stays as it is, and so does whoever the box itself
+     * has put into a chat that it keeps.
+     *
+     * @param array<string, mixed> $fields
+     */
     private function seat(int $chat, array $fields): void
     {
-        $row = ChatTable::getList(['select' => ['TYPE', 'AUTHOR_ID'], 'filter' => ['=ID' => $chat]])->fetch();
+        $row = ChatTable::getList(['select' => ['TYPE', 'ENTITY_TYPE'], 'filter' => ['=ID' => $chat]])->fetch();
         $there = array_column($this->people([$chat])[$chat] ?? [], null, 'USER_ID');
         $managers = array_map('intval', $fields['manager_list'] ?? []);
         $known = array_map('intval', $fields['users'] ?? ($row['TYPE'] === 'P' ? array_keys($there) : []));
         $wanted = array_unique(array_filter([...$known, ...$managers, (int)($fields['owner'] ?? 0)]));
-        foreach (isset($fields['users']) ? array_diff(array_keys($there), $wanted) : [] as $user) {
+        $exactly = isset($fields['users']) && !in_array($row['ENTITY_TYPE'], self::SINGLE, true);
+        foreach ($exactly ? array_diff(array_keys($there), $wanted) : [] as $user) {
             RelationTable::delete((int)$there[$user]['ID']);
         }
         foreach ($wanted as $user) {

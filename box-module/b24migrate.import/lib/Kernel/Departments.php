@@ -6,7 +6,10 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\Config\Option;
 
-/** The company's structure: sections of one information block. XML_ID is free there and takes the stamp of the key. */
+/**
+ * The company's structure: sections of one information block. XML_ID is free there and takes the stamp of the key.
+ * That newer boxes keep their own structure (humanresources) in step with it is to be checked on a real box.
+ */
 final class Departments extends Gateway
 {
     private const FIELDS = [
@@ -72,10 +75,9 @@ final class Departments extends Gateway
         if (array_diff(array_map('strval', $children), $gone) !== []) {
             return 'it has departments below it';
         }
-        $people = \Bitrix\Main\UserTable::getList(
-            ['select' => ['ID'], 'filter' => ['=UF_DEPARTMENT' => (int)$id], 'limit' => 1]
-        );
-        return $people->fetch() ? 'people work in it' : null;
+        $one = ['FIELDS' => ['ID'], 'NAV_PARAMS' => ['nTopCount' => 1]];
+        $people = \CUser::GetList('id', 'asc', ['UF_DEPARTMENT' => (int)$id], $one);
+        return $people->Fetch() ? 'people work in it' : null;
     }
 
     public function atomic(): bool

@@ -90,6 +90,7 @@ final class Groups extends Gateway
             'INITIATE_PERMS' => SONET_ROLES_USER,
             'SPAM_PERMS' => SONET_ROLES_USER,
         ];
+        $row = array_filter($row, fn(mixed $value) => $value !== false);
         $owner = (int)$fields['OWNER_ID'];
         $id = Dates::inServerTime(fn() => \CSocNetGroup::createGroup($owner, $row, false));
         if (!$id) {
@@ -175,7 +176,7 @@ final class Groups extends Gateway
             $row['IMAGE_ID'] = $fields['IMAGE'] === null ? ['del' => 'Y'] : Files::copy($fields['IMAGE']);
             $row['IMAGE_ID']['old_file'] = $image;
         }
-        // The kernel takes a date or none, but not an empty one, where it must have one.
+        // It must have these dates; that others are cleared by false is to be checked on a real box.
         return array_filter($row, fn($value, $name) => $value !== false || !str_starts_with($name, 'DATE_'), 1);
     }
 

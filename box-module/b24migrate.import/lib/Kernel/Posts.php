@@ -16,6 +16,7 @@ final class Posts extends Gateway
     /** The kernel wants a title and a text. Where there is none it gets this, which nobody sees. */
     public const NOTHING = "\u{200B}";
 
+    /** The second one is to be checked on a real box. */
     private const EVENTS = ['blog_post', 'blog_post_important'];
 
     /** @return array<string, mixed> the author's blog, made when there is none */
@@ -82,7 +83,6 @@ final class Posts extends Gateway
         $blog = self::blogOf($author);
         $row = Dates::inServerTime(fn() => $this->row($fields)) + [
             'BLOG_ID' => $blog['ID'] ?? 0,
-            'AUTHOR_ID' => $author,
             'DETAIL_TEXT_TYPE' => 'text',
             'PUBLISH_STATUS' => BLOG_PUBLISH_STATUS_PUBLISH,
             'PATH' => self::path($author, '#post_id#'),
@@ -137,6 +137,7 @@ final class Posts extends Gateway
         $date = Dates::text($fields['DATE_PUBLISH']);
         $to = $fields['DEST'] ?? [];
         return [
+            'AUTHOR_ID' => (int)$fields['AUTHOR_ID'],
             'TITLE' => $title === '' ? mb_substr(self::bare($text), 0, 100) . self::NOTHING : $title,
             'MICRO' => $micro ? 'Y' : 'N',
             'DETAIL_TEXT' => $text === '' ? self::NOTHING : $text,

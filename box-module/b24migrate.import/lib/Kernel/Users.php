@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
+use Bitrix\Main\Loader;
 use Bitrix\Main\UserTable;
 
 /**
@@ -28,6 +29,25 @@ final class Users extends Gateway
         'PERSONAL_BIRTHDAY' => ['PERSONAL_BIRTHDAY', 'day'],
         'TIME_ZONE' => ['TIME_ZONE', 'text'],
     ];
+
+    /** What would lose its author or owner. The kernel itself guards only some of it. */
+    private const WORKS = [
+        ['socialnetwork', 'Bitrix\Socialnetwork\WorkgroupTable', 'OWNER_ID', 'the user owns a group'],
+        ['im', 'Bitrix\Im\Model\ChatTable', 'AUTHOR_ID', 'the user owns a chat'],
+        ['im', 'Bitrix\Im\Model\MessageTable', 'AUTHOR_ID', 'the user has written messages'],
+        ['blog', 'Bitrix\Blog\PostTable', 'AUTHOR_ID', 'the user has written posts'],
+        ['blog', 'Bitrix\Blog\CommentTable', 'AUTHOR_ID', 'the user has written comments'],
+        ['tasks', 'Bitrix\Tasks\Internals\TaskTable', 'CREATED_BY', 'the user has made tasks'],
+        ['tasks', 'Bitrix\Tasks\Internals\TaskTable', 'RESPONSIBLE_ID', 'the user has tasks'],
+        ['crm', 'Bitrix\Crm\DealTable', 'ASSIGNED_BY_ID', 'the user has deals'],
+        ['crm', 'Bitrix\Crm\ContactTable', 'ASSIGNED_BY_ID', 'the user has contacts'],
+        ['crm', 'Bitrix\Crm\CompanyTable', 'ASSIGNED_BY_ID', 'the user has companies'],
+    ];
+
+    public function losses(): array
+    {
+        return ['WORK_LOGO' => 'The logo of a company is a picture that no method of the source gives away.'];
+    }
 
     public function has(string $id): bool
     {
@@ -106,7 +126,16 @@ final class Users extends Gateway
             return 'it is the administrator';
         }
         $user = UserTable::getList(['select' => ['LAST_LOGIN'], 'filter' => ['=ID' => (int)$id]])->fetch();
-        return empty($user['LAST_LOGIN']) ? null : 'the user has signed in';
+        if (!empty($user['LAST_LOGIN'])) {
+            return 'the user has signed in';
+        }
+        foreach (self::WORKS as [$module, $table, $column, $words]) {
+            $one = ['select' => ['ID'], 'filter' => ["=$column" => (int)$id], 'limit' => 1];
+            if (Loader::includeModule($module) && class_exists($table) && $table::getList($one)->fetch()) {
+                return $words;
+            }
+        }
+        return null;
     }
 
     /** @param array<string, mixed> $fields @param array<string, mixed> $now @return array<string, mixed> */

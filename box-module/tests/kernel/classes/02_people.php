@@ -23,9 +23,19 @@ namespace {
     {
         public string $LAST_ERROR = '';
 
+        public static function GetList(string $by, string $order, array $filter, array $parameters = []): Rows
+        {
+            return Rows::of(Rows::matching('users', $filter), $parameters['FIELDS'] ?? []);
+        }
+
         public function GetID(): int
         {
             return 1;
+        }
+
+        public static function GetUserGroup(int $id): array
+        {
+            return $id === 1 ? ['1', '2'] : ['2'];
         }
 
         public function Add(array $row): int|false

@@ -158,6 +158,11 @@ namespace {
 
     class CIMDisk
     {
+        public static function ChangeFolderMembers(int $chat, array $users): void
+        {
+            World::call('CIMDisk::ChangeFolderMembers', [$chat, $users]);
+        }
+
         public static function GetFolderModel(int $chat): Bitrix\Disk\Folder
         {
             $storage = World::$options['folders'][$chat] ??= Bitrix\Disk\Driver::storage(['ENTITY_ID' => "chat $chat"]);

@@ -4,6 +4,21 @@
 
 declare(strict_types=1);
 
+namespace Bitrix\Blog {
+
+    use Bitrix\Main\ORM\Data\DataManager;
+
+    class PostTable extends DataManager
+    {
+        protected const TABLE = 'posts';
+    }
+
+    class CommentTable extends DataManager
+    {
+        protected const TABLE = 'comments';
+    }
+}
+
 namespace Bitrix\Blog\Item {
 
     use B24migrate\Import\Tests\Kernel\Rows;

@@ -72,6 +72,8 @@ final class ChatsTest extends KernelCase
         $id = $this->made('chats', $chat);
         self::assertSame((string)$own, $id);
         self::assertHolds($chat, $this->now('chats', $id));
+        $this->records('chats')->update($id, ['users' => [$this->ann]]);
+        self::assertContains($this->bob, $this->now('chats', $id)['users'], 'who is in it is the group\'s affair');
         $this->box->map->put(new Entry('source:x:1', 'chats', $id, 'd'));
         self::assertNotSame($id, $this->made('chats', $chat, 'source:chat:2'));
     }
@@ -98,6 +100,8 @@ final class ChatsTest extends KernelCase
         $this->records('chats')->settle($id);
         $counted = ['MESSAGE_COUNT' => 3, 'LAST_MESSAGE_ID' => (int)$last, 'USER_COUNT' => 2];
         self::assertHolds($counted, World::row('chats', $id));
+        $folder = World::calls('CIMDisk::ChangeFolderMembers')[0];
+        self::assertEquals([(int)$id, [$this->ann, $this->bob]], $folder);
         self::assertSame([(int)$last, (int)$last], array_column(World::$tables['relations'], 'LAST_ID'));
         self::assertSame([(int)$id], array_values(array_unique(array_column(World::$tables['recents'], 'ENTITY_ID'))));
     }
