@@ -51,7 +51,8 @@ final class Rehearsal implements Hand
 
     public function update(Entry $entry, string $digest, array $fields): ?string
     {
-        return $this->imagineMore(new Entry($entry->key, $entry->stream, $entry->id, $digest, $entry->adopted), $fields);
+        $next = new Entry($entry->key, $entry->stream, $entry->id, $digest, $entry->adopted);
+        return $this->imagineMore($next, $fields);
     }
 
     public function shown(Entry $entry): ?string

@@ -67,7 +67,8 @@ final class Writing implements Hand
 
     public function seal(Stream $stream): void
     {
-        $open = array_filter($this->unsealed, static fn ($entry) => $entry->stream === $stream->name && !$entry->adopted);
+        $mine = static fn ($entry) => $entry->stream === $stream->name && !$entry->adopted;
+        $open = array_filter($this->unsealed, $mine);
         $this->unsealed = [];
         if ($open === []) {
             return;

@@ -9,8 +9,8 @@ interface CustomFields
 {
     /**
      * @param ?string $type the smart-process type, for crm_spitems
-     * @return array<string, array{type: string, multiple: bool, options: list<array{id: string, value: string, xml_id: string}>}>
-     *         by code
+     * @return array<string, array{type: string, multiple: bool, options: list<array<string, string>>}> by code; an
+     *         option has id, value and xml_id
      */
     public function of(string $stream, ?string $type): array;
 

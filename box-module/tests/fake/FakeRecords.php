@@ -1,0 +1,158 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Fake;
+
+use B24migrate\Import\Contract\Json;
+use B24migrate\Import\Port\Records;
+
+/**
+ * The records of one stream. Those of some streams are written apart from the map, as the kernel writes them: its own
+ * transactions, files and caches do not wait for ours.
+ */
+final class FakeRecords implements Records
+{
+    private const APART = ['users', 'chats', 'chat_messages', 'feed_posts', 'feed_comments', 'files'];
+    private const RESTLESS = ['groups' => ['DATE_ACTIVITY']];
+    private const QUESTIONS = [
+        'users' => [['EMAIL']],
+        'crm_types' => [['title']],
+        'crm_categories' => [['entityTypeId', 'name']],
+        'crm_stages' => [['ENTITY_ID', 'STATUS_ID'], ['ENTITY_ID', 'NAME']],
+    ];
+
+    private readonly Db $db;
+
+    public function __construct(private readonly FakeBox $box, private readonly string $stream)
+    {
+        $this->db = $box->db;
+    }
+
+    public function losses(): array
+    {
+        return $this->box->setting('losses')[$this->stream] ?? [];
+    }
+
+    public function has(string $id): bool
+    {
+        return $this->db->value('SELECT 1 FROM row WHERE stream = ? AND id = ?', $this->stream, $id) !== null
+            && (string)(int)$id === $id;
+    }
+
+    public function find(array $values): ?string
+    {
+        $sql = 'SELECT min(id) FROM look WHERE stream = ? AND question = ?';
+        $id = $this->db->value($sql, $this->stream, self::question($values));
+        return $id === null ? null : (string)$id;
+    }
+
+    public function read(array $ids): array
+    {
+        $sql = 'SELECT id, fields FROM row WHERE stream = ? AND id IN (' . Db::marks($ids) . ')';
+        $rows = $this->db->rows($sql, $this->stream, ...array_map('intval', $ids));
+        return array_map(static fn ($fields) => (array)Json::decode($fields), array_column($rows, 'fields', 'id'));
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $id = $this->db->together(function () use ($key, $fields): string {
+            $sql = 'UPDATE next SET number = number + 1 WHERE stream = ? RETURNING number - 1';
+            $id = (string)$this->db->value($sql, $this->stream);
+            $this->place($id, $fields, $key);
+            return $id;
+        });
+        $this->box->accidents->at('after-create');
+        return $id;
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $this->db->together(function () use ($id, $fields): void {
+            $stamp = $this->db->value('SELECT stamp FROM row WHERE stream = ? AND id = ?', $this->stream, (int)$id);
+            $this->place($id, array_replace($this->read([$id])[$id], $fields), $stamp);
+        });
+        $this->box->accidents->at('after-update');
+    }
+
+    public function delete(string $id): void
+    {
+        $this->db->together(function () use ($id): void {
+            $this->forget($id);
+            $this->db->run('DELETE FROM row WHERE stream = ? AND id = ?', $this->stream, (int)$id);
+        });
+        $this->box->accidents->at('after-delete');
+    }
+
+    public function needed(string $id, array $gone = []): ?string
+    {
+        $sql = 'SELECT DISTINCT stream, id FROM ref WHERE to_stream = ? AND to_id = ? ORDER BY stream, id';
+        $others = array_filter(
+            $this->db->rows($sql, $this->stream, (int)$id),
+            fn ($row) => $row['stream'] !== $this->stream || !in_array((string)$row['id'], [$id, ...$gone], true)
+        );
+        $first = reset($others);
+        return $first === false
+            ? null
+            : count($others) . " others depend on it, such as {$first['stream']} {$first['id']}";
+    }
+
+    public function atomic(): bool
+    {
+        return !in_array($this->stream, self::APART, true);
+    }
+
+    public function trace(string $key, array $fields): ?string
+    {
+        $id = $this->db->value('SELECT id FROM row WHERE stream = ? AND stamp = ?', $this->stream, $key);
+        return $id === null ? null : (string)$id;
+    }
+
+    public function restless(): array
+    {
+        return self::RESTLESS[$this->stream] ?? [];
+    }
+
+    /**
+     * Puts a record there, with everything that it can be found by.
+     *
+     * @param array<string, mixed> $fields
+     */
+    public function place(string $id, array $fields, ?string $stamp = null): void
+    {
+        $this->forget($id);
+        $values = [$this->stream, (int)$id, Json::encode((object)$fields), $stamp];
+        $this->db->run('REPLACE INTO row VALUES (?, ?, ?, ?)', ...$values);
+        foreach (self::QUESTIONS[$this->stream] ?? [] as $names) {
+            $answers = array_intersect_key($fields, array_flip($names));
+            if (count($answers) === count($names) && !in_array(null, $answers, true)) {
+                $this->db->run('INSERT INTO look VALUES (?, ?, ?)', $this->stream, self::question($answers), (int)$id);
+            }
+        }
+        foreach (References::of($this->box, $this->stream, $id, $fields) as [$stream, $other]) {
+            $this->db->run('INSERT INTO ref VALUES (?, ?, ?, ?)', $this->stream, (int)$id, $stream, (int)$other);
+        }
+    }
+
+    /** @return array<string, array<string, mixed>> everything there is, by id */
+    public function all(): array
+    {
+        $rows = $this->db->rows('SELECT id, fields FROM row WHERE stream = ? ORDER BY id', $this->stream);
+        return array_map(static fn ($fields) => (array)Json::decode($fields), array_column($rows, 'fields', 'id'));
+    }
+
+    private function forget(string $id): void
+    {
+        $this->db->run('DELETE FROM look WHERE stream = ? AND id = ?', $this->stream, (int)$id);
+        $this->db->run('DELETE FROM ref WHERE stream = ? AND id = ?', $this->stream, (int)$id);
+    }
+
+    /** @param array<string, mixed> $values */
+    private static function question(array $values): string
+    {
+        if (is_string($values['EMAIL'] ?? null)) {
+            $values['EMAIL'] = mb_strtolower(trim($values['EMAIL']));
+        }
+        return Json::canonical($values);
+    }
+}
