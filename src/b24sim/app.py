@@ -1,7 +1,7 @@
 """The portal as an ASGI application: REST, downloads, the control room, and an old address that redirects."""
 
 from b24sim.batch import Batch
-from b24sim.context import Method
+from b24sim.context import Context, Method
 from b24sim.control import control
 from b24sim.downloads import download
 from b24sim.envelope import Timing, envelope, xml
@@ -23,6 +23,7 @@ from b24sim.http import (
 )
 from b24sim.limits import operating_limit, query_limit
 from b24sim.methods.crm_items import GET_FILE
+from b24sim.native.uploads import UPLOAD, take_upload
 from b24sim.phpjson import decode, encode
 from b24sim.portal import Portal
 from b24sim.request import Address, parse_address, parse_params
@@ -85,6 +86,8 @@ class App:
                 portal.bucket.take(_client(scope), portal.clock.now())
             if address.version == 3:
                 return 404, encode(_v3_refusal(portal))
+            if address.method == UPLOAD and portal.is_box:
+                return self._uploaded(address, body, scope)
             method = _BATCH if address.method.lower() == "batch" else portal.method(address.method)
             caller = portal.authorize(address)
             params = parse_params(scope["query_string"].decode("latin-1"), body, header(scope, b"content-type"))
@@ -103,6 +106,13 @@ class App:
         except RestError as refusal:
             portal.stats.errors[str(refusal.code)] += 1
             return refusal.status, encode(refusal.body())
+
+    def _uploaded(self, address: Address, body: bytes, scope: Scope) -> tuple[int, bytes]:
+        """A file by itself, to an address that a method has given out."""
+        portal, query = self.portal, scope["query_string"].decode("latin-1")
+        context, now = Context(portal, portal.authorize(address), len(body)), portal.clock.now()
+        result = take_upload(context, query, body, header(scope, b"content-type"))
+        return 200, envelope(result, Timing(now, now).encoded(portal.company.moments))
 
     async def _send(self, address: Address, status: int, answer: bytes, send: Send) -> None:
         headers = (

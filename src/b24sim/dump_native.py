@@ -1,5 +1,6 @@
 """What was written through a box's own methods: every record with its fields, how often it was made, and the noise."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -104,6 +105,25 @@ def _chat(company: Company, number: int) -> Row:
     }  # fmt: skip
 
 
+def _post(company: Company, number: int) -> Row:
+    row = company.feed_rows.posts.row(number)
+    return shown(row) | {"DEST": row["_DEST"]}
+
+
+def _comment(company: Company, number: int) -> Row:
+    row = company.feed_rows.comments.row(number)
+    return shown(row) | {"post_id": row["_post_id"], "author_id": row["_author_id"]}
+
+
+def _file(company: Company, number: int) -> Row:
+    uploaded = company.drive.files[number]
+    content = uploaded.file.content()
+    return {
+        "name": uploaded.file.name, "size": uploaded.file.size, "sha256": hashlib.sha256(content).hexdigest(),
+        "folder": uploaded.folder, "by": uploaded.by, "at": company.moments.iso(uploaded.at), "chat": uploaded.chat,
+    }  # fmt: skip
+
+
 def _messages(company: Company) -> Show:
     """Looked up once for all of them: there are many."""
     rows = {row["id"]: row for chat in company.chats.values() for row in chat.added}
@@ -122,7 +142,10 @@ SHOWS: dict[str, Show] = {
     "tasks": _task,
     "checklists": _below_task("own_checklists", "TOGGLED_DATE"),
     "task_comments": _below_task("own_comments", "POST_DATE"),
+    "posts": _post,
+    "comments": _comment,
     "chats": _chat,
+    "files": _file,
     "task_chats": _chat,
     "group_chats": _chat,
     "private_chats": _chat,

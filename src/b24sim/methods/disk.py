@@ -4,6 +4,7 @@ import hashlib
 from urllib.parse import quote
 
 from b24sim.company.attachments import Attachment
+from b24sim.company.drive import DriveFile
 from b24sim.company.files import File
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
@@ -26,6 +27,10 @@ def file_get(context: Context, params: Params) -> Result:
         _demand(company.readable(chat, user))
         row = company.correspondence.row(chat, place)
         return Result(_file_shape(context, file, 5000 + chat.id, row["author_id"], row["date"]))
+    if number in company.drive.files:
+        uploaded = company.drive.files[number]
+        _demand(uploaded.by == user or context.caller.admin)
+        return Result(drive_shape(context, uploaded))
     if attachment is None:
         raise _not_found(number)
     may_read = company.attachments.readable(attachment, user, context.caller.admin)
@@ -62,6 +67,14 @@ def attachment_link(context: Context, number: int) -> str:
 def file_of_attachment(context: Context, attachment: Attachment) -> File:
     file = context.portal.company.drive_file(attachment.object_id)
     return file or File(attachment.object_id, "удалён.bin", 0)
+
+
+def drive_shape(context: Context, uploaded: DriveFile) -> Row:
+    """A file that somebody uploaded, wherever it lies."""
+    drive, at = context.portal.company.drive, context.portal.company.moments.iso(uploaded.at)
+    shape = _file_shape(context, uploaded.file, uploaded.folder, uploaded.by, at)
+    folder = drive.folders.get(uploaded.folder)
+    return shape | ({"STORAGE_ID": str(folder.storage)} if folder else {})
 
 
 def _file_shape(context: Context, file: File, folder: int, author: int, at: str) -> Row:

@@ -10,6 +10,9 @@ from b24sim.native import (
     crm_structure,
     crm_types,
     departments,
+    disk,
+    feed,
+    feed_comments,
     group_members,
     groups,
     messages,
@@ -23,7 +26,7 @@ from b24sim.native import (
 PEOPLE = (users, departments, user_fields)
 CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products)
 TASKS = (tasks, checklists, task_comments, task_fields)
-TALK = (groups, group_members, chats, messages)
+TALK = (groups, group_members, chats, messages, feed, feed_comments, disk)
 
 
 def native_methods() -> list[Method]:

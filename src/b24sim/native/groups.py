@@ -52,8 +52,8 @@ def update(context: Context, params: Params) -> Result:
     _demand_master(context, number)
     groups = context.portal.company.groups
     changes = _sent(context, number, {name: value for name, value in params.items() if name != "PROJECT"})
-    row = {name: value for name, value in groups.row(number).items() if changes.get(name, value) != ""}
-    groups.put(number, row | changes | {"DATE_UPDATE": iso_now(context)})
+    row = groups.row(number) | changes | {"DATE_UPDATE": iso_now(context)}
+    groups.put(number, {name: value for name, value in row.items() if name != "IMAGE" or value})
     context.portal.native.updated("groups", number)
     return Result(number)
 
