@@ -25,6 +25,7 @@ class Moved:
     box: Any  # everything on it after the first run
     box_after: Any  # and after a second
     strays: dict[str, set[str]]
+    watched: dict[str, int]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
         first, box = look(made), made.box.ask("snapshot")
         certified = certify(made)
         assert made.run().exit_code == 0
-        yield Moved(first, certified, box, made.box.ask("snapshot"), made.strays(own))
+        yield Moved(first, certified, box, made.box.ask("snapshot"), made.strays(own), made.box.ask("watch"))
 
 
 def certify(made: PhpWorld) -> certificate.Made:
@@ -69,6 +70,10 @@ def test_a_second_run_changes_nothing(moved: Moved) -> None:
 
 def test_nothing_is_on_the_box_that_no_key_stands_for(moved: Moved) -> None:
     assert moved.strays == {}
+
+
+def test_messages_come_in_order_and_digests_are_those_of_their_fields(moved: Moved) -> None:
+    assert moved.watched == {"order_violations": 0, "digest_mismatches": 0}
 
 
 # ---------------------------------------------------------------- the box dies
