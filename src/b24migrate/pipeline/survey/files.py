@@ -15,7 +15,7 @@ from b24migrate.pipeline.survey.asking import patiently
 from b24migrate.pipeline.survey.loads import Ask, scaled
 from b24migrate.pipeline.survey.metering import Meter
 from b24migrate.pipeline.survey.model import Estimate, FileFacts
-from b24migrate.pipeline.survey.sampling import Sampled
+from b24migrate.pipeline.survey.sampled import Sampled
 from b24migrate.streams import FileRef
 
 USUAL_BYTES = 100_000  # of a file whose size nobody tells: a picture

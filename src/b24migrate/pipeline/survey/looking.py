@@ -17,7 +17,8 @@ from b24migrate.pipeline.survey.building import Need, StreamNeed
 from b24migrate.pipeline.survey.loads import Ask
 from b24migrate.pipeline.survey.metering import Meter
 from b24migrate.pipeline.survey.model import Estimate, FieldFacts, Impossible
-from b24migrate.pipeline.survey.sampling import Sampled, Sampler
+from b24migrate.pipeline.survey.sampled import Sampled
+from b24migrate.pipeline.survey.sampling import Sampler
 from b24migrate.records import Json
 from b24migrate.streams import Each, Entity, Field, Gather, PerParent, Seen, Stream
 

@@ -11,30 +11,29 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 from b24migrate.errors import Permanent
 from b24migrate.phases.read import expected_pages
 from b24migrate.phases.work import Work, seen_row
 from b24migrate.pipeline.survey.asking import first_and_last, patiently, spread_pages
+from b24migrate.pipeline.survey.children import Children
 from b24migrate.pipeline.survey.courses import even_lanes
 from b24migrate.pipeline.survey.loads import (
-    COMMANDS,
     PAGE,
     Ask,
     Calls,
     Load,
     chain_loads,
-    children_load,
     in_one_job,
     listing_loads,
     scaled,
     spread_error,
 )
-from b24migrate.pipeline.survey.metering import Billed, Meter, Used
+from b24migrate.pipeline.survey.metering import Meter, Used
+from b24migrate.pipeline.survey.sampled import Sampled
 from b24migrate.records import Args, Page, Row
-from b24migrate.streams import Each, FileRef, Gather, Keyset, Listing, PerParent, Progress, Reading, Seen, Stream
+from b24migrate.streams import Each, Gather, Keyset, Listing, PerParent, Reading, Stream
 
 LEAST_PAGES = 40  # of a listing: what fits into a request
 MOST_PAGES = 60  # of a sample: enough for any certainty, and little to keep in memory
@@ -42,69 +41,10 @@ FILES_ERROR = 0.04  # relative standard error of the number of files that is goo
 MOST_PAGES_FOR_FILES = 200
 LEAST_GATHERED = 4
 MOST_GATHERED = 200
-LEAST_PARENTS = 200
-MOST_CHILD_CALLS = 1_000  # twenty requests
 MOST_ENRICHED = 500  # calls about the rows of one sample
 FIRST_ENRICHED = 100  # rows, to see how many calls it takes
 WORTH_ANYWAY = 10.0  # times the share, where parents tell how many children they have
 WHOLE_PAGES = 20  # listings up to this length are read to their end
-MOST_KEPT = 5_000  # decoded records of a stream that are kept for whoever looks at them
-
-
-@dataclass(slots=True)
-class Sampled:
-    """A stream: how many records there are, some of them, and the load of each of its readings."""
-
-    stream: Stream
-    count: float = 0.0
-    exact: bool = True
-    basis: str = ""
-    uncertain: float = 0.0
-    rows: list[Seen] = field(default_factory=list)  # of those met, as many as are worth keeping
-    met: int = 0  # how many records were looked at
-    bytes: int = 0  # of those
-    in_use: int = 0  # of those, without what a rule excludes
-    files: dict[str, FileRef] = field(default_factory=dict)  # that those refer to
-    longest: float = 0.0  # of a stream of children: how many the parent has that has most
-    loads: list[list[Load]] = field(default_factory=list)  # of each reading
-    aside: Counter[str] = field(default_factory=Counter)  # reason -> how many, of those met
-    asides_of: float = 1.0  # by how much they stand for more
-
-    def meet(self, one: Seen, size: int, chance: random.Random) -> None:
-        """All are counted and looked at for files; a fair choice of them is kept."""
-        self.met += 1
-        self.bytes += size
-        if not (self.stream.exclude and self.stream.exclude(one)):
-            self.in_use += 1
-            self.files |= {ref.key: ref for ref in (self.stream.files(one) if self.stream.files else ())}
-        if len(self.rows) < MOST_KEPT:
-            self.rows.append(one)
-        elif (place := chance.randrange(self.met)) < MOST_KEPT:
-            self.rows[place] = one
-
-    @property
-    def kept(self) -> list[Seen]:
-        """Those that no rule excludes."""
-        exclude = self.stream.exclude
-        return [one for one in self.rows if not exclude(one)] if exclude else self.rows
-
-    @property
-    def kept_count(self) -> float:
-        return self.count * self.in_use / self.met if self.met else self.count
-
-    @property
-    def size(self) -> float:
-        """Of a record, in bytes."""
-        return self.bytes / self.met if self.met else 0.0
-
-
-class _Family(NamedTuple):
-    """Parents whose children are read: how many there are in all, and how many children each of those met has."""
-
-    reading: PerParent
-    of: Sampled
-    parents: float
-    counts: Sequence[int]
 
 
 class Sampler:
@@ -113,6 +53,7 @@ class Sampler:
         self._meter = meter
         self._share = share
         self._chance = random.Random(seed)
+        self._children = Children(work, meter, share, self._chance)
         self.found: dict[str, Sampled] = {}
         self.codes: dict[str, list[str]] = {}  # entity -> its custom fields, which some listings want to be named
 
@@ -132,7 +73,8 @@ class Sampler:
         elif isinstance(reading, Each):
             self._each(sampled, reading)
         elif isinstance(reading, PerParent):
-            self._children(sampled, reading)
+            if (of := self.found.get(reading.of)) is not None:
+                self._children.sample(sampled, reading, of)
         else:
             self._gathered(sampled, reading)
 
@@ -235,7 +177,7 @@ class Sampler:
         before = self._meter.used
         first = self._page(reading, {})
         begun = in_one_job(self._meter.used.since(before), len(first.rows))
-        self._set_aside(sampled, first)
+        sampled.set_aside(first)
         if not first.next:
             sampled.loads.append([begun])
             self._add(sampled, first.rows, len(first.rows), exact=True, basis="read to the end")
@@ -257,7 +199,7 @@ class Sampler:
         used, part = self._meter.used.since(before), len(first.next) / len(chosen)
         rows = [row for page in pages for row in page.rows]
         for page in pages:
-            self._set_aside(sampled, page, part)
+            sampled.set_aside(page, part)
         error = spread_error([len(page.rows) for page in pages], len(first.next))
         ask = Ask(used.requests / len(chosen), scaled(used.calls, 1 / len(chosen)))
         jobs = len(first.next)
@@ -315,119 +257,7 @@ class Sampler:
                 sampled.uncertain = 0.5  # several people see partly the same
         return _side_by_side(chains)
 
-    # ------------------------------------------------------------ children
-
-    def _children(self, sampled: Sampled, reading: PerParent) -> None:
-        of = self.found.get(reading.of)
-        if of is None or not of.kept:
-            return
-        with_any = [parent for parent in of.kept if reading.only(parent)]
-        parents_in_all = of.kept_count * len(with_any) / len(of.kept)
-        self._chance.shuffle(with_any)
-        if not with_any:
-            return
-        if all(reading.expected(parent) is not None for parent in with_any):
-            self._told_children(sampled, reading, with_any, parents_in_all, of)
-        else:
-            self._untold_children(sampled, reading, with_any, parents_in_all, of)
-
-    def _told_children(
-        self, sampled: Sampled, reading: PerParent, parents: Sequence[Seen], in_all: float, of: Sampled
-    ) -> None:
-        """Parents say how many they have; some are read all the same, to see what is in them."""
-        pages = [expected_pages(reading, parent) for parent in parents]
-        counts = [int(reading.expected(parent) or 0) for parent in parents]
-        calls: Counter[Billed] = Counter()
-        for parent, number in zip(parents, pages, strict=True):
-            calls[reading.via(parent, self._work.source.owners), reading.method.lower()] += number
-        whole, large = worth_reading(parents, pages)
-        self._families(sampled, reading, whole)
-        for parent in large:
-            self._families(sampled, reading, [parent], to_the_end=False)
-        part = in_all / len(parents)
-        family = _Family(reading, of, in_all, counts)
-        self._loaded(sampled, family, scaled(calls, part), pages)
-        self._counted(sampled, family, sum(counts) * part)
-
-    def _untold_children(
-        self, sampled: Sampled, reading: PerParent, parents: Sequence[Seen], in_all: float, of: Sampled
-    ) -> None:
-        """So many of them are read. Those who have a webhook see more than others do: they stand for themselves."""
-        owners = set(self._work.source.owners) if reading.of == self._work.people else set()
-        apart = [Seen(owner, {}, {}) for owner in sorted(owners)]
-        others = [parent for parent in parents if parent.id not in owners]
-        chosen = others[: max(LEAST_PARENTS, math.ceil(in_all * self._share))]
-        own, own_counts = self._asked_for(sampled, reading, apart)
-        calls, counts = self._asked_for(sampled, reading, chosen)
-        part = max(1.0, (in_all - len(apart)) / len(chosen)) if chosen else 1.0
-        every = Counter(scaled(calls, part))
-        every.update(own)
-        pages = [1 + count // PAGE for count in counts]
-        family = _Family(reading, of, in_all, counts)
-        self._loaded(sampled, family, every, [*pages, *(1 + one // PAGE for one in own_counts)])
-        if reading.row_key is None or not reading.bare:
-            self._counted(sampled, family, sum(counts) * part + sum(own_counts))
-
-    def _asked_for(
-        self, sampled: Sampled, reading: PerParent, parents: Sequence[Seen]
-    ) -> tuple[Counter[Billed], list[int]]:
-        """The calls that it took, and how many children each has."""
-        before = self._meter.used
-        per_parent = self._families(sampled, reading, parents)
-        calls: Counter[Billed] = Counter()
-        for key, count in self._meter.used.since(before).calls.items():
-            calls[key] += math.ceil(count)
-        return calls, [per_parent[parent.id] for parent in parents]
-
-    @staticmethod
-    def _loaded(sampled: Sampled, family: _Family, calls: Mapping[Billed, float], pages: Sequence[int]) -> None:
-        error = math.hypot(spread_error(pages, family.parents), family.of.uncertain)
-        records = sum(family.counts) * family.parents / max(1, len(family.counts))
-        longest = max(pages, default=0)
-        load = children_load(calls, parents=family.parents, longest=longest, records=records, uncertain=error)
-        if load:
-            sampled.loads.append([load])
-        sampled.longest = max(sampled.longest, max(family.counts, default=0))
-
-    @staticmethod
-    def _counted(sampled: Sampled, family: _Family, count: float) -> None:
-        of, counts, parents = family.of, family.counts, family.parents
-        whole = of.exact and len(counts) >= round(parents)
-        sampled.count += count
-        sampled.exact = whole
-        sampled.basis = f"{len(counts)} of {round(parents)} {family.reading.of}"
-        sampled.uncertain = 0.0 if whole else math.hypot(spread_error(counts, parents), of.uncertain)
-        sampled.asides_of = max(1.0, parents / max(1, len(counts)))
-
-    def _families(
-        self, sampled: Sampled, reading: PerParent, parents: Sequence[Seen], *, to_the_end: bool = True
-    ) -> Counter[str]:
-        """Meets the children of these, or as many as a request brings. How many each has."""
-        found: Counter[str] = Counter()
-        for start in range(0, len(parents), COMMANDS):
-            progress = [Progress(parent) for parent in parents[start : start + COMMANDS]]
-            by_id = {one.parent.id: one.parent for one in progress}
-            others = _by_parent(sampled.rows, reading.twins) if reading.twins else {}
-            while progress:
-                page = self._child_page(reading, progress)
-                self._set_aside(sampled, page)
-                for row in page.rows:
-                    one = seen_row(row, sampled.stream)
-                    if any(reading.same(one, other) for other in others.get(one.parent, ())):
-                        continue  # it was read before in another place; get sets it aside
-                    sampled.meet(one, len(row.payload), self._chance)
-                    found[str(one.extras.get("of") or one.parent)] += 1
-                progress = [
-                    Progress(by_id[one["id"]], int(one["after"]), int(one["got"]), int(one.get("via", -1)))
-                    for one in (page.next if to_the_end else ())
-                ]
-        return found
-
-    def _child_page(self, reading: PerParent, progress: Sequence[Progress]) -> Page:
-        reading = replace(reading, recount=None)
-        return patiently(self._work.clock, lambda: self._work.source.children(reading, progress))
-
-    # ------------------------------------------------------------ both
+    # ------------------------------------------------------------ what was met
 
     def _add(
         self, sampled: Sampled, rows: Iterable[Row], count: float, *, exact: bool, basis: str, uncertain: float = 0.0
@@ -438,11 +268,6 @@ class Sampler:
         sampled.exact = sampled.exact and exact
         sampled.basis = basis
         sampled.uncertain = max(sampled.uncertain, 0.0 if exact else uncertain)
-
-    @staticmethod
-    def _set_aside(sampled: Sampled, page: Page, part: float = 1.0) -> None:
-        sampled.aside.update(one.reason for one in page.aside if one.why == "impossible")
-        sampled.asides_of = max(sampled.asides_of, part)
 
 
 def pages_for_files(stream: Stream, rows: Sequence[Row], count: float) -> int:
@@ -464,15 +289,6 @@ def _tells_files(stream: Stream, before: Sequence[Row], after: Sequence[Row]) ->
     return found[0] != found[1]
 
 
-def _by_parent(rows: Sequence[Seen], mark: str) -> dict[str, list[Seen]]:
-    """Those whose own id begins with the mark."""
-    found: dict[str, list[Seen]] = {}
-    for row in rows:
-        if row.child.startswith(mark):
-            found.setdefault(row.parent, []).append(row)
-    return found
-
-
 def _side_by_side(chains: Sequence[Sequence[Load]]) -> list[Load]:
     """Chains of jobs that go on at the same time: the first jobs of all, the second ones of all, and so on."""
     together: list[Load] = []
@@ -491,17 +307,6 @@ def _side_by_side(chains: Sequence[Sequence[Load]]) -> list[Load]:
         lanes = tuple(lane for one in mine for lane in one.lanes)
         together.append(Load(lanes, tuple(asks.values()), records, max(one.uncertain for one in mine)))
     return together
-
-
-def worth_reading(parents: Sequence[Seen], pages: Sequence[int]) -> tuple[list[Seen], list[Seen]]:
-    """As many of them as a fair number of pages allows: those that are read whole, and those that have very many."""
-    budget, whole, large = MOST_CHILD_CALLS, list[Seen](), list[Seen]()
-    for parent, number in zip(parents, pages, strict=True):
-        if budget <= 0:
-            break
-        (whole if number < COMMANDS else large).append(parent)
-        budget -= min(number, COMMANDS)
-    return whole, large
 
 
 def starts(total: int, share: float) -> list[int]:

@@ -30,7 +30,8 @@ from b24migrate.pipeline.survey.model import (
     Survey,
 )
 from b24migrate.pipeline.survey.pacing import Pace
-from b24migrate.pipeline.survey.sampling import Sampled, Sampler
+from b24migrate.pipeline.survey.sampled import Sampled
+from b24migrate.pipeline.survey.sampling import Sampler
 from b24migrate.ports import QUOTA
 from b24migrate.quota import Bucket, opened
 from b24migrate.streams import Entity
