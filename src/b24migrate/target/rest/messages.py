@@ -8,6 +8,7 @@ from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import rules_chats, spelling
 from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import attempt
 from b24migrate.target.rest.names import names_of
 from b24migrate.target.rest.words import Known, Made, Writer
@@ -16,22 +17,11 @@ PAGE = 50
 SYSTEM = "0"
 
 
-def number_of(key: str) -> str:
-    return f"#{key.rpartition(':')[2]}"
-
-
 def quoted(box: Box, item: Item) -> str:
-    """The first line is also how a message is found whose answer got lost."""
     fields = item.fields
     author = str(fields.get("author_id") or SYSTEM)
     name = names_of(box, [author]).get(author, "") if author != SYSTEM else ""
-    head = " · ".join(part for part in (name, readable(fields.get("date")), number_of(item.key)) if part)
-    return f"[B]{head}[/B]\n{fields.get('text') or ''}".rstrip()
-
-
-def readable(date: Json) -> str:
-    when = spelling.moment(date)
-    return f"{when:%Y-%m-%d %H:%M} UTC" if when else ""
+    return headed(item.key, fields.get("date"), fields.get("text"), name)
 
 
 def add_messages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
@@ -63,9 +53,8 @@ def find_messages(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
         wanted = {number_of(key): key for key, trace in begun.items() if str(trace) == chat}
         asked = {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0, "LIMIT": PAGE}
         for row in inside(box.question("im.dialog.messages.get", asked), "messages"):
-            head = str(row.get("text") or "").partition("\n")[0]
-            number = head.removesuffix("[/B]").rpartition(" ")[2].removeprefix("[B]")
-            if head.startswith("[B]") and number in wanted:
+            number = numbered(row.get("text"))
+            if number in wanted:
                 found[wanted[number]] = str(row["id"])
     return found
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from b24migrate.target.rest import chats, crm_structure, groups, messages, people, task_talk, tasks
+from b24migrate.target.rest import (
+    chats,
+    crm_structure,
+    feed,
+    feed_comments,
+    groups,
+    messages,
+    people,
+    task_talk,
+    tasks,
+    workflows,
+)
 from b24migrate.target.rest.crm_items import ITEMS
 from b24migrate.target.rest.words import Writer
 
@@ -22,5 +33,8 @@ WRITERS: dict[str, Writer] = {
         tasks.TASKS,
         task_talk.CHECKLISTS,
         task_talk.COMMENTS,
+        feed.POSTS,
+        feed_comments.COMMENTS,
+        workflows.TEMPLATES,
     )
 }

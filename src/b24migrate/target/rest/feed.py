@@ -1,0 +1,109 @@
+"""Posts of the feed, as `log.blogpost.*` takes them: in their authors' names, and with a line that says when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from b24migrate.ports import Command
+from b24migrate.records import Args, Item, Json
+from b24migrate.target.rest import rules_feed, spelling
+from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.heading import headed, number_of, numbered
+from b24migrate.target.rest.making import one_by_one
+from b24migrate.target.rest.tasks import behind
+from b24migrate.target.rest.words import Known, Made, Writer
+
+EVERYBODY = "UA"
+LOOKED_AT = 150  # of the newest posts, for one whose answer got lost
+
+
+def post_params(box: Box, item: Item) -> dict[str, Json]:
+    """A title that the portal made of the text is not sent: the box makes one as well."""
+    fields = item.fields
+    sent: dict[str, Json] = {
+        "POST_MESSAGE": headed(item.key, fields.get("DATE_PUBLISH"), fields.get("DETAIL_TEXT")),
+        "DEST": recipients(box, fields),
+        "IMPORTANT": spelling.letter(fields.get("IMPORTANT")),
+        "TAGS": ",".join(map(str, fields.get("TAGS") or ())),
+    }
+    if fields.get("AUTHOR_ID"):
+        sent["USER_ID"] = fields["AUTHOR_ID"]
+    if fields.get("TITLE") and not fields.get("MICRO"):
+        sent["POST_TITLE"] = fields["TITLE"]
+    if fields.get("IMPORTANT_DATE_END"):
+        sent["IMPORTANT_DATE_END"] = fields["IMPORTANT_DATE_END"]
+    if fields.get("FILES"):
+        sent["UF_BLOG_POST_FILE"] = [f"n{one}" for one in fields["FILES"]]
+    return sent
+
+
+def recipients(box: Box, fields: Args) -> list[str]:
+    """A post that is not for the owner of the webhook could not be read again, nor found when its answer is lost."""
+    wanted = [str(one) for one in fields.get("DEST") or ()]
+    own = f"U{box.owner}"
+    return wanted if EVERYBODY in wanted or own in wanted else [*wanted, own]
+
+
+def add_posts(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    return one_by_one("log.blogpost.add", lambda item: post_params(box, item))(box, items)
+
+
+def find_posts(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    wanted = {number_of(key): key for key in begun}
+    found: dict[str, str] = {}
+    for row in islice(box.pages("log.blogpost.get", {}), LOOKED_AT):
+        number = numbered(row.get("DETAIL_TEXT"))
+        if number in wanted:
+            found[wanted[number]] = str(row["ID"])
+    return found
+
+
+def update_post(box: Box, known: Known, item: Item) -> None:
+    """Files are added to those that are there, so they are left alone."""
+    params = {
+        name: value for name, value in post_params(box, item).items() if name not in ("USER_ID", "UF_BLOG_POST_FILE")
+    }
+    box.call("log.blogpost.update", {"POST_ID": known.target_id, **params})
+
+
+def read_posts(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    said = box.questions([Command("log.blogpost.get", {"POST_ID": int(one.target_id)}) for one in wanted.values()])
+    rows = {key: next(inside(page), None) for key, page in zip(wanted, said, strict=True)}
+    files = behind(box, [one for row in rows.values() if row for one in spelling.ids(row.get("FILES") or [])])
+    return {key: told_post(row, files) for key, row in rows.items() if row and str(row["ID"]) == wanted[key].target_id}
+
+
+def told_post(row: Args, files: Mapping[str, str]) -> Args:
+    """Neither recipients nor the names of tags are told by any method."""
+    return {
+        "TITLE": row.get("TITLE"),
+        "DETAIL_TEXT": row.get("DETAIL_TEXT"),
+        "AUTHOR_ID": spelling.one_id(row.get("AUTHOR_ID")),
+        "DATE_PUBLISH": spelling.utc(row.get("DATE_PUBLISH")),
+        "DEST": [EVERYBODY] if row.get("HAS_SOCNET_ALL") == "Y" else None,
+        "IMPORTANT": spelling.flag(value_of(row, "UF_BLOG_POST_IMPRTNT")),
+        "IMPORTANT_DATE_END": spelling.utc(value_of(row, "UF_IMPRTANT_DATE_END")),
+        "FILES": [files.get(one, one) for one in spelling.ids(row.get("FILES") or [])],
+        "MICRO": spelling.flag(row.get("MICRO")),
+        "ENABLE_COMMENTS": spelling.flag(row.get("ENABLE_COMMENTS")),
+    }
+
+
+def value_of(row: Args, name: str) -> Json:
+    field = row.get(name)
+    return field.get("VALUE") if isinstance(field, Mapping) else field
+
+
+POSTS = Writer(
+    stream="feed_posts",
+    entity="feed",
+    needs=("log.blogpost.get", "log.blogpost.add", "log.blogpost.update"),
+    create=add_posts,
+    find=find_posts,
+    update=update_post,
+    read=read_posts,
+    delete=lambda box, known: box.call("log.blogpost.delete", {"POST_ID": known.target_id}),
+    restless=frozenset({"ENABLE_COMMENTS"}),
+    rules=rules_feed.of_posts,
+)

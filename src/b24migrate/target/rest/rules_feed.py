@@ -1,0 +1,45 @@
+"""What a box does not keep of the feed when its own methods take it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from b24migrate.fidelity import Draft, Keeping, Rule
+from b24migrate.target.rest.box import Box
+
+LINE = "A line before the text says when it was written, and under which number; the box takes the time of the move."
+READER = (
+    "The owner of the webhook is among the recipients, so that what arrived can be read again; the box names nobody."
+)
+UNTOLD = "They are set; but the box tells tags by number only, so that they cannot be compared."
+COPIED = "The files arrive as copies with numbers of their own."
+EVERYBODY = "UA"
+TRANSFORMED = Keeping.TRANSFORMED
+
+
+def of_posts(_: Box) -> Sequence[Rule]:
+    return [
+        Rule("feed_posts", "DETAIL_TEXT", TRANSFORMED, LINE, lambda _: True),
+        Rule("feed_posts", "DATE_PUBLISH", TRANSFORMED, LINE),
+        Rule("feed_posts", "TITLE", TRANSFORMED, "The box makes a title of the text where the source did.", untitled),
+        Rule("feed_posts", "DEST", Keeping.APPROXIMATED, READER, lambda draft: draft.get("DEST") != [EVERYBODY]),
+        Rule("feed_posts", "TAGS", TRANSFORMED, UNTOLD),
+        Rule(
+            "feed_posts",
+            "ENABLE_COMMENTS",
+            Keeping.LOST,
+            "Every post may be commented on.",
+            lambda draft: draft.get("ENABLE_COMMENTS") is False,
+        ),
+    ]
+
+
+def untitled(draft: Draft) -> bool:
+    return bool(draft.get("MICRO")) and bool(draft.get("TITLE"))
+
+
+COMMENTS = (
+    Rule("feed_comments", "text", TRANSFORMED, LINE, lambda _: True),
+    Rule("feed_comments", "date", TRANSFORMED, LINE),
+    Rule("feed_comments", "files", TRANSFORMED, COPIED),
+)
