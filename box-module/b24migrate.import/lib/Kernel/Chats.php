@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
+use Bitrix\Im\Color;
 use Bitrix\Im\Model\ChatTable;
 use Bitrix\Im\Model\MessageTable;
 use Bitrix\Im\Model\RelationTable;
@@ -44,10 +45,11 @@ final class Chats extends Gateway
             $here = $people[(int)$row['ID']] ?? [];
             $managers = array_filter($here, fn(array $one) => Columns::understand('flag', $one['MANAGER']));
             $found[(string)$row['ID']] = (new Columns(self::FIELDS))->fromKernel($row) + [
-                'type' => $this->type($row),
+                // The kernel's own word: the source's words come from the same place.
+                'type' => \Bitrix\Im\Chat::getType($row),
                 'users' => array_map('strval', array_column($here, 'USER_ID')),
                 'manager_list' => array_map('strval', array_column($managers, 'USER_ID')),
-                'color' => (string)$row['COLOR'] === '' ? null : (self::colors()[$row['COLOR']] ?? $row['COLOR']),
+                'color' => Color::getColors()[$row['COLOR']] ?? null,
                 'avatar' => Files::origin((int)$row['AVATAR']),
             ];
         }
@@ -68,7 +70,8 @@ final class Chats extends Gateway
         $row = isset($row['AUTHOR_ID']) ? ['AUTHOR_ID' => (int)$row['AUTHOR_ID']] + $row : $row;
         $row = array_filter($row, fn(mixed $value) => $value !== null);
         if (array_key_exists('color', $fields)) {
-            $row['COLOR'] = (string)(array_search($fields['color'], self::colors(), true) ?: $fields['color']);
+            // Told as numbers, kept as words; one that the box does not know becomes the one it picks by itself.
+            $row['COLOR'] = (string)Color::getCode((string)$fields['color']);
         }
         if (array_key_exists('avatar', $fields)) {
             $row['AVATAR'] = $fields['avatar'] === null ? 0 : $this->avatar((int)$id, $fields['avatar']);
@@ -105,8 +108,11 @@ final class Chats extends Gateway
     {
         $chat = ChatTable::getList(['select' => ['TYPE'], 'filter' => ['=ID' => (int)$id]])->fetch();
         $of = ['=CHAT_ID' => (int)$id];
-        $order = ['select' => ['ID'], 'filter' => $of, 'order' => ['ID' => 'DESC'], 'limit' => 2];
-        $last = array_map('intval', array_column(MessageTable::getList($order)->fetchAll(), 'ID')) + [0, 0];
+        $order = ['select' => ['ID', 'DATE_CREATE'], 'filter' => $of, 'order' => ['ID' => 'DESC'], 'limit' => 2];
+        $rows = MessageTable::getList($order)->fetchAll();
+        $last = array_map('intval', array_column($rows, 'ID')) + [0, 0];
+        // Other kinds of chats find their place by themselves: they would be taken for dialogs.
+        $recent = $last[0] > 0 && in_array($chat['TYPE'], ['P', 'C', 'O'], true);
         $people = $this->people([(int)$id])[(int)$id] ?? [];
         $this->mustSucceed(ChatTable::update((int)$id, [
             'MESSAGE_COUNT' => MessageTable::getCount($of),
@@ -118,9 +124,10 @@ final class Chats extends Gateway
         foreach ($people as $one) {
             RelationTable::update((int)$one['ID'], ['LAST_ID' => $last[0], 'LAST_SEND_ID' => $last[0]]);
             $others = array_values(array_diff(array_column($people, 'USER_ID'), [$one['USER_ID']]));
-            $last[0] === 0 || \CIMContactList::SetRecent([
+            !$recent || \CIMContactList::SetRecent([
                 'ENTITY_ID' => $chat['TYPE'] === 'P' ? (int)($others[0] ?? $one['USER_ID']) : (int)$id,
                 'MESSAGE_ID' => $last[0],
+                'MESSAGE_DATE' => $rows[0]['DATE_CREATE'],
                 'CHAT_TYPE' => $chat['TYPE'],
                 'USER_ID' => (int)$one['USER_ID'],
                 'CHAT_ID' => (int)$id,
@@ -204,21 +211,6 @@ final class Chats extends Gateway
             $people[(int)$row['CHAT_ID']][] = $row;
         }
         return $people;
-    }
-
-    /** The kernel's own word: the source's words come from the same place. To be checked on a real box. */
-    private function type(array $row): string
-    {
-        $bare = array_search($row['TYPE'], self::TYPES, true) ?: 'chat';
-        return method_exists('Bitrix\Im\Chat', 'getType') && $row['TYPE'] !== 'P'
-            ? (string)\Bitrix\Im\Chat::getType($row)
-            : $bare;
-    }
-
-    /** Colours are told as numbers and kept as words. To be checked on a real box. @return array<string, string> */
-    private static function colors(): array
-    {
-        return method_exists('Bitrix\Im\Color', 'getSafeColors') ? \Bitrix\Im\Color::getSafeColors() : [];
     }
 
     private function avatar(int $chat, string $file): int

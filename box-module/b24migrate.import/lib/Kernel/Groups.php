@@ -51,7 +51,7 @@ final class Groups extends Gateway
         $before = WorkgroupTable::getList($wanted)->fetch() ?: [];
         $done = $work();
         $back = (new Columns(self::FIELDS))->toKernel(array_filter(array_map(Dates::utc(...), $before)));
-        $back === [] || Dates::inServerTime(fn() => \CSocNetGroup::Update($group, $back, false, false));
+        $back === [] || Dates::inServerTime(fn() => \CSocNetGroup::Update($group, $back, false, false, false));
         return $done;
     }
 
@@ -160,7 +160,7 @@ final class Groups extends Gateway
     /** @param array<string, mixed> $row */
     private function set(int $id, array $row): void
     {
-        if (!Dates::inServerTime(fn() => \CSocNetGroup::Update($id, $row, false, false))) {
+        if (!Dates::inServerTime(fn() => \CSocNetGroup::Update($id, $row, false, false, false))) {
             throw $this->refusal('the box does not take this group');
         }
     }

@@ -4,9 +4,11 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Disk\Internals\ObjectTable;
 use Bitrix\Im\Model\ChatTable;
 use Bitrix\Im\Model\MessageTable;
+use Bitrix\Main\Type\Date;
 
 /** Messages of chats. They are shown in order of their ids, so they must come in the order they were written in. */
 final class Messages extends Gateway
@@ -46,6 +48,7 @@ final class Messages extends Gateway
         foreach (MessageTable::getList($wanted)->fetchAll() as $row) {
             $own = $params[(int)$row['ID']] ?? [];
             $others = array_diff_key($own, ['FILE_ID' => 1, 'LIKE' => 1]);
+            $others = array_map(fn(mixed $one) => $one instanceof Date ? Dates::utc($one) : $one, $others);
             $found[(string)$row['ID']] = (new Columns(self::FIELDS))->fromKernel($row) + [
                 'author_id' => (string)(int)$row['AUTHOR_ID'],
                 'params' => $others === [] ? new \stdClass() : $others,
@@ -87,9 +90,10 @@ final class Messages extends Gateway
         $this->settle((int)$id, $fields);
         $now = $this->read([$id])[$id] ?? [];
         if (array_key_exists('params', $fields)) {
-            // What is set to nothing is deleted.
+            // What is set to nothing is deleted; to set nothing at all would delete everything, the files too.
             $gone = array_fill_keys(array_keys(array_diff_key((array)$now['params'], (array)$fields['params'])), []);
-            \CIMMessageParam::Set((int)$id, (array)$fields['params'] + $gone);
+            $next = (array)$fields['params'] + $gone;
+            $next === [] || \CIMMessageParam::Set((int)$id, $next);
         }
         if (array_key_exists('files', $fields) && ($fields['files'] ?? []) !== $now['files']) {
             $share = fn(string $file) => $this->share((int)$now['chat_id'], (int)$now['author_id'], $file);
@@ -126,9 +130,13 @@ final class Messages extends Gateway
     /** A copy in the folder of the chat: whoever is in the chat may open what lies there. */
     private function share(int $chat, int $author, string $file): int
     {
+        $folder = \CIMDisk::GetFolderModel($chat);
+        if (!$folder) {
+            throw new ItemFault('VALIDATION', 'files', 'files: chats have no disk on this box; is its push server on?');
+        }
         $copy = Files::copy($file);
         $data = ['NAME' => $copy['name'], 'CREATED_BY' => $author ?: self::actor()];
-        $shared = \CIMDisk::GetFolderModel($chat)?->uploadFile($copy, $data, [], true);
+        $shared = $folder->uploadFile($copy, $data, [], true);
         return (int)$shared?->getId() ?: throw new \RuntimeException('the disk does not take a file of the chat');
     }
 

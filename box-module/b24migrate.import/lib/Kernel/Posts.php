@@ -16,7 +16,6 @@ final class Posts extends Gateway
     /** The kernel wants a title and a text. Where there is none it gets this, which nobody sees. */
     public const NOTHING = "\u{200B}";
 
-    /** The second one is to be checked on a real box. */
     private const EVENTS = ['blog_post', 'blog_post_important'];
 
     /** @return array<string, mixed> the author's blog, made when there is none */

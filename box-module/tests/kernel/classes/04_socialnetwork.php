@@ -81,8 +81,13 @@ namespace {
             return $id;
         }
 
-        public static function Update(int $id, array $row, bool $subscribe = true, bool $clear = true): int|false
-        {
+        public static function Update(
+            int $id,
+            array $row,
+            bool $subscribe = true,
+            bool $clear = true,
+            bool $departments = true
+        ): int|false {
             $old = World::row('groups', $id);
             World::$tables['groups'][$id] = self::columns($row, $old) + ['DATE_UPDATE' => World::now()] + $old;
             return $old === [] ? false : $id;

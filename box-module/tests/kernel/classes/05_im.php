@@ -40,9 +40,14 @@ namespace Bitrix\Im {
 
     class Color
     {
-        public static function getSafeColors(): array
+        public static function getColors(): array
         {
             return ['RED' => '#df532d', 'AZURE' => '#1eb4aa'];
+        }
+
+        public static function getCode(string $color): ?string
+        {
+            return array_flip(self::getColors())[$color] ?? null;
         }
     }
 }
@@ -143,9 +148,13 @@ namespace {
             return array_intersect_key(World::$tables['params'] ?? [], array_flip($ids));
         }
 
-        /** What is set to nothing is deleted. */
+        /** What is set to nothing is deleted; when nothing is set, everything is. */
         public static function Set(int $id, array $params): void
         {
+            if ($params === []) {
+                self::DeleteAll($id);
+                return;
+            }
             $all = $params + (World::$tables['params'][$id] ?? []);
             World::$tables['params'][$id] = array_filter($all, fn($value) => $value !== []);
         }
@@ -163,8 +172,11 @@ namespace {
             World::call('CIMDisk::ChangeFolderMembers', [$chat, $users]);
         }
 
-        public static function GetFolderModel(int $chat): Bitrix\Disk\Folder
+        public static function GetFolderModel(int $chat): Bitrix\Disk\Folder|false
         {
+            if (isset(World::$options['pull']['off'])) {
+                return false;
+            }
             $storage = World::$options['folders'][$chat] ??= Bitrix\Disk\Driver::storage(['ENTITY_ID' => "chat $chat"]);
             return Bitrix\Disk\Folder::loadById(World::row('storages', $storage)['ROOT']);
         }
@@ -174,6 +186,7 @@ namespace {
     {
         public static function SetRecent(array $row): bool
         {
+            $row += ['MESSAGE_DATE' => World::now()];
             World::put('recents', $row);
             return true;
         }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Kernel\Dates;
 use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
@@ -104,6 +105,8 @@ final class ChatsTest extends KernelCase
         self::assertEquals([(int)$id, [$this->ann, $this->bob]], $folder);
         self::assertSame([(int)$last, (int)$last], array_column(World::$tables['relations'], 'LAST_ID'));
         self::assertSame([(int)$id], array_values(array_unique(array_column(World::$tables['recents'], 'ENTITY_ID'))));
+        $dates = array_map(Dates::utc(...), array_column(World::$tables['recents'], 'MESSAGE_DATE'));
+        self::assertSame(['2024-03-01T10:00:00Z'], array_values(array_unique($dates)));
     }
 
     public function testADeletedChatLeavesNobodyBehind(): void

@@ -75,6 +75,28 @@ final class MessagesTest extends KernelCase
         self::assertSame([], World::$noise);
     }
 
+    public function testParametersThatGoLeaveTheFilesWhereTheyAre(): void
+    {
+        $files = [$this->file()];
+        $id = $this->made('chat_messages', $this->message(['files' => $files, 'params' => null]));
+        $this->records('chat_messages')->update($id, $this->message(['files' => $files, 'params' => null]));
+        self::assertSame($files, $this->now('chat_messages', $id)['files']);
+    }
+
+    public function testATimeAmongTheParametersIsTold(): void
+    {
+        $id = $this->made('chat_messages', $this->message());
+        World::$tables['params'][(int)$id]['CHAT_LAST_DATE'] = World::now();
+        self::assertSame(World::NOW, $this->now('chat_messages', $id)['params']['CHAT_LAST_DATE']);
+    }
+
+    public function testABoxWithoutAPushServerSaysWhyFilesCannotBeShared(): void
+    {
+        World::$options['pull']['off'] = 'Y';
+        $this->expectExceptionMessage('push server');
+        $this->made('chat_messages', $this->message(['files' => [$this->file()]]));
+    }
+
     public function testReactionsAreToldToBeLost(): void
     {
         self::assertSame(['reactions'], array_keys($this->records('chat_messages')->losses()));
