@@ -8,6 +8,7 @@ use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\Box;
 use B24migrate\Import\Port\Records;
 use Bitrix\Im\Model\ChatTable;
+use Bitrix\Im\Model\MessageTable;
 use Bitrix\Im\V2\Chat;
 use Bitrix\Im\V2\Chat\ChatFactory;
 use Bitrix\Main\ModuleManager;
@@ -36,6 +37,19 @@ final class ChatComments extends Gateway
         return version_compare((string)ModuleManager::getVersion('tasks'), self::SINCE, '>=');
     }
 
+    public static function chatOf(int $task): ?int
+    {
+        $filter = ['=ENTITY_TYPE' => self::ENTITY, '=ENTITY_ID' => (string)$task];
+        $chat = ChatTable::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch();
+        return $chat ? (int)$chat['ID'] : null;
+    }
+
+    /** Whether people have said something there. */
+    public static function areOn(int $task): bool
+    {
+        return MessageTable::getCount(['=CHAT_ID' => (int)self::chatOf($task), '>AUTHOR_ID' => 0]) > 0;
+    }
+
     public function has(string $id): bool
     {
         return $this->messages->has($id);
@@ -58,7 +72,7 @@ final class ChatComments extends Gateway
 
     public function create(string $key, array $fields): string
     {
-        $chat = $this->chat((int)$fields['task_id']);
+        $chat = self::chatOf((int)$fields['task_id']) ?? $this->newChat((int)$fields['task_id']);
         return $this->messages->create($key, ['chat_id' => (string)$chat] + $fields);
     }
 
@@ -79,15 +93,8 @@ final class ChatComments extends Gateway
 
     public function trace(string $key, array $fields): ?string
     {
-        $chat = $this->chat((int)$fields['task_id']);
-        return $this->messages->trace($key, ['chat_id' => (string)$chat] + $fields);
-    }
-
-    private function chat(int $task): int
-    {
-        $filter = ['=ENTITY_TYPE' => self::ENTITY, '=ENTITY_ID' => (string)$task];
-        $there = ChatTable::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch();
-        return $there ? (int)$there['ID'] : $this->newChat($task);
+        $chat = self::chatOf((int)$fields['task_id']);
+        return $chat === null ? null : $this->messages->trace($key, ['chat_id' => (string)$chat] + $fields);
     }
 
     private function newChat(int $task): int

@@ -25,7 +25,10 @@ final class Chats extends Gateway
         'entity_id' => ['ENTITY_ID', 'text'],
     ];
 
-    /** All other words of the source are ordinary chats that are bound to something. */
+    /**
+     * All other words of the source are ordinary chats that are bound to something. That channels are made silently
+     * is to be checked on a real box.
+     */
     private const TYPES = ['private' => 'P', 'open' => 'O', 'general' => 'O', 'channel' => 'N', 'openChannel' => 'J'];
 
     /** Of each the box has one for each record that it is about: a second one would confuse it. */
@@ -136,7 +139,7 @@ final class Chats extends Gateway
         }
     }
 
-    /** Two people have one dialog, which may be there already. @param array<string, mixed> $fields */
+    /** Two people have one dialog; of one with himself, to be checked on a real box. @param array<string, mixed> $fields */
     private function dialog(array $fields): int
     {
         $people = array_values(array_unique($fields['users'] ?? []));

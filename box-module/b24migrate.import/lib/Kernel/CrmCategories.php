@@ -9,8 +9,8 @@ use Bitrix\Crm\Service\Container;
 use Bitrix\Crm\Service\Factory;
 
 /**
- * Pipelines. A new one gets the kernel's own stages, to which those of the source are linked where they agree; the others
- * of them stay. Which it makes is to be checked on a real box.
+ * Pipelines. A new one gets the kernel's own stages, to which those of the source are linked where they agree; the
+ * others of them stay. Which it makes is to be checked on a real box.
  */
 final class CrmCategories extends Gateway
 {

@@ -171,8 +171,8 @@ final class CrmValues
             $spell = match ($field['type']) {
                 'file' => fn(mixed $copy): int => self::saved($factory, $code, $copy),
                 // The ORM of items takes objects where legacy classes take strings of the site.
-                'date' => fn(mixed $text): ?Date => $text === '' ? null : new Date($text),
-                'datetime' => fn(mixed $text): ?object => $text === '' ? null : Dates::moment(Dates::utc($text)),
+                'date' => fn(mixed $text): ?Date => Dates::date(Dates::day($text)),
+                'datetime' => fn(mixed $text): ?Date => Dates::moment(Dates::utc($text)),
                 'crm' => fn(mixed $code): mixed => ctype_digit((string)$code) ? CrmNumbers::id((string)$code)
                     : CrmNumbers::plain((string)$code),
                 default => null,
@@ -219,7 +219,7 @@ final class CrmValues
             'id' => (int)$value,
             'bool' => (bool)$value,
             'number' => (float)$value,
-            'date' => $value === null ? null : new Date($value, 'Y-m-d'),
+            'date' => Dates::date($value),
             default => Columns::spell($kind, $value),
         };
     }

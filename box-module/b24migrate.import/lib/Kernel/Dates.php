@@ -19,6 +19,12 @@ final class Dates
         return $utc === null ? null : DateTime::createFromTimestamp((new \DateTimeImmutable($utc))->getTimestamp());
     }
 
+    /** A day for the ORM. */
+    public static function date(?string $day): ?Date
+    {
+        return $day === null ? null : Date::createFromTimestamp((new \DateTimeImmutable($day))->getTimestamp());
+    }
+
     /** For legacy classes, which must be called inside `inServerTime`: a string in the site's FULL format. */
     public static function text(?string $utc): string|false
     {

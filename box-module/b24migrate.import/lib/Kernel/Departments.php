@@ -45,7 +45,7 @@ final class Departments extends Gateway
     {
         $section = new \CIBlockSection();
         $row = ['IBLOCK_ID' => self::block(), 'XML_ID' => self::stamp($key), 'ACTIVE' => 'Y'];
-        $id = $section->Add($row + (new Columns(self::FIELDS))->toKernel($fields));
+        $id = $section->Add($row + $this->row($fields));
         if (!$id) {
             throw $this->refusal(self::plain((string)$section->LAST_ERROR) ?: 'the box does not take this department');
         }
@@ -56,8 +56,7 @@ final class Departments extends Gateway
     {
         $section = new \CIBlockSection();
         // UF fields of a section are only written when its block is told.
-        $row = ['IBLOCK_ID' => self::block()] + (new Columns(self::FIELDS))->toKernel($fields);
-        if (!$section->Update((int)$id, $row)) {
+        if (!$section->Update((int)$id, ['IBLOCK_ID' => self::block()] + $this->row($fields))) {
             throw $this->refusal(self::plain((string)$section->LAST_ERROR) ?: 'the box does not take this department');
         }
     }
@@ -89,6 +88,13 @@ final class Departments extends Gateway
     {
         $found = $this->sections(['=XML_ID' => self::stamp($key)]);
         return $found === [] ? null : (string)$found[0]['ID'];
+    }
+
+    /** A section always has a place in the order. @param array<string, mixed> $fields @return array<string, mixed> */
+    private function row(array $fields): array
+    {
+        $row = (new Columns(self::FIELDS))->toKernel($fields);
+        return ($row['SORT'] ?? 0) === false ? array_diff_key($row, ['SORT' => 1]) : $row;
     }
 
     /** @param array<string, mixed> $filter @return list<array<string, mixed>> */

@@ -21,6 +21,14 @@ final class ForumComments extends Gateway
     private const FILES = 'UF_FORUM_MESSAGE_DOC';
     private const ENTITY = 'FORUM_MESSAGE';
 
+    /** Whether people have said something there: the first post of a topic and those with a service are the kernel's. */
+    public static function areOn(int $task): bool
+    {
+        $wanted = ['select' => ['ID', 'NEW_TOPIC', 'SERVICE_TYPE'], 'filter' => ['=TOPIC_ID' => self::topic($task)]];
+        $said = static fn(array $row): bool => ($row['NEW_TOPIC'] ?? 'N') !== 'Y' && empty($row['SERVICE_TYPE']);
+        return self::topic($task) > 0 && array_filter(MessageTable::getList($wanted)->fetchAll(), $said) !== [];
+    }
+
     public function has(string $id): bool
     {
         return self::exists(MessageTable::class, $id);
@@ -93,8 +101,7 @@ final class ForumComments extends Gateway
 
     public function trace(string $key, array $fields): ?string
     {
-        $wanted = ['select' => ['FORUM_TOPIC_ID'], 'filter' => ['=ID' => (int)$fields['task_id']]];
-        $topic = (int)(TaskTable::getList($wanted)->fetch()['FORUM_TOPIC_ID'] ?? 0);
+        $topic = self::topic((int)$fields['task_id']);
         $rows = MessageTable::getList(['select' => ['ID', 'POST_MESSAGE'], 'filter' => [
             '=TOPIC_ID' => $topic,
             '=AUTHOR_ID' => (int)$fields['author_id'],
@@ -102,6 +109,12 @@ final class ForumComments extends Gateway
         ]])->fetchAll();
         $same = array_filter($rows, static fn($row) => $row['POST_MESSAGE'] === self::text($fields));
         return $topic === 0 ? null : $this->keyless('task_comments', array_values($same));
+    }
+
+    private static function topic(int $task): int
+    {
+        $wanted = ['select' => ['FORUM_TOPIC_ID'], 'filter' => ['=ID' => $task]];
+        return (int)(TaskTable::getList($wanted)->fetch()['FORUM_TOPIC_ID'] ?? 0);
     }
 
     /** A comment of nothing but files has no text, and the forum wants one. @param array<string, mixed> $fields */

@@ -121,7 +121,7 @@ final class KernelBox implements Box
             'crm_contacts' => [['crm'], static fn(self $box) => new CrmItems($box, 'crm_contacts')],
             'crm_deals' => [['crm'], static fn(self $box) => new CrmItems($box, 'crm_deals')],
             'crm_spitems' => [['crm'], static fn(self $box) => new CrmItems($box, 'crm_spitems')],
-            'tasks' => [['tasks', 'disk'], static fn(self $box) => new Tasks($box)],
+            'tasks' => [['tasks', 'forum', 'im', 'disk'], static fn(self $box) => new Tasks($box)],
             'task_checklists' => [['tasks'], static fn(self $box) => new Checklists($box)],
             'task_comments' => [['tasks', 'forum', 'im', 'disk'], static fn(self $box) => self::taskComments($box)],
             'workflow_templates' => [['bizproc', 'crm'], static fn(self $box) => new Workflows($box)],

@@ -4,6 +4,9 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use Bitrix\Main\Application;
+use Bitrix\Main\Config\Option;
+
 /** How much a call may carry here, from the settings of PHP and the room that is left for uploads. */
 final class Limits
 {
@@ -23,7 +26,8 @@ final class Limits
 
     public static function ofThisBox(): self
     {
-        $free = disk_free_space($_SERVER['DOCUMENT_ROOT'] . '/upload');
+        $folder = Application::getDocumentRoot() . '/' . Option::get('main', 'upload_dir', 'upload');
+        $free = is_dir($folder) ? disk_free_space($folder) : false;
         return new self(static fn(string $name): string => (string)ini_get($name), (int)($free ?: PHP_INT_MAX));
     }
 

@@ -12,7 +12,7 @@ use Bitrix\Main\ORM\Fields\TextField;
 
 /**
  * The module's only table. A key is found by its SHA-256, so that no collation can take two keys for one; the order of
- * ids as numbers is the order of ids filled up with zeros, which every database sorts alike. That the kernel of this box
+ * ids as numbers is the order of ids filled up with zeros, which every database sorts alike. That the kernel
  * makes such columns on both databases is to be checked on a real box.
  */
 final class MapTable extends DataManager

@@ -176,7 +176,12 @@ final class Posts extends Gateway
             \CSocNetLog::Update($log, $row);
             \CSocNetLogRights::DeleteByLogID($log);
         }
-        \CSocNetLogRights::Add($log, ComponentHelper::getBlogPostSocNetPerms(['postId' => $id, 'authorId' => $author]));
+        $codes = ComponentHelper::getBlogPostSocNetPerms(['postId' => $id, 'authorId' => $author]);
+        $open = fn() => \CSocNetLogRights::Add($log, $codes);
+        foreach (preg_filter('/^SG/', '', $fields['DEST'] ?? []) as $group) {
+            $open = fn() => Groups::undisturbed((int)$group, $open);
+        }
+        $open();
     }
 
     /** @return array<string, mixed> */
@@ -220,7 +225,7 @@ final class Posts extends Gateway
         return array_values(array_filter(array_map(fn(int $id) => $names[$id] ?? null, $ids)));
     }
 
-    /** @param list<string> $tags */
+    /** Tags are categories of the author's blog; to be checked on a real box. @param list<string> $tags */
     private function tag(int $post, int $blog, array $tags): void
     {
         \CBlogPostCategory::DeleteByPostID($post);

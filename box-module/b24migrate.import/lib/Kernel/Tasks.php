@@ -9,6 +9,7 @@ use Bitrix\Tasks\Control\Member;
 use Bitrix\Tasks\Control\Tag;
 use Bitrix\Tasks\Internals\Helper\Task\Dependence;
 use Bitrix\Tasks\Internals\SearchIndex;
+use Bitrix\Tasks\Internals\Task\CheckListTable;
 use Bitrix\Tasks\Internals\Task\LabelTable;
 use Bitrix\Tasks\Internals\Task\MemberTable;
 use Bitrix\Tasks\Internals\Task\TaskTagTable;
@@ -72,7 +73,7 @@ final class Tasks extends Gateway
 
     public function create(string $key, array $fields): string
     {
-        $now = new DateTime();
+        $now = DateTime::createFromTimestamp(time());
         $row = $this->row($fields) + [
             'CREATED_DATE' => $now,
             'CHANGED_DATE' => Dates::moment($fields['createdDate'] ?? null) ?? $now,
@@ -109,13 +110,21 @@ final class Tasks extends Gateway
     {
         // The silence of the hit covers what the kernel wants to tell about it.
         (new \Bitrix\Tasks\Control\Task($this->actor()))->withSkipExchangeSync()->delete((int)$id);
+        $chat = ChatComments::areUsed() ? ChatComments::chatOf((int)$id) : null;
+        $chat === null || $this->box->records('chats')->delete((string)$chat);
     }
 
     public function needed(string $id, array $gone = []): ?string
     {
         $rows = TaskTable::getList(['select' => ['ID'], 'filter' => ['=PARENT_ID' => (int)$id]])->fetchAll();
         $children = array_map('strval', array_column($rows, 'ID'));
-        return array_diff($children, $gone) === [] ? null : 'it has subtasks';
+        $comments = ChatComments::areUsed() ? ChatComments::areOn(...) : ForumComments::areOn(...);
+        return match (true) {
+            array_diff($children, $gone) !== [] => 'it has subtasks',
+            CheckListTable::getCount(['=TASK_ID' => (int)$id]) > 0 => 'it has a checklist',
+            $comments((int)$id) => 'it has comments',
+            default => null,
+        };
     }
 
     /** Comments and checklists move it. */

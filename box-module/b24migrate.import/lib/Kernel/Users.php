@@ -14,7 +14,10 @@ use Bitrix\Main\UserTable;
  */
 final class Users extends Gateway
 {
-    /** Kinds of users that are told by the way they sign in; all others are employees, or guests without department. */
+    /**
+     * Kinds of users that are told by the way they sign in; all others are employees, or guests without department.
+     * To be checked on a real box.
+     */
     private const STRANGERS = ['email', 'bot', 'imconnector', 'shop'];
 
     private const FIELDS = [
@@ -147,6 +150,8 @@ final class Users extends Gateway
         $row = Dates::inServerTime(
             fn() => $columns->toKernel($fields) + $values->toKernel('users', null, $custom, $now)
         );
+        // Everybody has registered some day.
+        $row = ($row['DATE_REGISTER'] ?? '') === false ? array_diff_key($row, ['DATE_REGISTER' => 1]) : $row;
         if (in_array($fields['USER_TYPE'] ?? '', self::STRANGERS, true)) {
             $row['EXTERNAL_AUTH_ID'] = $fields['USER_TYPE'];
         }

@@ -80,8 +80,8 @@ final class Workflows extends Gateway
     }
 
     /**
-     * The kernel itself writes down the first administrator, now. That its table takes others is to be checked on a real
-     * box.
+     * The kernel itself writes down the first administrator, now. That its table takes others is to be checked on
+     * a real box.
      *
      * @param array<string, mixed> $fields
      */

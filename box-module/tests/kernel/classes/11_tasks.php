@@ -1,0 +1,313 @@
+<?php
+
+// Module tasks: the tables below its services, and the services, which are loud. Comments in the forum.
+
+declare(strict_types=1);
+
+namespace Bitrix\Tasks\Internals {
+
+    use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\Error;
+    use Bitrix\Main\ORM\Data\AddResult;
+    use Bitrix\Main\ORM\Data\DataManager;
+
+    class TaskTable extends DataManager
+    {
+        protected const TABLE = 'tasks';
+        protected const DEFAULTS = ['STATUS' => '2', 'PRIORITY' => '1', 'GROUP_ID' => 0, 'TIME_ESTIMATE' => 0];
+
+        public static function add(array $row): AddResult
+        {
+            $result = parent::add($row);
+            foreach (['TITLE', 'CREATED_BY', 'RESPONSIBLE_ID', 'SITE_ID'] as $name) {
+                empty($row[$name]) && $result->addError(new Error("$name is empty"));
+            }
+            return $result;
+        }
+    }
+
+    class SearchIndex
+    {
+        public static function setTaskSearchIndex(int $id): void
+        {
+            World::call('setTaskSearchIndex', [$id]);
+        }
+    }
+}
+
+namespace Bitrix\Tasks\Internals\Task {
+
+    use Bitrix\Main\ORM\Data\DataManager;
+
+    class MemberTable extends DataManager
+    {
+        protected const TABLE = 'task_members';
+    }
+
+    class LabelTable extends DataManager
+    {
+        protected const TABLE = 'labels';
+    }
+
+    class TaskTagTable extends DataManager
+    {
+        protected const TABLE = 'task_tags';
+    }
+
+    class CheckListTable extends DataManager
+    {
+        protected const TABLE = 'checklists';
+        protected const DEFAULTS = ['IS_COMPLETE' => 'N', 'IS_IMPORTANT' => 'N'];
+    }
+
+    class CheckListTreeTable extends DataManager
+    {
+        protected const TABLE = 'checklist_tree';
+    }
+}
+
+namespace Bitrix\Tasks\Internals\Task\CheckList {
+
+    use Bitrix\Main\ORM\Data\DataManager;
+
+    class MemberTable extends DataManager
+    {
+        protected const TABLE = 'checklist_members';
+    }
+}
+
+namespace Bitrix\Tasks\Internals\Helper\Task {
+
+    use B24migrate\Import\Tests\Kernel\World;
+
+    class Dependence
+    {
+        public static function attachNew(int $id, int $parent): void
+        {
+            World::$tables['task_tree'][$id] = ['PARENT' => $parent];
+        }
+
+        public static function attach(int $id, int $parent): void
+        {
+            self::attachNew($id, $parent);
+        }
+    }
+}
+
+namespace Bitrix\Tasks\CheckList\Task {
+
+    use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\World;
+
+    class TaskCheckListTree
+    {
+        public static function attachNew(int $id, int $parent): void
+        {
+            World::put('checklist_tree', ['PARENT_ID' => $parent, 'CHILD_ID' => $id, 'LEVEL' => 1]);
+        }
+
+        public static function attach(int $id, int $parent): void
+        {
+            self::delete($id);
+            $parent > 0 && self::attachNew($id, $parent);
+        }
+
+        public static function delete(int $id, array $how = []): void
+        {
+            foreach (Rows::matching('checklist_tree', ['CHILD_ID' => $id]) as $row) {
+                unset(World::$tables['checklist_tree'][$row['ID']]);
+            }
+        }
+    }
+}
+
+namespace Bitrix\Tasks\Control {
+
+    use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\EventManager;
+
+    class Member
+    {
+        private const TYPES = ['CREATED_BY' => 'O', 'RESPONSIBLE_ID' => 'R', 'ACCOMPLICES' => 'A', 'AUDITORS' => 'U'];
+
+        public function __construct(private int $user, private int $task)
+        {
+        }
+
+        public function set(array $data): void
+        {
+            foreach (array_intersect_key(self::TYPES, $data) as $name => $type) {
+                foreach (Rows::matching('task_members', ['TASK_ID' => $this->task, 'TYPE' => $type]) as $old) {
+                    unset(World::$tables['task_members'][$old['ID']]);
+                }
+                foreach ((array)$data[$name] as $user) {
+                    World::put('task_members', ['TASK_ID' => $this->task, 'USER_ID' => $user, 'TYPE' => $type]);
+                }
+            }
+        }
+    }
+
+    class Tag
+    {
+        public function __construct(private int $user)
+        {
+        }
+
+        public function set(int $task, array $names): void
+        {
+            foreach (Rows::matching('task_tags', ['TASK_ID' => $task]) as $old) {
+                unset(World::$tables['task_tags'][$old['ID']]);
+            }
+            foreach ($names as $name) {
+                $label = World::put('labels', ['NAME' => $name, 'USER_ID' => $this->user]);
+                World::put('task_tags', ['TASK_ID' => $task, 'TAG_ID' => $label]);
+            }
+        }
+    }
+
+    class Task
+    {
+        public function __construct(private int $user)
+        {
+        }
+
+        public function withSkipExchangeSync(): static
+        {
+            return $this;
+        }
+
+        public function add(array $row): void
+        {
+            World::$noise[] = 'a notification about a task';
+        }
+
+        public function delete(int $id): bool
+        {
+            if (!EventManager::vetoed('im/OnBeforeMessageNotifyAdd', ['MESSAGE_TYPE' => 'S'])) {
+                World::$noise[] = 'a notification about a deleted task';
+            }
+            unset(World::$tables['tasks'][$id]);
+            return true;
+        }
+    }
+}
+
+namespace Bitrix\Tasks\Integration\Forum\Task {
+
+    class Comment
+    {
+        public static function getForumId(): int
+        {
+            return 8;
+        }
+    }
+}
+
+namespace Bitrix\Forum {
+
+    use Bitrix\Main\ORM\Data\DataManager;
+
+    class MessageTable extends DataManager
+    {
+        protected const TABLE = 'forum_messages';
+    }
+}
+
+namespace Bitrix\Forum\Comments {
+
+    use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\Error;
+
+    class Feed
+    {
+        /** @var list<Error> */
+        private array $errors = [];
+
+        public function __construct(private int $forum, private array $about, private int $author)
+        {
+        }
+
+        public function addComment(array $row): array|false
+        {
+            if ($row['POST_MESSAGE'] === '') {
+                $this->errors[] = new Error('The message is empty');
+                return false;
+            }
+            if (($row['AUX'] ?? '') !== 'Y' || isset($row['AUX_DATA'])) {
+                World::$noise[] = 'a notification about a comment on a task';
+            }
+            $task = $this->about['id'];
+            $topic = World::row('tasks', $task)['FORUM_TOPIC_ID'] ?? World::put('topics', ['XML_ID' => "TASK_$task"]);
+            World::$tables['tasks'][$task]['FORUM_TOPIC_ID'] = $topic;
+            $id = World::put('forum_messages', ['TOPIC_ID' => $topic, 'AUTHOR_ID' => $this->author] + $row);
+            $GLOBALS['USER_FIELD_MANAGER']->attach('FORUM_MESSAGE', $id, $row);
+            return World::row('forum_messages', $id);
+        }
+
+        public function getErrors(): array
+        {
+            return $this->errors;
+        }
+    }
+}
+
+namespace Bitrix\Im\V2 {
+
+    class Chat
+    {
+        public const IM_TYPE_EXTERNAL = 'X';
+    }
+}
+
+namespace Bitrix\Im\V2\Chat {
+
+    use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\Result;
+
+    class ChatResult extends Result
+    {
+        public function __construct(private int $id)
+        {
+        }
+
+        public function getResult(): array
+        {
+            return ['CHAT_ID' => $this->id];
+        }
+    }
+
+    class ChatFactory
+    {
+        public static function getInstance(): self
+        {
+            return new self();
+        }
+
+        public function addUniqueChat(array $row): ChatResult
+        {
+            $pair = array_intersect_key($row, ['ENTITY_TYPE' => 1, 'ENTITY_ID' => 1]);
+            if (Rows::matching('chats', $pair) !== []) {
+                throw new \LogicException('a task must not have two chats');
+            }
+            if (($row['SKIP_ADD_MESSAGE'] ?? '') !== 'Y') {
+                World::$noise[] = 'a greeting in the chat of a task';
+            }
+            return new ChatResult(World::put('chats', $row));
+        }
+    }
+}
+
+namespace {
+
+    use B24migrate\Import\Tests\Kernel\World;
+
+    class CForumMessage
+    {
+        public static function Delete(int $id): void
+        {
+            unset(World::$tables['forum_messages'][$id]);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Unit\Kernel;
+
+use B24migrate\Import\Kernel\CrmNumbers;
+use B24migrate\Import\Kernel\KernelBox;
+use B24migrate\Import\Tests\Kernel\KernelCase;
+use B24migrate\Import\Tests\Kernel\World;
+
+final class CrmTest extends KernelCase
+{
+    private const BY = [
+        'createdBy' => '12', 'updatedBy' => '13', 'createdTime' => '2019-01-02T03:04:05Z',
+        'updatedTime' => '2020-01-02T03:04:05Z',
+    ];
+
+    private KernelBox $real;
+
+    protected function setUp(): void
+    {
+        parent::setUp();
+        $this->real = new KernelBox();
+    }
+
+    public function testADealIsReadBackAsItWasSent(): void
+    {
+        $deal = self::BY + [
+            'title' => 'Договор', 'categoryId' => '0', 'stageId' => 'NEW', 'assignedById' => '12', 'movedBy' => '14',
+            'movedTime' => '2021-01-02T03:04:05Z', 'opened' => true, 'closed' => false, 'opportunity' => 1500.5,
+            'currencyId' => 'RUB', 'isManualOpportunity' => true, 'begindate' => '2019-01-02', 'closedate' => null,
+            'companyId' => '5', 'contactIds' => ['7', '8'], 'observers' => ['12'], 'parentId1030' => '10300000000009',
+            'productRows' => [[
+                'productName' => 'Болт', 'price' => 10, 'quantity' => 2.5, 'discountRate' => 0, 'taxRate' => 20,
+                'taxIncluded' => true, 'measureCode' => '796', 'sort' => 10,
+            ]],
+        ];
+        $deals = $this->real->records('crm_deals');
+        $id = $deals->create('source:crm_deals:1', $deal);
+        $read = $deals->read([$id])[$id];
+        ksort($deal);
+        $kept = array_intersect_key($read, $deal);
+        ksort($kept);
+        $this->assertSame($deal, $kept);
+        $this->assertSame(9, World::row('crm_2', $id)['PARENT_ID_1030']);
+        $this->assertTrue($deals->has($id));
+    }
+
+    public function testItemsNeedNotComeInTheOrderOfTheirCreation(): void
+    {
+        $deals = $this->real->records('crm_deals');
+        $deals->create('a', ['title' => 'late', 'createdTime' => '2024-01-01T00:00:00Z']);
+        $id = $deals->create('b', ['title' => 'early', 'createdTime' => '2014-01-01T00:00:00Z']);
+        $this->assertSame('2014-01-01T00:00:00Z', $deals->read([$id])[$id]['createdTime']);
+    }
+
+    public function testAnUpdateKeepsWhoMadeAndChangedAnItemAndWhen(): void
+    {
+        $deals = $this->real->records('crm_deals');
+        $id = $deals->create('a', ['title' => 'one', 'observers' => ['4']] + self::BY);
+        $deals->update($id, ['title' => 'two', 'createdTime' => '2018-01-01T00:00:00Z'] + self::BY);
+        $read = $deals->read([$id])[$id];
+        $this->assertSame(['two', '2018-01-01T00:00:00Z'], [$read['title'], $read['createdTime']]);
+        $this->assertSame(['12', '13', self::BY['updatedTime']], [
+            $read['createdBy'], $read['updatedBy'], $read['updatedTime'],
+        ]);
+        $this->assertSame(['4'], $read['observers']);
+    }
+
+    public function testWhatAnAttemptThatDiedHasMadeIsFoundByItsKey(): void
+    {
+        foreach (['crm_companies' => [], 'crm_spitems' => ['entityTypeId' => '1030']] as $stream => $typed) {
+            World::put('crm_types', ['ENTITY_TYPE_ID' => 1030]);
+            $records = $this->real->records($stream);
+            $this->assertNull($records->trace('a', $typed));
+            $id = $records->create('a', ['title' => 'one'] + $typed);
+            $this->assertSame($id, $records->trace('a', $typed));
+            $this->assertNull($records->trace('b', $typed));
+        }
+    }
+
+    public function testPhonesAndTheCompaniesOfAContactAreReplaced(): void
+    {
+        $contacts = $this->real->records('crm_contacts');
+        $phone = ['typeId' => 'PHONE', 'valueType' => 'WORK', 'value' => '+7'];
+        $mail = ['typeId' => 'EMAIL', 'valueType' => 'HOME', 'value' => 'a@b.c'];
+        $id = $contacts->create('a', ['name' => 'Анна', 'fm' => [$phone, $mail], 'companyIds' => ['3', '4']]);
+        $this->assertSame([$phone, $mail], $contacts->read([$id])[$id]['fm']);
+        $this->assertSame('Y', World::row('crm_3', $id)['COMPANY_BINDINGS'][0]['IS_PRIMARY']);
+        $contacts->update($id, ['fm' => [$mail], 'companyIds' => null]);
+        $this->assertSame([$mail], $contacts->read([$id])[$id]['fm']);
+        $this->assertSame([], $contacts->read([$id])[$id]['companyIds']);
+    }
+
+    public function testItemsOfTwoSmartProcessesNeverHaveTheSameId(): void
+    {
+        World::put('crm_types', ['ENTITY_TYPE_ID' => 1030]);
+        World::put('crm_types', ['ENTITY_TYPE_ID' => 1032]);
+        $items = $this->real->records('crm_spitems');
+        $id = $items->create('a', ['entityTypeId' => '1030', 'title' => 'x']);
+        [$type, $own] = CrmNumbers::parts($id);
+        $this->assertSame(1030, $type);
+        $this->assertFalse($items->has(CrmNumbers::number(1032, $own)));
+        $this->assertSame('1030', $items->read([$id])[$id]['entityTypeId']);
+        $items->delete($id);
+        $this->assertFalse($items->has($id));
+    }
+
+    public function testCustomValuesOfItemsAreObjectsFilesAndLinks(): void
+    {
+        $types = ['UF_DAY' => 'date', 'UF_TIME' => 'datetime', 'UF_LINK' => 'crm', 'UF_YES' => 'boolean'];
+        foreach ($types as $code => $type) {
+            World::put('fields', [
+                'ENTITY_ID' => 'CRM_DEAL', 'FIELD_NAME' => $code, 'USER_TYPE_ID' => $type,
+                'MULTIPLE' => $type === 'crm' ? 'Y' : 'N',
+            ]);
+        }
+        $custom = [
+            'UF_DAY' => '2020-02-29', 'UF_TIME' => '2020-02-29T12:00:00Z', 'UF_YES' => true,
+            'UF_LINK' => ['T406_10300000000012', 'C_4'],
+        ];
+        $deals = $this->real->records('crm_deals');
+        $id = $deals->create('a', ['title' => 'x'] + $custom);
+        $this->assertEquals($custom, array_intersect_key($deals->read([$id])[$id], $custom));
+        $this->assertSame(['T406_12', 'C_4'], World::row('crm_2', $id)['UF_LINK']);
+        $this->assertIsObject(World::row('crm_2', $id)['UF_DAY']);
+    }
+
+    public function testAnItemOfATypeThatIsNotThereIsRefused(): void
+    {
+        $this->expectExceptionMessage('no records of the type 1030');
+        $this->real->records('crm_spitems')->create('a', ['entityTypeId' => '1030']);
+    }
+
+    public function testACompanyWithDealsIsNeeded(): void
+    {
+        $id = $this->real->records('crm_companies')->create('a', ['title' => 'x']);
+        $this->assertNull($this->real->records('crm_companies')->needed($id));
+        $this->real->records('crm_deals')->create('b', ['title' => 'y', 'companyId' => $id]);
+        $this->assertSame('it has deals', $this->real->records('crm_companies')->needed($id));
+    }
+}

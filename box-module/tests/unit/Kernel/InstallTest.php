@@ -1,0 +1,96 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Unit\Kernel;
+
+use B24migrate\Import\Cli\Setup;
+use B24migrate\Import\Cli\Wishes;
+use B24migrate\Import\Kernel\MapTable;
+use B24migrate\Import\Tests\Kernel\KernelCase;
+use B24migrate\Import\Tests\Kernel\World;
+
+final class InstallTest extends KernelCase
+{
+    private const FOLDER = __DIR__ . '/../../../b24migrate.import';
+
+    public static function setUpBeforeClass(): void
+    {
+        require_once self::FOLDER . '/cli/Wishes.php';
+        require_once self::FOLDER . '/cli/Setup.php';
+    }
+
+    public function testTheHandlerIsRegisteredBeforeTheModuleAndTheScopesAreForgottenLast(): void
+    {
+        $this->assertSame('The module is installed.', Setup::perform(Wishes::of([])));
+        $this->assertSame(
+            ['createIndex', 'registerEventHandler', 'registerModule', 'ScopeManager::cleanCache'],
+            array_column(World::$calls, 0)
+        );
+        [, , $module, $class, $method] = World::calls('registerEventHandler')[0];
+        $this->assertSame('b24migrate.import', $module);
+        $this->assertIsCallable([$class, $method]);
+        $this->assertArrayHasKey(MapTable::getTableName(), World::$tables);
+    }
+
+    public function testAWebhookIsPrintedReadyForUse(): void
+    {
+        $url = Setup::perform(Wishes::of(['--create-webhook']));
+        $this->assertSame('https://box.example/rest/1/secret/', $url);
+        $this->assertContains('import', World::calls('createPassword')[0][1]);
+    }
+
+    public function testAWebhookOfSomebodyElseThanAnAdministratorIsRefused(): void
+    {
+        $this->expectExceptionMessage('User 7 is no administrator');
+        Setup::perform(Wishes::of(['--create-webhook', '--user', '7']));
+    }
+
+    public function testTheMapStaysUnlessItsEndIsAskedFor(): void
+    {
+        Setup::perform(Wishes::of([]));
+        Setup::perform(Wishes::of(['--uninstall']));
+        $this->assertArrayHasKey(MapTable::getTableName(), World::$tables);
+        $this->assertSame(World::calls('registerEventHandler'), World::calls('unRegisterEventHandler'));
+        $this->assertSame('The module is not installed.', Setup::perform(Wishes::of(['--uninstall', '--drop-map'])));
+        Setup::perform(Wishes::of([]));
+        Setup::perform(Wishes::of(['--uninstall', '--drop-map']));
+        $this->assertArrayNotHasKey(MapTable::getTableName(), World::$tables);
+    }
+
+    /** @dataProvider badArguments */
+    public function testBadArgumentsAreOneSentenceAndTheExitCodeTwo(string $arguments, string $sentence): void
+    {
+        exec('php ' . escapeshellarg(self::FOLDER . '/install.php') . " $arguments 2>&1", $told, $code);
+        $this->assertSame(2, $code);
+        $this->assertCount(1, $told);
+        $this->assertStringContainsString($sentence, $told[0]);
+    }
+
+    /** @return list<array{string, string}> */
+    public function badArguments(): array
+    {
+        return [
+            ['--nonsense', 'There is no argument --nonsense'],
+            ['--user', '--user wants the number of a user'],
+            ['--user 0', '--user wants the number of a user'],
+            ['--user one', '--user wants the number of a user'],
+            ['--document-root /nowhere', '--document-root wants the folder of the site'],
+            ['--document-root', '--document-root wants the folder of the site'],
+            ['--drop-map', '--drop-map goes with --uninstall'],
+            ['--uninstall --create-webhook', 'A webhook cannot be made'],
+            ['', 'There is no Bitrix in'],
+        ];
+    }
+
+    public function testBothLanguagesSayTheSameThings(): void
+    {
+        $said = [];
+        foreach (['en', 'ru'] as $language) {
+            $MESS = [];
+            include self::FOLDER . "/lang/$language/install/index.php";
+            $said[$language] = array_keys($MESS);
+        }
+        $this->assertSame($said['en'], $said['ru']);
+    }
+}
