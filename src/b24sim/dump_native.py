@@ -82,8 +82,9 @@ def _type(company: Company, number: int) -> Row:
 
 def _task(company: Company, number: int) -> Row:
     row = company.tasks.table.row(number)
+    files = _attached(company, row["UF_TASK_WEBDAV_FILES"])
     times = {name: company.moments.iso(row[name]) for name in TIMES if row[name] is not None}
-    return shown(row) | times | {"TAGS": row["_TAGS"]}
+    return shown(row) | times | {"TAGS": row["_TAGS"], "files": files}
 
 
 def _below_task(name: str, when: str) -> Show:
@@ -91,7 +92,8 @@ def _below_task(name: str, when: str) -> Show:
         rows = getattr(company.tasks, name)
         task, row = next((task, row) for task, items in rows.items() for row in items if row["ID"] == number)
         at = None if row[when] is None else company.moments.iso(row[when])
-        return {**row, "TASK_ID": task, when: at}
+        files = _attached(company, row.get("ATTACHED"))
+        return {**row, "TASK_ID": task, when: at, "files": files}
 
     return show
 
@@ -107,19 +109,32 @@ def _chat(company: Company, number: int) -> Row:
 
 def _post(company: Company, number: int) -> Row:
     row = company.feed_rows.posts.row(number)
-    return shown(row) | {"DEST": row["_DEST"]}
+    return shown(row) | {"DEST": row["_DEST"], "files": _attached(company, row.get("FILES"))}
 
 
 def _comment(company: Company, number: int) -> Row:
     row = company.feed_rows.comments.row(number)
-    return shown(row) | {"post_id": row["_post_id"], "author_id": row["_author_id"]}
+    files = [_content(company, file) for file in row["attach"]]
+    return shown(row) | {"post_id": row["_post_id"], "author_id": row["_author_id"], "files": files}
+
+
+def _attached(company: Company, numbers: Any) -> list[Row]:
+    """What the files behind attachments hold."""
+    found = (company.attachments.find(number) for number in numbers or [])
+    return [_content(company, attachment.object_id) for attachment in found if attachment]
+
+
+def _content(company: Company, number: int) -> Row:
+    file = company.drive_file(number)
+    if file is None:
+        return {"id": number}
+    digest = hashlib.sha256(file.content()).hexdigest()
+    return {"id": number, "name": file.name, "size": file.size, "sha256": digest}
 
 
 def _file(company: Company, number: int) -> Row:
     uploaded = company.drive.files[number]
-    content = uploaded.file.content()
-    return {
-        "name": uploaded.file.name, "size": uploaded.file.size, "sha256": hashlib.sha256(content).hexdigest(),
+    return _content(company, number) | {
         "folder": uploaded.folder, "by": uploaded.by, "at": company.moments.iso(uploaded.at), "chat": uploaded.chat,
     }  # fmt: skip
 

@@ -133,6 +133,7 @@ def _access(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="administrators cannot read chats of tasks they have no part in",
     )
+    group.add_argument("--no-module", action="store_true", help="a box without import.*, as every stock box is")
     group.add_argument(
         "--task-chats", action="store_true", help="comments written to tasks of a box become messages of their chats"
     )
@@ -169,6 +170,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
         latency_s=options.latency,
         admins_read_task_chats=not options.closed_task_chats,
         task_habits=TaskHabits(options.task_chats, not options.no_task_dates),
+        module=not options.no_module,
     )
 
 

@@ -33,6 +33,7 @@ from b24sim.result import Result
 from b24sim.stats import Stats
 
 SMALL_COST_S = 0.01
+IMPORT = "import"
 
 
 @dataclass(slots=True)
@@ -81,11 +82,14 @@ class Portal:
         latency_s: float = 0.0,
         admins_read_task_chats: bool = True,
         task_habits: TaskHabits | None = None,
+        module: bool = True,
     ):
         self.is_box = role == "box"
         self.company = company or (Company.empty_box() if self.is_box else Company())
         self.clock = clock or RunningClock()
-        self.scopes = tuple(scopes)
+        # The module that serves import.* is on the box, or nobody was allowed to install it.
+        self.has_module = self.is_box and module
+        self.scopes = tuple(scope for scope in scopes if module or scope != IMPORT)
         self.scopes_of = {user: tuple(granted) for user, granted in (scopes_of or {}).items()}
         self.admins = frozenset(admins)
         self.company.task_chat_readers = self.admins if admins_read_task_chats else frozenset()
@@ -164,7 +168,7 @@ class Portal:
 
     def _keep_up(self, method: Method) -> None:
         """Native methods of a box show what was imported up to now."""
-        if method.scopes == ("import",):
+        if method.scopes == (IMPORT,):
             self._imported = True
         elif self._imported:
             self._imported = False
@@ -211,9 +215,9 @@ class Portal:
         grow(self.company, self.clock.now(), method, rows)
 
     def _import_method(self, name: str) -> Method | None:
-        if not self.is_box or not self._import_name.fullmatch(name):
+        if not self.has_module or not self._import_name.fullmatch(name):
             return None
-        return Method(name, ("import",), lambda context, body: Result(self._import(name, body, context.body_bytes)))
+        return Method(name, (IMPORT,), lambda context, body: Result(self._import(name, body, context.body_bytes)))
 
     def _import(self, name: str, body: Params, size: int) -> dict[str, Any]:
         items = body.get("items")

@@ -50,6 +50,16 @@ def test_only_the_owner_gives_a_chat_away_and_only_to_a_member(box: Running) -> 
     assert control(box, "native?kind=chats")["records"][0]["fields"]["sees_from"].keys() == {"3"}
 
 
+def test_who_joins_late_sees_what_was_said_before_only_if_he_is_let(box: Running) -> None:
+    for hide, seen in (("Y", ["new"]), ("N", ["old", "new"])):
+        number = chat(box, USERS=[])
+        result(box, "im.message.add", {"DIALOG_ID": f"chat{number}", "MESSAGE": "old"})
+        result(box, "im.chat.user.add", {"CHAT_ID": number, "USERS": [2], "HIDE_HISTORY": hide})
+        result(box, "im.message.add", {"DIALOG_ID": f"chat{number}", "MESSAGE": "new"})
+        assert [row["text"] for row in messages(box, number, 2) if row["author_id"]] == seen
+        assert [row["text"] for row in messages(box, number, 1) if row["author_id"]] == ["old", "new"]
+
+
 def test_a_message_is_the_callers_and_of_now_whatever_is_asked(box: Running) -> None:
     number = chat(box)
     said = {"DIALOG_ID": f"chat{number}", "MESSAGE": "hi", "AUTHOR_ID": 2, "DATE": "2020-01-01"}

@@ -83,6 +83,11 @@ def test_what_a_box_can_do_is_told_honestly(box: Running, cloud: Running) -> Non
     assert result(box, "method.get", {"name": "user.add"}) == {"isExisting": True, "isAvailable": True}
     assert result(cloud, "method.get", {"name": "user.add"})["isExisting"] is False
     assert {"user.add", "crm.item.import", "crm.item.batchimport"} <= set(result(box, "methods"))
-    old = Portal(Company.empty_box(), role="box", clock=ManualClock(), without=("crm.item.batchImport",))
+    assert "import" in result(box, "scope")
+    old = Portal(role="box", clock=ManualClock(), without=("crm.item.batchImport",), module=False)
     with serve(old) as running:
         assert result(running, "method.get", {"name": "crm.item.batchimport"})["isExisting"] is False
+        assert result(running, "method.get", {"name": "import.info"})["isExisting"] is False
+        assert "import" not in {*result(running, "scope"), *result(running, "scope", {"full": True})}
+        assert call(running, "import.info").status == 404
+        assert result(running, "user.add", PERSON) > 0

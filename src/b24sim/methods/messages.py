@@ -21,7 +21,17 @@ MOST_PAGES = 2_000
 
 def messages_get(context: Context, params: Params) -> Result:
     chat = dialog(context, params)
-    return Result(_page(context, chat, _places(chat, params)))
+    hidden = chat.places_up_to(chat.sees_from.get(context.caller.user, 0) - 1)
+    return Result(_page(context, chat, _not_before(_places(chat, params), hidden)))
+
+
+def _not_before(places: range, first: int) -> range:
+    """Who joined late sees nothing of what was said before, unless he was let."""
+    if not first:
+        return places
+    if places.step > 0:
+        return range(max(places.start, first), max(places.stop, first))
+    return range(places.start, max(places.stop, first - 1), -1)
 
 
 def _page(context: Context, chat: Chat, places: range) -> Parts:

@@ -32,7 +32,10 @@ def admin(context: Context, _params: Params) -> Result:
 
 
 def scope(context: Context, params: Params) -> Result:
-    return Result(list(ALL_SCOPES) if truthy(params.get("FULL")) else list(context.caller.scopes))
+    if not truthy(params.get("FULL")):
+        return Result(list(context.caller.scopes))
+    known = (name for name in ALL_SCOPES if name != "import" or context.portal.has_module or not context.portal.is_box)
+    return Result(list(known))
 
 
 def methods(context: Context, params: Params) -> Result:

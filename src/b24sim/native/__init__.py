@@ -14,6 +14,7 @@ from b24sim.native import (
     feed,
     feed_comments,
     group_members,
+    group_subjects,
     groups,
     messages,
     task_comments,
@@ -26,7 +27,7 @@ from b24sim.native import (
 PEOPLE = (users, departments, user_fields)
 CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products)
 TASKS = (tasks, checklists, task_comments, task_fields)
-TALK = (groups, group_members, chats, messages, feed, feed_comments, disk)
+TALK = (groups, group_members, group_subjects, chats, messages, feed, feed_comments, disk)
 
 
 def native_methods() -> list[Method]:

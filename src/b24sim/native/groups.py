@@ -18,6 +18,7 @@ from b24sim.table import Row
 TEXTS = ("NAME", "DESCRIPTION", "KEYWORDS")
 FLAGS = {"VISIBLE": "Y", "OPENED": "N", "CLOSED": "N", "PROJECT": "N"}
 DATES = ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")
+SUBJECT = "Рабочие группы"
 SITE_FORMAT_LENGTH = len("01.02.2026 10:20:30")
 
 
@@ -34,7 +35,7 @@ def create(context: Context, params: Params) -> Result:
     row: Row = {
         "ID": str(number), "SITE_ID": "s1", "NAME": "", "DESCRIPTION": None, **dict.fromkeys(DATES, now), "ACTIVE": "Y",
         **FLAGS, "SUBJECT_ID": str(whole(params.get("SUBJECT_ID")) or 1), "OWNER_ID": str(owner), "KEYWORDS": "",
-        "NUMBER_OF_MEMBERS": "1", "SUBJECT_NAME": "Рабочие группы", "IS_EXTRANET": "N", "_INITIATE_PERMS": "K",
+        "NUMBER_OF_MEMBERS": "1", "SUBJECT_NAME": SUBJECT, "IS_EXTRANET": "N", "_INITIATE_PERMS": "K",
         "_SCRUM_MASTER_ID": "0", "_PROJECT_DATE_START": None, "_PROJECT_DATE_FINISH": None,
         "_NUMBER_OF_MODERATORS": "0", "_LANDING": "N",
     }  # fmt: skip
