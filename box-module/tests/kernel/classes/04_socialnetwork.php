@@ -158,7 +158,7 @@ namespace {
             return true;
         }
 
-        private static function stir(int $group): void
+        public static function stir(int $group): void
         {
             $dates = ['DATE_UPDATE' => World::now(), 'DATE_ACTIVITY' => World::now()];
             World::$tables['groups'][$group] = $dates + World::row('groups', $group);
@@ -192,8 +192,12 @@ namespace {
 
     class CSocNetLogRights
     {
+        /** What a group is told about moves its dates. */
         public static function Add(int $log, array $codes): void
         {
+            foreach (preg_filter('/^SG/', '', $codes) as $group) {
+                CSocNetUserToGroup::stir((int)$group);
+            }
             World::put('log_rights', ['LOG_ID' => $log, 'CODES' => $codes]);
         }
 
