@@ -35,9 +35,12 @@ class Rule:
     touches: Judge | None = None  # the records it concerns; None: those in which the field is filled
     # where it depends on the records before, in order of their ids: a fresh judge for one pass over the stream
     running: Callable[[], Judge] | None = None
+    among: Callable[[str], bool] | None = None  # of the names that begin so, which it is about; None: all of them
 
     def concerns(self, name: str) -> bool:
-        return name.startswith(self.field[:-1]) if self.field.endswith("*") else name == self.field
+        if not self.field.endswith("*"):
+            return name == self.field
+        return name.startswith(self.field[:-1]) and (self.among is None or self.among(name))
 
     @property
     def digest(self) -> str:

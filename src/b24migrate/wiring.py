@@ -28,6 +28,7 @@ from b24migrate.settings import Settings
 from b24migrate.stores import open_store
 from b24migrate.stores.places import exists, located
 from b24migrate.target.imports import ImportTarget
+from b24migrate.target.rest.box import SourceSide
 from b24migrate.target.rest.target import RestTarget
 
 PROBES = {"import": "import.info", "rest": "server.time"}  # by the kind of the target
@@ -154,9 +155,11 @@ def source_portal(
 def target_of(settings: Settings, known: Catalog, store: Store, portal: Portal) -> Target:
     if settings.target.kind == "import":
         return ImportTarget(portal)
-    return RestTarget(
-        portal, store, lambda stream, source_id: bool(store.known(known.streams[stream].table, [source_id]))
+    tables = {name: stream.table for name, stream in known.streams.items()}
+    seen = SourceSide(
+        lambda stream, source_id: bool(store.known(tables[stream], [source_id])), settings.mapping.placeholder_user
     )
+    return RestTarget(portal, store, seen)
 
 
 def target_portal(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,16 +20,25 @@ PAGE = 50
 KEPT_S = 1.0
 PEOPLE = "users"  # the stream under which people are linked
 One = TypeVar("One")
-Staged: TypeAlias = Callable[[str, str], bool]
+
+
+class SourceSide(NamedTuple):
+    """What rules need to know of the other side."""
+
+    staged: Callable[[str, str], bool] = lambda _stream, _id: (
+        True
+    )  # whether a record, by stream and id, was read at all
+    placeholder: str = ""  # the target's person who stands for those who are not to be found
 
 
 class Box:
     """Texts of people never go through `batch`: its filter may alter them, and it replaces `$result[…]` in them."""
 
-    def __init__(self, portal: Portal, store: Store, file_bytes: int, staged: Staged) -> None:
+    def __init__(self, portal: Portal, store: Store, file_bytes: int, source: SourceSide) -> None:
         self.portal = portal
         self.store = store
-        self.staged = staged  # whether a record of the source, by stream and id, was read at all
+        self.staged = source.staged
+        self._placeholder = source.placeholder
         self._batcher = Batcher(portal)
         self._downloads = Downloads(portal)
         self._file_bytes = file_bytes
@@ -40,9 +49,11 @@ class Box:
         """The person whose rights every call has, and whom some methods take for the author."""
         return str(self.portal.webhooks[0].user)
 
-    def counterpart(self) -> str:
-        """The person of the source who is the owner of the webhook; empty when nobody is."""
-        return self.kept("counterpart", self._counterpart)
+    def is_owner(self, person: Json) -> bool:
+        """Whether the owner of the webhook stands for this person of the source."""
+        if not self.staged(PEOPLE, str(person)):
+            return self._placeholder == self.owner
+        return str(person) == self.kept("counterpart", self._counterpart)
 
     def _counterpart(self) -> str:
         links = self.store.all_links(PEOPLE)

@@ -16,7 +16,7 @@ LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TR
 
 def of_chats(box: Box) -> Sequence[Rule]:
     def without_us(draft: Draft) -> bool:
-        return box.counterpart() not in (draft.get("users") or ())
+        return not any(map(box.is_owner, draft.get("users") or ()))
 
     return [
         Rule(
@@ -44,7 +44,7 @@ def of_chats(box: Box) -> Sequence[Rule]:
 
 def of_messages(box: Box) -> Sequence[Rule]:
     def by_another(draft: Draft) -> bool:
-        return str(draft.get("author_id") or "0") != box.counterpart()
+        return str(draft.get("author_id") or "0") == "0" or not box.is_owner(draft["author_id"])
 
     return [
         Rule("chat_messages", "text", TRANSFORMED, QUOTED, lambda _: True),

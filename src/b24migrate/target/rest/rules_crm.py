@@ -41,13 +41,6 @@ def _names_records(value: Json) -> bool:
     return isinstance(value, str) and LINK.search(value) is not None
 
 
-def holds_files(draft: Draft) -> bool:
-    """Files of custom fields are maps with links in them."""
-    custom = (value for name, value in draft.items() if name.startswith("UF_"))
-    parts = (part for value in custom for part in (value if isinstance(value, list) else [value]))
-    return any(isinstance(part, dict) and "id" in part for part in parts)
-
-
 def another_sum(draft: Draft) -> bool:
     if not has_rows(draft) or draft.get("isManualOpportunity"):
         return False
@@ -70,19 +63,23 @@ def rules_of(stream: str, number: str) -> Rules:
         def later(draft: Draft) -> bool:
             return has_rows(draft) or comes_later(draft, box.codes_of(stream, "crm"))
 
+        def changed_by(draft: Draft) -> bool:
+            """Whether that comes to pass depends on what has arrived by then."""
+            return later(draft) or nobody(box, draft, "updatedBy")
+
         lost = Keeping.APPROXIMATED
         return [
             Rule(stream, "createdTime", lost, RAISED, running=partial(too_early, "createdTime")),
             Rule(stream, "movedTime", lost, RAISED, running=partial(too_early, "movedTime")),
             Rule(stream, "updatedTime", lost, CHANGED, running=changed_later),
-            Rule(stream, "updatedBy", lost, MOVER, lambda draft: later(draft) or nobody(box, draft, "updatedBy")),
+            Rule(stream, "updatedBy", lost, MOVER, running=lambda: changed_by),
             Rule(stream, "movedBy", lost, NOBODY, lambda draft: nobody(box, draft, "movedBy")),
             *(Rule(stream, one, lost, FIRST, partial(another_first, box, one, many, to)) for one, many, to in CLIENTS),
             Rule(stream, "opportunity", lost, SUM, another_sum),
             *(Rule(stream, name, Keeping.TRANSFORMED, STAMPED, partial(told, name)) for name in stamps(number)),
             *(Rule(stream, name, Keeping.TRANSFORMED, COPIED) for name in ("logo", "photo")),
             Rule(stream, "revenue", lost, NOUGHT, lambda draft: "revenue" in draft and draft["revenue"] is None),
-            Rule(stream, "UF_*", Keeping.TRANSFORMED, COPIED, holds_files),
+            Rule(stream, "UF_*", Keeping.TRANSFORMED, COPIED, among=lambda name: name in box.codes_of(stream, "file")),
         ]
 
     return rules

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
+from b24migrate.target.rest.box import Box
 
 LONGEST_TITLE = 250
 STATUSES = ("2", "3", "4", "5", "6")
@@ -23,6 +26,10 @@ def said(text: Json) -> str:
 
 def filled_unless_closed(name: str) -> Judge:
     return lambda draft: draft.get(name) not in EMPTY and str(draft.get("status")) != CLOSED
+
+
+def by_another(draft: Draft) -> bool:
+    return draft.get("changedBy") not in EMPTY and draft["changedBy"] != draft.get("createdBy")
 
 
 def toggled(name: str) -> Judge:
@@ -57,6 +64,7 @@ TASKS = (
         "changedBy",
         Keeping.APPROXIMATED,
         "The box takes who made the task, or the owner of the webhook, for the last who changed it.",
+        running=lambda: by_another,  # whether the box is told anything of it later depends on what arrives later
     ),
     Rule(
         "tasks",
@@ -70,8 +78,22 @@ TASKS = (
         for name in ("closedDate", "closedBy")
     ),
 )
+
+
+def of_checklists(box: Box) -> Sequence[Rule]:
+    return (
+        Rule(
+            "task_checklists",
+            "CREATED_BY",
+            Keeping.LOST,
+            "Items of checklists belong to the owner of the webhook.",
+            lambda draft: draft.get("CREATED_BY") not in EMPTY and not box.is_owner(draft["CREATED_BY"]),
+        ),
+        *CHECKLISTS,
+    )
+
+
 CHECKLISTS = (
-    Rule("task_checklists", "CREATED_BY", Keeping.LOST, "Items of checklists belong to the owner of the webhook."),
     *(
         Rule(
             "task_checklists",

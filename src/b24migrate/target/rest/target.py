@@ -17,7 +17,7 @@ from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRec
 from b24migrate.records import Args, Item, Outcome
 from b24migrate.streams import CustomFields
 from b24migrate.target.rest import deleting, files, people, probes
-from b24migrate.target.rest.box import Box, Staged, by_the_dozen
+from b24migrate.target.rest.box import Box, SourceSide, by_the_dozen
 from b24migrate.target.rest.field_families import FAMILIES
 from b24migrate.target.rest.fields import declare
 from b24migrate.target.rest.memory import Memory, Remembered, State
@@ -29,10 +29,9 @@ from b24migrate.target.rest.writers import WRITERS
 class RestTarget:
     """`portal` has the target's webhook, and `server.time` as its probe; `store` remembers what was written."""
 
-    def __init__(self, portal: Portal, store: Store, staged: Staged = lambda _stream, _id: True) -> None:
-        """`staged`: whether a record of the source was read at all."""
+    def __init__(self, portal: Portal, store: Store, source: SourceSide = SourceSide()) -> None:  # noqa: B008
         self._portal = portal
-        self._box = Box(portal, store, probes.LIMITS.file_bytes, staged)
+        self._box = Box(portal, store, probes.LIMITS.file_bytes, source)
         self._memory = Memory(store)
         self.serial = frozenset(writer.stream for writer in WRITERS.values() if writer.serial)
 

@@ -91,7 +91,7 @@ CHECKLISTS = Writer(
     delete=lambda box, known: box.call(
         "task.checklistitem.delete", {"TASKID": known.trace["task"], "ITEMID": known.target_id}
     ),
-    rules=lambda _: rules_tasks.CHECKLISTS,
+    rules=rules_tasks.of_checklists,
 )
 
 
