@@ -16,7 +16,7 @@ from b24migrate.hosts.cli.names import entity_name, mini_task
 from b24migrate.hosts.functions.keeper import Keeper
 from b24migrate.hosts.functions.lines import say_bug
 from b24migrate.hosts.logs import masked
-from b24migrate.pipeline import mend, plan
+from b24migrate.pipeline import fidelity, mend, plan
 from b24migrate.pipeline.causes import causes
 from b24migrate.pipeline.plan import NoRun, Plan, Run
 from b24migrate.pipeline.status import snapshot
@@ -38,6 +38,7 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
     entities: list[str] = []
     phases: list[str] = []
     test_limit: int | None = None
+    accept_fidelity: bool = False  # what the target does not keep
 
 
 class Limit(msgspec.Struct, forbid_unknown_fields=True):
@@ -62,6 +63,8 @@ def start(keeper: Keeper, body: bytes) -> Reply:
     def act(app: App) -> Reply:
         wish = _read(body, Wish)
         names = [entity_name(name, app.catalog) for name in wish.entities]
+        if wish.accept_fidelity:
+            fidelity.accept(app.work.store, app.work.clock, fidelity.asked(app.work), "a request")
         return _begun(app, app.chosen(tuple(names)), _phases(wish.phases), wish.test_limit)
 
     return _answered(keeper, act, fresh=True)

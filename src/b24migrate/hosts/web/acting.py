@@ -9,9 +9,9 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from b24migrate.errors import BadConfiguration
-from b24migrate.hosts.web import asked, deciding
+from b24migrate.hosts.web import asked, deciding, keeping
 from b24migrate.hosts.web.answers import Answer, Refused
-from b24migrate.hosts.web.asked import CHANGE, LoginWish, Nothing, RetryWish, RunWish, Speaks
+from b24migrate.hosts.web.asked import CHANGE, AcceptWish, LoginWish, Nothing, RetryWish, RunWish, Speaks
 from b24migrate.hosts.web.context import Context
 from b24migrate.hosts.web.notes import BUSY
 from b24migrate.hosts.web.security import refuse_forged
@@ -47,6 +47,8 @@ def acting(context: Context, eye: Eye) -> APIRouter:
     @router.post("/run", status_code=ACCEPTED, response_model=Accepted, summary="Start a run")
     def run(speaks: Speaks, wish: RunWish) -> Answer:
         _refuse(context, eye, deciding.START)
+        if wish.accept_fidelity:
+            keeping.accept(context, wish.accept_fidelity, BY)
         context.actions.run(wish.entities, wish.phases, wish.test_limit)
         return accepted(speaks, "started")
 
@@ -69,6 +71,13 @@ def acting(context: Context, eye: Eye) -> APIRouter:
         _refuse(context, eye, deciding.RETRY)
         context.actions.retry(wish.entities, wish.code)
         return accepted(speaks, "retried")
+
+    @router.post(
+        "/fidelity", status_code=ACCEPTED, response_model=Accepted, summary="Accept what the target does not keep"
+    )
+    def accept(speaks: Speaks, wish: AcceptWish) -> Answer:
+        keeping.accept(context, wish.hash, BY)
+        return accepted(speaks, "fidelity_accepted")
 
     @router.post("/analysis", status_code=ACCEPTED, response_model=Accepted, summary="Make an analysis")
     def analyze(speaks: Speaks, _: Nothing) -> Answer:

@@ -116,6 +116,7 @@ Since = Annotated[
 EntityName = Annotated[str, one_of(*ENTITIES), Field(json_schema_extra=_enum(*ENTITIES, empty=False), min_length=1)]
 PhaseName = Annotated[str, one_of(*PHASES), Field(json_schema_extra=_enum(*PHASES, empty=False), min_length=1)]
 Code = Annotated[str, StringConstraints(max_length=LONGEST_TEXT, pattern=r"^[A-Za-z0-9_.-]*$")]
+ListHash = Annotated[str, StringConstraints(max_length=64, pattern=r"^[0-9a-f]*$")]
 
 
 class Wish(BaseModel):
@@ -128,6 +129,13 @@ class RunWish(Wish):
     entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
     phases: list[PhaseName] = Field(default=[], max_length=len(PHASES))
     test_limit: int | None = Field(default=None, strict=True, ge=0, le=1_000_000_000, description="0: everything.")
+    accept_fidelity: ListHash = Field(default="", description="Also accepts this list of `GET /fidelity`.")
+
+
+class AcceptWish(Wish):
+    """The list that was seen; when it is another by now, nothing is accepted."""
+
+    hash: ListHash = Field(description="As `GET /fidelity` gives it.", min_length=64)
 
 
 class RetryWish(Wish):

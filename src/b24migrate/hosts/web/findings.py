@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from b24migrate.hosts.web.shapes import Findings, FindingView
-from b24migrate.ports import FINDINGS, RegisterRow, Store
+from b24migrate.phases.foresight import register_of
+from b24migrate.ports import RegisterRow, Store
+from b24migrate.records import Fate
 
 AT_ONCE = 500
 MOST_LOOKED_AT = 5000  # in one answer
@@ -12,14 +14,15 @@ COLUMNS = ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note")
 
 
 def page(store: Store, stream: str, fate: str, after: str, limit: int) -> Findings:
-    prefix = f"{stream}:" if stream else ""
+    """What was foreseen, and what was foreseen and is equal, is listed when it is asked for by its fate."""
+    prefix, register = f"{stream}:" if stream else "", register_of(Fate(fate or Fate.DIFFERS))
     if not fate:
-        rows = store.some_rows(FINDINGS, prefix, after, limit + 1)
+        rows = store.some_rows(register, prefix, after, limit + 1)
         following = rows[limit - 1].key if len(rows) > limit else None
-        return Findings(store.count(FINDINGS, prefix), tuple(map(_view, rows[:limit])), following)
+        return Findings(store.count(register, prefix), tuple(map(_view, rows[:limit])), following)
     found: list[RegisterRow] = []
     for _ in range(MOST_LOOKED_AT // AT_ONCE):
-        rows = store.some_rows(FINDINGS, prefix, after, AT_ONCE)
+        rows = store.some_rows(register, prefix, after, AT_ONCE)
         for row in rows:
             if row.values["Fate"] != fate:
                 continue

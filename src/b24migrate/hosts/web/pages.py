@@ -19,7 +19,7 @@ from b24migrate.hosts.web.static import ROOT, Static
 from b24migrate.hosts.words import LANGUAGES, words
 from b24migrate.pipeline.status import figures
 
-PLAIN = {"/": "front", **{f"/{name}": name for name in ("errors", "findings", "search", "analysis", "api")}}
+PLAIN = {"/": "front", **{f"/{name}": name for name in ("errors", "findings", "fidelity", "search", "analysis", "api")}}
 YEAR_S = 365 * 86400
 UNAUTHORIZED = 401
 

@@ -8,7 +8,7 @@ from datetime import UTC
 from fastapi import APIRouter, Depends
 
 from b24migrate.errors import BadConfiguration, Stop
-from b24migrate.hosts.web import asked, findings, troubles
+from b24migrate.hosts.web import asked, findings, keeping, troubles
 from b24migrate.hosts.web.answers import Answer, Problem, Refused
 from b24migrate.hosts.web.asked import LOOK, After, CodePath, FateQuery, IdPath, Limit, Since, Sought, Speaks
 from b24migrate.hosts.web.asked import StreamPath as StreamName
@@ -24,6 +24,7 @@ from b24migrate.hosts.web.shapes import (
     ComparedView,
     ErrorPage,
     Errors,
+    FidelityView,
     Findings,
     Front,
     History,
@@ -80,6 +81,11 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     ) -> Answer:
         with context.app() as app:
             return Answer(retold(findings.page(app.work.store, stream, fate, after, limit), speaks.language))
+
+    @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
+    def fidelity(speaks: Speaks) -> Answer:
+        with context.app() as app:
+            return Answer(retold(keeping.view(app.work), speaks.language))
 
     @router.get("/search", response_model=Hits, responses=asked.refusals(404), summary="Records by id, e-mail or title")
     def search(q: Sought, stream: SomeStream = "", after: After = "") -> Answer:

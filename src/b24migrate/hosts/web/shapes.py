@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from b24migrate.hosts.web.answers import Problem
 from b24migrate.hosts.web.notes import LastAction
+from b24migrate.pipeline.fidelity import Fidelity
 from b24migrate.pipeline.overview.model import Overview, Point
 from b24migrate.pipeline.survey import Survey
 
@@ -106,6 +107,16 @@ class Findings:
     total: int | None
     findings: tuple[FindingView, ...]
     next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FidelityView:
+    """`list` is null when the target was never asked, and has no lines when it keeps everything; its `hash` is what
+    accepts it. Of the differences that verify found, `foreseen` were announced; `spared`: announced, but equal."""
+
+    list: Fidelity | None
+    foreseen: int
+    spared: int
 
 
 @dataclass(frozen=True, slots=True)

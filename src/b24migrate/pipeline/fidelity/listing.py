@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from b24migrate.errors import MigrationError
@@ -19,7 +20,8 @@ KNOWN = "known"
 
 def listed(work: Work, rules: Sequence[Rule], entities: Collection[str] = (), *, most: int = ANY) -> Fidelity:
     """Of these entities (none: of all). `most`: longer tables are not walked through."""
-    return _made(work, rules, entities, most, utc_text(work.clock.now().replace(microsecond=0)))
+    found = _made(work, rules, entities, most)
+    return replace(found, asked_at=utc_text(work.clock.now().replace(microsecond=0)), now=True)
 
 
 def asked(work: Work) -> list[Rule]:
@@ -44,7 +46,7 @@ def known(work: Work, *, most: int = ANY) -> Fidelity | None:
     if row is None:
         return None
     rules = [Rule(stream, field, Keeping(keeping), reason) for stream, field, keeping, reason in row.values["Data"]]
-    return _made(work, rules, (), 0, str(row.values["AtUtc"]))
+    return replace(_made(work, rules, (), 0), asked_at=str(row.values["AtUtc"]))
 
 
 def concerning(work: Work, rules: Sequence[Rule], entities: Collection[str] = ()) -> list[Rule]:
@@ -53,7 +55,7 @@ def concerning(work: Work, rules: Sequence[Rule], entities: Collection[str] = ()
     return [rule for rule in here if not entities or _entity(work, rule.stream) in (*entities, "files")]
 
 
-def _made(work: Work, rules: Sequence[Rule], entities: Collection[str], most: int, at: str) -> Fidelity:
+def _made(work: Work, rules: Sequence[Rule], entities: Collection[str], most: int) -> Fidelity:
     accepted = accepting.accepted(work.store)
     places = {name: place for place, name in enumerate(work.streams)}
     ordered = sorted(concerning(work, rules, entities), key=lambda rule: (places[rule.stream], _order(rule)))
@@ -63,7 +65,7 @@ def _made(work: Work, rules: Sequence[Rule], entities: Collection[str], most: in
         for line in _lines(work, list(own), accepted.rules, most)
     ]
     open_ = any(not line.accepted for line in lines)
-    return Fidelity(hash_of(ordered), tuple(lines), open_, accepted.last if lines else None, at)
+    return Fidelity(hash_of(ordered), tuple(lines), open_, accepted.last if lines else None)
 
 
 def _order(rule: Rule) -> tuple[int, str]:

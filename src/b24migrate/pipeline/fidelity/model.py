@@ -45,13 +45,14 @@ class Accepted:
 @dataclass(frozen=True, slots=True)
 class Fidelity:
     """What is not in the list is kept. `needs_acceptance`: something in it was accepted by nobody yet. `accepted`: who
-    last accepted something of it. `asked_at`: when the target said so."""
+    last accepted something of it. `now`: the target has just said so; else it did at `asked_at`."""
 
     hash: str
     lines: tuple[Line, ...]
     needs_acceptance: bool
     accepted: Accepted | None
-    asked_at: str
+    asked_at: str = ""
+    now: bool = False
 
     @property
     def all_kept(self) -> bool:

@@ -1,7 +1,8 @@
 // Start, pause, resume, retry: each is asked for once more, done, and its result told.
-import { Refusal, command } from "./asking.js";
+import { Refusal, ask, command } from "./asking.js";
 import { confirmed } from "./dialog.js";
 import { h, show } from "./dom.js";
+import { wish } from "./fidelity.js";
 import { time } from "./format.js";
 import { sign } from "./signs.js";
 import { sentence } from "./texts.js";
@@ -17,6 +18,7 @@ const BODIES = {
       entities: all ? [] : chosen,
       phases: [],
       test_limit: Number.isNaN(limit) ? null : limit,
+      accept_fidelity: data.get("accept") ?? "",
     };
   },
   pause: () => ({}),
@@ -28,7 +30,7 @@ const BODIES = {
 /** Asks, does it, and tells the result in `place`. True when it was done, false when it was refused, null when not asked for. `about.code` narrows a retry to one cause;
  * `about.entities` is what a run may be narrowed to. */
 export async function act(name, place, { code = "", entities = [] } = {}) {
-  const about = { code, entities };
+  const about = { code, entities, kept: name === "run" ? await ask("/fidelity").catch(() => null) : null };
   const data = await confirmed(question(name, about));
   if (data === null) return null;
   tell(place, "wait", "dots", say("action.working"));
@@ -45,7 +47,7 @@ export async function act(name, place, { code = "", entities = [] } = {}) {
 
 function question(name, about) {
   const lines = [say(about.code ? "action.retry.what_code" : `action.${name}.what`, about)];
-  const fields = name === "run" ? wishes(about.entities) : [];
+  const fields = name === "run" ? [...wishes(about.entities), ...wish(about.kept)] : [];
   return { title: say(`action.${name}.question`), lines, go: say(`action.${name}.go`), fields };
 }
 

@@ -55,6 +55,8 @@ export const FATES = {
   missing: ["bad", "bang"],
   extra: ["warn", "bang"],
   dangling: ["warn", "question"],
+  foreseen: ["quiet", "bar"],
+  spared: ["quiet", "check"],
 };
 
 /** A small labelled state: sign, word, colour. */

@@ -1,7 +1,8 @@
 // The page's words, in the language it was written in. The server puts them beside the page.
 
 const store = document.getElementById("words");
-const page = JSON.parse(store.dataset.page);
+const fidelity = Object.entries(JSON.parse(store.dataset.fidelity)).map(([key, word]) => [`fidelity.${key}`, word]);
+const page = { ...JSON.parse(store.dataset.page), ...Object.fromEntries(fidelity) };
 const names = JSON.parse(store.dataset.names);
 
 export const language = document.documentElement.lang || "en";

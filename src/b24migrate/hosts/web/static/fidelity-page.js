@@ -1,0 +1,35 @@
+// The page of what the target does not keep.
+import "./shell.js";
+import { tell } from "./actions.js";
+import { Refusal, ask, command } from "./asking.js";
+import { h, show } from "./dom.js";
+import { notes, table, verdict } from "./fidelity.js";
+import { sentence } from "./texts.js";
+import { say } from "./words.js";
+
+const place = (id) => document.getElementById(id);
+let list = null;
+
+async function look() {
+  try {
+    const said = await ask("/fidelity");
+    list = said.list;
+    show(place("fidelity"), verdict(said), list?.lines.length ? table(list) : null, notes(said));
+    const open = list?.needs_acceptance;
+    show(place("accept"), open ? h("button", { type: "button", class: "button strong" }, say("fidelity.tick")) : null);
+  } catch (trouble) {
+    show(place("fidelity"), h("p", { class: "said bad" }, sentence(`${trouble.message} ${trouble.hint ?? ""}`)));
+  }
+}
+
+place("accept").addEventListener("click", async (event) => {
+  if (!event.target.closest("button")) return;
+  try {
+    const reply = await command("/fidelity", { hash: list.hash });
+    tell(place("result"), "good", "check", reply.message);
+  } catch (trouble) {
+    tell(place("result"), "bad", "cross", trouble.message, trouble instanceof Refusal ? trouble.hint : "");
+  }
+  look();
+});
+look();

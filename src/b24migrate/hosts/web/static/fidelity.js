@@ -1,0 +1,56 @@
+// What the target does not keep, as a table: on its own page, and in the question before a start.
+import { h } from "./dom.js";
+import { number } from "./format.js";
+import { brief, sentence } from "./texts.js";
+import { badge, sign } from "./signs.js";
+import { named, say } from "./words.js";
+
+const TONES = { lost: ["bad", "cross"], approximated: ["warn", "question"], transformed: ["quiet", "again"], kept: ["good", "check"] };
+
+export function verdict(said) {
+  if (!said.list) return h("p", { class: "note" }, sentence(say("fidelity.never")));
+  if (!said.list.lines.length) return h("p", { class: "quiet-line" }, sign("check", "good"), h("span", {}, say("fidelity.all_kept")));
+  return h("p", { class: "lead" }, say("fidelity.lead", { count: number(said.list.lines.length) }));
+}
+
+export function notes(said) {
+  const found = [];
+  if (said.list && !said.list.now) found.push(say("fidelity.as_of", { at: said.list.asked_at }));
+  if (said.list?.lines.length) found.push(standing(said.list));
+  if (said.foreseen) found.push(say("fidelity.foreseen", { count: number(said.foreseen) }));
+  if (said.spared) found.push(say("fidelity.spared", { count: number(said.spared) }));
+  return found.map((text) => h("p", { class: "note" }, sentence(text)));
+}
+
+function standing(list) {
+  if (list.needs_acceptance || !list.accepted) return say("fidelity.open");
+  return say("fidelity.accepted", { by: list.accepted.by, at: list.accepted.at });
+}
+
+export function table(list) {
+  const columns = ["kind", "field", "keeping", "records", "reason"];
+  return h("table", { class: "cards fidelity", role: "table" },
+    h("caption", { class: "unseen" }, say("fidelity.head")),
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
+      columns.map((column) => h("th", { scope: "col", role: "columnheader" }, say(`fidelity.column.${column}`))))),
+    h("tbody", { role: "rowgroup" }, list.lines.map((line) => h("tr", { role: "row" },
+      h("th", { scope: "row", role: "rowheader", "data-label": say("fidelity.column.kind") }, named("stream", line.stream)),
+      cell("field", line.field ? h("code", {}, brief(line.field, 60)) : say("fidelity.whole")),
+      cell("keeping", badge(TONES[line.keeping] ?? TONES.lost, say(`fidelity.keeping.${line.keeping}`))),
+      cell("records", say(`fidelity.records.${line.basis}`, { count: line.records === null ? "" : number(line.records) })),
+      cell("reason", sentence(brief(line.reason, 300)))))));
+}
+
+const cell = (column, content) => h("td", { role: "cell", class: "long", "data-label": say(`fidelity.column.${column}`) }, content);
+
+/** For the question before a start: nothing where nothing needs to be accepted. */
+export function wish(said) {
+  if (!said?.list?.needs_acceptance) return [];
+  return [
+    verdict(said),
+    h("div", { class: "scrolls", tabindex: "0" }, table(said.list)),
+    h("p", {}, h("a", { href: "/fidelity" }, say("fidelity.way_to_all"))),
+    h("label", { class: "tick" },
+      h("input", { type: "checkbox", name: "accept", value: said.list.hash, required: true }), say("fidelity.tick")),
+  ];
+}
