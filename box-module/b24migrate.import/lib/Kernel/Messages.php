@@ -72,8 +72,9 @@ final class Messages extends Gateway
             'TO_CHAT_ID' => $chat,
             'MESSAGE_TYPE' => $type,
             'SYSTEM' => $author === 0 ? 'Y' : 'N',
+            // Older kernels look for files among the parameters, newer ones here; `attach` looks at what came of it.
             'FILES' => $files,
-            'PARAMS' => (array)($fields['params'] ?? []),
+            'PARAMS' => (array)($fields['params'] ?? []) + ($files === [] ? [] : ['FILE_ID' => $files]),
         ];
         $id = Dates::inServerTime(fn() => \CIMMessenger::Add(
             $message + ['MESSAGE_DATE' => Dates::text($fields['date'])] + self::SILENT
@@ -82,6 +83,7 @@ final class Messages extends Gateway
             throw $this->refusal('the box does not take this message');
         }
         $this->settle((int)$id, $fields);
+        $this->attach((int)$id, $files);
         return (string)$id;
     }
 
@@ -97,7 +99,7 @@ final class Messages extends Gateway
         }
         if (array_key_exists('files', $fields) && ($fields['files'] ?? []) !== $now['files']) {
             $share = fn(string $file) => $this->share((int)$now['chat_id'], (int)$now['author_id'], $file);
-            \CIMMessageParam::Set((int)$id, ['FILE_ID' => array_map($share, $fields['files'] ?? [])]);
+            $this->attach((int)$id, array_map($share, $fields['files'] ?? []));
         }
     }
 
@@ -125,6 +127,13 @@ final class Messages extends Gateway
             : (string)$value !== (string)($now[$name] ?? '');
         $row = array_filter($row, $differs, ARRAY_FILTER_USE_BOTH);
         $row === [] || $this->mustSucceed(MessageTable::update($id, $row));
+    }
+
+    /** @param list<int> $files copies in the folder of the chat */
+    private function attach(int $id, array $files): void
+    {
+        $there = array_map('intval', (array)(\CIMMessageParam::Get([$id])[$id]['FILE_ID'] ?? []));
+        $there === $files || \CIMMessageParam::Set($id, ['FILE_ID' => $files]);
     }
 
     /** A copy in the folder of the chat: whoever is in the chat may open what lies there. */

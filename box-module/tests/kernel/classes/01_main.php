@@ -346,16 +346,17 @@ namespace {
         }
 
         /** A column that owns a file: the array becomes a number, and the old one goes. */
-        public static function owned(mixed $value, mixed $old): mixed
+        public static function owned(mixed $value, mixed $now): mixed
         {
             if (!is_array($value)) {
                 return $value;
             }
+            $old = $value['old_file'] ?? $value['old_id'] ?? null;
             $gone = ($value['del'] ?? '') === 'Y' || isset($value['name']);
             if ($gone && $old) {
                 unset(World::$tables['blobs'][(int)$old]);
             }
-            return isset($value['name']) ? self::SaveFile($value, 'main') : ($gone ? null : $old);
+            return isset($value['name']) ? self::SaveFile($value, 'main') : ($gone ? null : $now);
         }
     }
 

@@ -130,7 +130,9 @@ namespace {
                 'MESSAGE' => mb_substr($text, 0, 20000),
                 'DATE_CREATE' => World::heard($row['MESSAGE_DATE']) ?? World::now(),
             ]);
-            CIMMessageParam::Set($id, $row['PARAMS'] + ['FILE_ID' => $row['FILES'] ?? []]);
+            // Where files are looked for depends on the generation of the kernel.
+            $files = World::$versions['im'] ?? '' ? $row['FILES'] : $row['PARAMS']['FILE_ID'] ?? [];
+            CIMMessageParam::Set($id, ['FILE_ID' => $files] + $row['PARAMS']);
             return $id;
         }
 

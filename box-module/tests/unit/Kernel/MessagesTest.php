@@ -56,8 +56,12 @@ final class MessagesTest extends KernelCase
         self::assertSame('Y', World::calls('CIMMessenger::Add')[0][0]['SYSTEM']);
     }
 
-    public function testFilesAreSharedWithTheChatInOrder(): void
+    /** @testWith [""]
+     *            ["25.0.100"]
+     */
+    public function testFilesAreSharedWithTheChatInOrder(string $version): void
     {
+        World::$versions['im'] = $version;
         $files = [$this->file('b.txt'), $this->file('a.txt')];
         $id = $this->made('chat_messages', $this->message(['files' => $files, 'text' => null]));
         self::assertSame($files, $this->now('chat_messages', $id)['files']);

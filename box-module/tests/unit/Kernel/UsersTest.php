@@ -76,6 +76,7 @@ final class UsersTest extends KernelCase
 
         $this->records('users')->update($id, ['PERSONAL_PHOTO' => null]);
         self::assertNull($this->now('users', $id)['PERSONAL_PHOTO']);
+        self::assertCount(2, World::$tables['blobs'], 'of the copies nothing is left');
     }
 
     public function testNullClearsAndTheRestStays(): void
