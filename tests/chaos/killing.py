@@ -31,7 +31,7 @@ CELLS: tuple[Cell, ...] = (
 FINISHED = (0, 5)
 PAUSED = 3
 PAUSE_EVERY = 4  # blows: the others kill
-BOX_SHARE = 0.35  # of the blows that do not pause, where the box can be struck as well
+SENDING = ("custom-fields-set", "set", "late")  # phases in which the box is struck before whoever sends to it
 LEAVES_S = 5.0  # whoever is paused and has not left by then goes on being struck
 PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
 
@@ -88,7 +88,7 @@ class Tally:
         self.wanted = wanted
         self.kills = 0
         self.pauses = 0
-        self.box_kills = 0
+        self.box_struck: set[Cell] = set()
         self.aims = Counter([*CELLS * rounds, *chance.sample(CELLS, rest)])
         self.struck: Counter[Cell] = Counter()
         self.met: Counter[str] = Counter()
@@ -180,9 +180,9 @@ def run_and_kill(
                     continue
                 if tally.pause_is_due:
                     company.pause(tally, chance)
-                elif strike_box and chance.random() < BOX_SHARE:
+                elif strike_box and aim and aim[1] in SENDING and aim not in tally.box_struck:
                     strike_box()
-                    tally.box_kills += 1
+                    tally.box_struck.add(aim)
                 else:
                     company.kill_one(chance)
                     tally.count(aim, migration.running())

@@ -1,5 +1,7 @@
 """The JSON types of fields: wrong ones are refused by name, null is always "known to be empty"."""
 
+import json
+
 import pytest
 from tests.import_contract.client import NOON, Client
 from tests.import_contract.test_references import good_fields
@@ -118,3 +120,27 @@ def test_a_template_carries_any_json(box: Client) -> None:
     }
     target_id = box.make("workflow_templates", "w", **fields, **more)
     assert box.rows("workflow_templates")[target_id] == fields | more
+
+
+NESTED: list[object] = [
+    {},
+    [],
+    [{}],
+    [[]],
+    {"a": {}, "b": []},
+    {"0": "x", "1": "y"},
+    {"0": {"0": []}},
+    {"": 1, " ": 2},
+    {"a\u0000b": 1},
+    [1, 1.0, 0.1, -0.0, 1e25, 2**53, 2**62, -5],
+    [True, False, None, "", "0", "1.0", "null"],
+    ["\ud7ff\ue000\U0001f600 \u2028 \u0000 \x7f </script> & \\u0041"],
+]
+
+
+@pytest.mark.parametrize("value", NESTED, ids=repr)
+def test_any_json_comes_back_as_it_was(box: Client, value: object) -> None:
+    fields = {"MODULE_ID": "crm", "ENTITY": "Deal", "DOCUMENT_TYPE": "DEAL", "NAME": "Bill", "CONSTANTS": value}
+    box.make("workflow_templates", "w", **fields)
+    (back,) = box.picked("workflow_templates", "w")
+    assert json.dumps(back["fields"]["CONSTANTS"], sort_keys=True) == json.dumps(value, sort_keys=True)
