@@ -4,6 +4,11 @@ from collections.abc import Callable, Iterable
 
 from b24sim.context import Method
 
+# Methods that a module's controllers serve: `methods` does not know them, only `method.get` does.
+CONTROLLERS = (
+    "crm.item.", "crm.type.", "crm.category.", "userfieldconfig.", "tasks.", "socialnetwork.api.", "im.v2.",
+)  # fmt: skip
+
 
 class Registry:
     """Old names are case-insensitive; controller names must be spelled as documented."""
@@ -21,4 +26,6 @@ class Registry:
         return self._lower.get(name)
 
     def public(self) -> list[Method]:
-        return [method for method in self._methods.values() if not method.private]
+        """What `methods` tells."""
+        shown = (method for method in self._methods.values() if not method.private)
+        return [method for method in shown if not method.name.startswith(CONTROLLERS)]

@@ -46,6 +46,10 @@ class Post:
         return CASES[self.place % len(CASES)] if self.place != ADDED else CASES[0]
 
     @property
+    def takes_comments(self) -> bool:
+        return self.place == ADDED or self.place % 31 != 30
+
+    @property
     def rights(self) -> frozenset[str]:
         """Who may view it: the recipients, and the author without being named among them."""
         return frozenset((*self.dest, f"U{self.author}"))

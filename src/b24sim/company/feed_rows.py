@@ -64,7 +64,7 @@ class FeedRows:
         row: Row = {
             "ID": str(post.id), "BLOG_ID": str(280 + post.author), "PUBLISH_STATUS": post.status,
             "TITLE": title or _title_from(text), "AUTHOR_ID": str(post.author),
-            "ENABLE_COMMENTS": "N" if post.place % 31 == 30 else "Y", "NUM_COMMENTS": str(post.comments), "CODE": None,
+            "ENABLE_COMMENTS": "Y" if post.takes_comments else "N", "NUM_COMMENTS": str(post.comments), "CODE": None,
             "MICRO": "N" if title else "Y", "DETAIL_TEXT": text, "DATE_PUBLISH": self.moments.iso(post.published),
             "CATEGORY_ID": ",".join(str(tag_id(tag)) for tag in said.tags),
             "HAS_SOCNET_ALL": "Y" if ALL in post.dest else "N", "HAS_TAGS": "Y" if said.tags else "N",
