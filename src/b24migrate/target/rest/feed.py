@@ -10,7 +10,7 @@ from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import rules_feed, spelling
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.heading import headed, number_of, numbered
-from b24migrate.target.rest.making import one_by_one
+from b24migrate.target.rest.making import attempt
 from b24migrate.target.rest.tasks import behind
 from b24migrate.target.rest.words import Known, Made, Writer
 
@@ -46,7 +46,26 @@ def recipients(box: Box, fields: Args) -> list[str]:
 
 
 def add_posts(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    return one_by_one("log.blogpost.add", lambda item: post_params(box, item))(box, items)
+    for item in items:
+        made = attempt(box, item, "log.blogpost.add", lambda one: post_params(box, one), str)
+        if made.error is not None and strange_groups(box, item.fields):
+            made = attempt(box, item, "log.blogpost.add", lambda one: among_ones_own(box, one), str)
+        yield made
+
+
+def among_ones_own(box: Box, item: Item) -> dict[str, Json]:
+    """An author cannot write to a group that he is not in any more."""
+    params = post_params(box, item)
+    strange = strange_groups(box, item.fields)
+    return {**params, "DEST": [one for one in params["DEST"] if one not in strange]}
+
+
+def strange_groups(box: Box, fields: Args) -> set[str]:
+    groups = [str(one) for one in fields.get("DEST") or () if str(one).startswith("SG")]
+    asked = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one[2:]}}) for one in groups]
+    said = zip(groups, box.questions(asked), strict=True)
+    author = str(fields.get("AUTHOR_ID") or box.owner)
+    return {one for one, about in said if author not in spelling.ids((about or {}).get("MEMBERS") or [])}
 
 
 def find_posts(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:

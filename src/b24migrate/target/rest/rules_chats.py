@@ -14,6 +14,11 @@ QUOTED = "Every message is quoted: a line before it says who wrote it, when, and
 LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED
 
 
+def coloured(draft: Draft) -> bool:
+    """Of one that the box may happen to choose as well."""
+    return bool(draft.get("color"))
+
+
 def of_chats(box: Box) -> Sequence[Rule]:
     def without_us(draft: Draft) -> bool:
         return not any(map(box.is_owner, draft.get("users") or ()))
@@ -35,7 +40,7 @@ def of_chats(box: Box) -> Sequence[Rule]:
             lambda draft: not draft.get("name"),
         ),
         Rule("chats", "date_create", LOST, TODAY),
-        Rule("chats", "color", LOST, "The box gives every chat a colour of its own."),
+        Rule("chats", "color", LOST, "The box gives every chat a colour of its own.", running=lambda: coloured),
         Rule("chats", "avatar", TRANSFORMED, "The picture arrives as a copy with a number of its own."),
         Rule("chats", "entity_type", TRANSFORMED, STAMPED, lambda draft: "entity_type" in draft),
         Rule("chats", "entity_id", TRANSFORMED, STAMPED, lambda draft: "entity_id" in draft),

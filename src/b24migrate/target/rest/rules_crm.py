@@ -24,6 +24,8 @@ NOUGHT = "Where nothing is known of the revenue, the box says that it is nought.
 NOBODY = "Where the person is not known any more, the owner of the webhook stands there."
 FIRST = "The first of several counts, where the one that counted is gone."
 CLIENTS = (("companyId", "companyIds", "crm_companies"), ("contactId", "contactIds", "crm_contacts"))
+CENT = 0.0101
+GONE = "Where the pipeline or the stage is gone, the record arrives in the first one."
 COPIED = "The file arrives as a copy with a number of its own."
 
 
@@ -46,7 +48,7 @@ def another_sum(draft: Draft) -> bool:
         return False
     rows = draft["productRows"]
     total = sum(float(row.get("price") or 0) * float(row.get("quantity") or 0) for row in rows)
-    return abs(total - float(draft.get("opportunity") or 0)) > 0.005
+    return abs(total - float(draft.get("opportunity") or 0)) > CENT
 
 
 def rules_of(stream: str, number: str) -> Rules:
@@ -73,6 +75,8 @@ def rules_of(stream: str, number: str) -> Rules:
             Rule(stream, "movedTime", lost, RAISED, running=partial(too_early, "movedTime")),
             Rule(stream, "updatedTime", lost, CHANGED, running=changed_later),
             Rule(stream, "updatedBy", lost, MOVER, running=lambda: changed_by),
+            Rule(stream, "categoryId", lost, GONE, lambda draft: no_pipeline(box, number, draft)),
+            Rule(stream, "stageId", lost, GONE, lambda draft: no_stage(box, number, draft)),
             Rule(stream, "movedBy", lost, NOBODY, lambda draft: nobody(box, draft, "movedBy")),
             *(Rule(stream, one, lost, FIRST, partial(another_first, box, one, many, to)) for one, many, to in CLIENTS),
             Rule(stream, "opportunity", lost, SUM, another_sum),
@@ -97,6 +101,20 @@ def another_first(box: Box, one: str, many: str, to: str, draft: Draft) -> bool:
     if first not in EMPTY and box.staged(to, str(first)):
         return False
     return one in draft and any(box.staged(to, str(other)) for other in draft.get(many) or ())
+
+
+def no_pipeline(box: Box, number: str, draft: Draft) -> bool:
+    """Whether the record is in one that the source itself does not have any more."""
+    where = draft.get("categoryId")
+    kind = number or str(draft.get("entityTypeId"))
+    return where not in (*EMPTY, 0) and not box.staged("crm_categories", f"{kind}:{where}")
+
+
+def no_stage(box: Box, number: str, draft: Draft) -> bool:
+    stage, where = draft.get("stageId"), draft.get("categoryId") or 0
+    main = "DEAL_STAGE" if not where else f"DEAL_STAGE_{where}"
+    stages = main if number else f"DYNAMIC_{draft.get('entityTypeId')}_STAGE_{where}"
+    return stage not in EMPTY and not box.staged("crm_stages", f"{stages}:{stage}")
 
 
 def stamps(number: str) -> tuple[str, ...]:

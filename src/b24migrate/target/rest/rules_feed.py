@@ -9,7 +9,8 @@ from b24migrate.target.rest.box import Box
 
 LINE = "A line before the text says when it was written, and under which number; the box takes the time of the move."
 READER = (
-    "The owner of the webhook is among the recipients, so that what arrived can be read again; the box names nobody."
+    "The owner of the webhook is among the recipients, so that what arrived can be read again; a group in which the"
+    " author has no part any more is not. The box names no recipients."
 )
 UNTOLD = "They are set; but the box tells tags by number only, so that they cannot be compared."
 COPIED = "The files arrive as copies with numbers of their own."

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
-from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.box import PEOPLE, Box
 
 LONGEST_TITLE = 250
 STATUSES = ("2", "3", "4", "5", "6")
 PENDING, CLOSED = "2", "5"
 WORDLESS = "…"
+CLOSING = "Only a closed task was closed by somebody; where nobody is known, it was the owner of the webhook."
 
 
 def known_status(value: Json) -> str:
@@ -73,11 +74,19 @@ TASKS = (
         "The source's number is kept there, so that nothing arrives twice.",
         told("xmlId"),
     ),
-    *(
-        Rule("tasks", name, Keeping.LOST, "Only a closed task has been closed, to a box.", filled_unless_closed(name))
-        for name in ("closedDate", "closedBy")
-    ),
+    Rule("tasks", "closedDate", Keeping.APPROXIMATED, CLOSING, filled_unless_closed("closedDate")),
 )
+
+
+def of_tasks(box: Box) -> Sequence[Rule]:
+    def closed_by_nobody(draft: Draft) -> bool:
+        who = draft.get("closedBy")
+        return str(draft.get("status")) == CLOSED and (who in EMPTY or not box.staged(PEOPLE, str(who)))
+
+    def judge(draft: Draft) -> bool:
+        return closed_by_nobody(draft) or filled_unless_closed("closedBy")(draft)
+
+    return (*TASKS, Rule("tasks", "closedBy", Keeping.APPROXIMATED, CLOSING, judge))
 
 
 def of_checklists(box: Box) -> Sequence[Rule]:

@@ -188,5 +188,5 @@ TASKS = Writer(
     at_last=restore,
     delete=lambda box, known: box.call("tasks.task.delete", {"taskId": known.target_id}),
     restless=frozenset({"changedDate", "changedBy", "activityDate"}),
-    rules=lambda _: rules_tasks.TASKS,
+    rules=rules_tasks.of_tasks,
 )
