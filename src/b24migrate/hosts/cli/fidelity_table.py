@@ -35,7 +35,8 @@ def print_fidelity(found: Fidelity, out: Console, words: Words) -> None:
     if found.needs_acceptance:
         wrapped(out, words("fidelity.open"), style="yellow")
     elif found.accepted:
-        wrapped(out, words("fidelity.accepted", by=harmless(found.accepted.by), at=found.accepted.at), style="green")
+        by = harmless(str(told(found.accepted.by)))
+        wrapped(out, words("fidelity.accepted", by=by, at=found.accepted.at), style="green")
 
 
 def _line(line: Line, words: Words, widths: tuple[int, int]) -> Text:

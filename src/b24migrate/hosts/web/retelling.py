@@ -13,7 +13,7 @@ from b24migrate.hosts.words import DEFAULT, words
 from b24migrate.hosts.words.errors_of import message_words, page_words
 
 # where sentences of ours may stand
-TOLD = frozenset({"message", "hint", "note", "notes", "reason", "problem", "basis", "warnings", "skipped"})
+TOLD = frozenset({"message", "hint", "note", "notes", "reason", "problem", "basis", "warnings", "skipped", "by"})
 LONGEST = 4000
 
 

@@ -8,6 +8,8 @@ import { sign } from "./signs.js";
 import { sentence } from "./texts.js";
 import { named, say } from "./words.js";
 
+const PATIENCE_MS = 3_000;
+
 /** What to send for each action. */
 const BODIES = {
   run: (data, about) => {
@@ -30,7 +32,7 @@ const BODIES = {
 /** Asks, does it, and tells the result in `place`. True when it was done, false when it was refused, null when not asked for. `about.code` narrows a retry to one cause;
  * `about.entities` is what a run may be narrowed to. */
 export async function act(name, place, { code = "", entities = [] } = {}) {
-  const about = { code, entities, kept: name === "run" ? await ask("/fidelity").catch(() => null) : null };
+  const about = { code, entities, kept: name === "run" ? await whatIsKept() : null };
   const data = await confirmed(question(name, about));
   if (data === null) return null;
   tell(place, "wait", "dots", say("action.working"));
@@ -44,6 +46,9 @@ export async function act(name, place, { code = "", entities = [] } = {}) {
     return false;
   }
 }
+
+/** Null where nobody tells soon: then the gate asks. */
+const whatIsKept = () => ask("/fidelity", {}, AbortSignal.timeout(PATIENCE_MS)).catch(() => null);
 
 function question(name, about) {
   const lines = [say(about.code ? "action.retry.what_code" : `action.${name}.what`, about)];

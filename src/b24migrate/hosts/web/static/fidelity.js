@@ -38,7 +38,7 @@ export function table(list) {
       cell("field", line.field ? h("code", {}, brief(line.field, 60)) : say("fidelity.whole")),
       cell("keeping", badge(TONES[line.keeping] ?? TONES.lost, say(`fidelity.keeping.${line.keeping}`))),
       cell("records", say(`fidelity.records.${line.basis}`, { count: line.records === null ? "" : number(line.records) })),
-      cell("reason", sentence(brief(line.reason, 300)))))));
+      cell("reason", h("bdi", {}, sentence(brief(line.reason, 300))))))));
 }
 
 const cell = (column, content) => h("td", { role: "cell", class: "long", "data-label": say(`fidelity.column.${column}`) }, content);

@@ -1,0 +1,61 @@
+"""What the target does not keep is seen before a start, and nothing is started before it is ticked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+from tests.browser.desk import Desk, desk
+from tests.browser.hands import LONG_MS, wait_for
+from tests.browser.language import english_left
+from tests.browser.watching import watched
+
+from b24migrate.hosts.words import LANGUAGES, words
+from b24sim.imports.forgetful import Forgetful
+
+LOSSES = {"users:WORK_PHONE": "No telephones.", "users:PERSONAL_CITY": "<b>No</b> cities: " + "x" * 500}
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
+PEOPLE = '[run]\nentities = ["users"]\n'
+
+
+def forgetful(made: Desk) -> None:
+    portal = made.target.portal
+    portal.imports = Forgetful(portal.imports, LOSSES)  # type: ignore[assignment]
+
+
+def test_a_start_shows_the_list_and_wants_a_tick(browser: Browser, tmp_path: Path) -> None:
+    with desk(tmp_path, more=PEOPLE) as made, watched(browser, made.url) as seen:
+        forgetful(made)
+        seen.go("/")
+        seen.page.get_by_role("button", name="Start", exact=True).click()
+        dialog = seen.page.get_by_role("dialog")
+        expect(dialog).to_contain_text("WORK_PHONE", timeout=LONG_MS)
+        dialog.get_by_role("button", name="Start", exact=True).click()
+        expect(dialog).to_be_visible()  # not without the tick
+        dialog.get_by_label(words("en")("fidelity.tick")).check()
+        dialog.get_by_role("button", name="Start", exact=True).click()
+        wait_for(seen.page, words("en")("page.verdict.done"))
+        assert made.ask("/fidelity")["list"]["accepted"]["by"] == "the dashboard"
+        seen.go("/fidelity")
+        expect(seen.page.locator("main")).to_contain_text("Accepted by the dashboard")
+        assert seen.stumbles() == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_is_whole_in_every_language_and_width(
+    browser: Browser, tmp_path: Path, language: str, screens: Path
+) -> None:
+    with desk(tmp_path, more=PEOPLE) as made, watched(browser, made.url, locale=language, viewport=DESK) as seen:
+        forgetful(made)
+        for accepted in (False, True):
+            seen.go("/fidelity")
+            for kind, size in (("desk", DESK), ("phone", PHONE)):
+                seen.page.set_viewport_size(size)  # type: ignore[arg-type]
+                assert seen.stumbles() == []
+                assert seen.wider_than_the_screen() == 0
+                seen.page.screenshot(path=screens / f"fidelity-{language}-{accepted}-{kind}.png", full_page=True)
+            assert language == "en" or english_left(seen.page) == []
+            if not accepted:
+                seen.page.get_by_role("button", name=words(language)("fidelity.tick")).click()
+                expect(seen.page.locator("#result")).to_contain_text(words(language)("web.fidelity_accepted"))
