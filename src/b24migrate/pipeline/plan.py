@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, replace
 
 import msgspec
@@ -16,6 +16,7 @@ from b24migrate.streams import PHASES
 
 CURRENT = "current"
 BEGINNING, ACTIVE, PAUSED, ENDED = "beginning", "active", "paused", "ended"
+FINDINGS = 5
 BEGINNING_S = 600.0  # whoever has been starting a run for longer is dead
 UNDER_WAY = "RUN_UNDER_WAY"
 ON_PAUSE = "RUN_PAUSED"
@@ -208,6 +209,22 @@ def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int,
         if store.swap(RUNS, row._replace(values=_values(ended))):
             _record(store, ended)
             return ended
+
+
+def annul(store: Store, clock: Clock, entities: Collection[str]) -> None:
+    """What was imported of these is taken back: a run that ended well with one of them is not as it ended any more."""
+    while True:
+        row = store.read(RUNS, CURRENT)
+        found = _run(row) if row else None
+        names = [name for name in found.plan.entities if name in entities] if found else []
+        if row is None or found is None or found.state != ENDED or not names:
+            return
+        when = utc_text(clock.now().replace(microsecond=0))
+        said = f"Since {when} it is being taken back (`b24migrate undo`): {', '.join(names)}."
+        annulled = replace(found, exit_code=FINDINGS, message=said)
+        if store.swap(RUNS, row._replace(values=_values(annulled))):
+            _record(store, annulled)
+            return
 
 
 def _run(row: RegisterRow) -> Run:

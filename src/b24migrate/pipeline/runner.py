@@ -21,6 +21,7 @@ from b24migrate.pipeline.findings import drift, failed_files_by_entity, foreseen
 from b24migrate.pipeline.gates import CHANGES
 from b24migrate.pipeline.plan import Paused, Plan, Run
 from b24migrate.pipeline.state import BLOCKED, FAILED, States
+from b24migrate.pipeline.targets import remember_target
 from b24migrate.records import Status
 from b24migrate.streams import PHASES, Entity
 
@@ -97,6 +98,7 @@ class Runner:
         stop_if_hopeless(diagnosis)
         if CHANGES.intersection(phases):
             self._have_accepted(diagnosis.rules)
+            remember_target(self.work.store, self.work.options.target_url)
         wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), self.work.options.test_limit)
 
         def prepare(run: Run, continued: bool) -> None:

@@ -1,0 +1,185 @@
+"""`undo`: takes imports back, after having said what it would do."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.errors import Stop
+from b24migrate.hosts.cli import endings
+from b24migrate.hosts.cli.completing import entities
+from b24migrate.hosts.cli.session import Session
+from b24migrate.records import Json
+
+if TYPE_CHECKING:
+    from b24migrate.pipeline.undo import Rehearsal, Scope
+    from b24migrate.wiring import App
+
+WORD = "undo"
+NOTHING = "Nothing to take back."
+UNASKED = "Only a rehearsal: nobody can be asked here. Add --yes to take the records back."
+DRY = "A rehearsal: nothing was changed."
+REFUSED = "Nothing was taken back."
+
+
+def undo(
+    context: typer.Context,
+    *,
+    entity: Annotated[
+        list[str] | None,
+        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
+    ] = None,
+    run: Annotated[str, typer.Option("--run", metavar="RUN", help="Only what this run imported.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write what is kept, and why, as CSV.")
+    ] = None,
+    same_box: Annotated[
+        bool, typer.Option("--same-box", help="The target is the same box under another address.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+) -> None:
+    """Take imports back: delete on the target what was imported.
+
+    First it says what would be done, then it asks. What people changed since, and what others depend on, is kept
+    and listed; records that the target had before are never touched. Afterwards `b24migrate run` imports anew.
+
+    Examples: b24migrate undo --dry-run · b24migrate undo --entity groups · b24migrate undo --yes --out kept.csv
+
+    Exit code 0: all of it is gone, or it was a rehearsal. 3: not confirmed. 4: stopped. 5: some records are kept.
+    """
+    from b24migrate.entities import catalog
+    from b24migrate.hosts.cli.names import entity_name
+    from b24migrate.hosts.cli.opening import looking, terminated_politely
+
+    session: Session = context.obj
+    known = catalog()
+    names = [entity_name(name, known) for name in entity or []]
+    try:
+        with looking(session, portals=True) as app, terminated_politely():
+            code = Undoing(app, session.redact, as_json, out).undo(
+                names, run, ask=_asked(yes, as_json), dry_run=dry_run, same_box=same_box
+            )
+    except (Stop, KeyboardInterrupt) as stop:
+        if as_json:
+            code = stop.exit_code if isinstance(stop, Stop) else endings.INCOMPLETE
+            told = {"done": False, "exit_code": code, "message": session.redact(endings.whole(stop))}
+            typer.echo(json.dumps(told, ensure_ascii=False))
+        raise
+    raise typer.Exit(code)
+
+
+def _asked(yes: bool, as_json: bool) -> Callable[[], str]:
+    """Why it is not done; nothing when it is."""
+
+    def ask() -> str:
+        if yes:
+            return ""
+        if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return UNASKED
+        said = typer.prompt(f'Type "{WORD}" to take these records back', default="", show_default=False)
+        return "" if str(said).strip() == WORD else REFUSED
+
+    return ask
+
+
+class Undoing:
+    def __init__(self, app: App, redact: Callable[[str], str], as_json: bool, out: Path | None) -> None:
+        self._work = app.work
+        self._redact = redact
+        self._as_json = as_json
+        self._out = out
+
+    def undo(self, names: list[str], run: str, *, ask: Callable[[], str], dry_run: bool, same_box: bool) -> int:
+        from b24migrate.pipeline.undo import Rehearsal, Taking, refuse_busy, refuse_other_target, scope_of
+
+        scope = scope_of(self._work, names, run)
+        refuse_busy(self._work)
+        if not same_box:
+            refuse_other_target(self._work)
+        rehearsal = Rehearsal(self._work, scope, self._say)
+        self._rehearse(rehearsal, listed=dry_run)
+        if rehearsal.nothing:
+            return self._end(scope, rehearsal, endings.CLEAN, NOTHING)
+        if dry_run:
+            return self._end(scope, rehearsal, endings.CLEAN, DRY)
+        self._show(scope, rehearsal)
+        if why := ask():
+            return self._end(scope, rehearsal, endings.GATE, why, shown=True)
+        taking = Taking(self._work, scope, rehearsal, self._say)
+        taking.take()
+        for name, tally in taking.tallies.items():  # what was not ours was counted by the rehearsal
+            before = rehearsal.tallies[name]
+            tally.not_ours, tally.other_runs, tally.adopted = before.not_ours, before.other_runs, before.adopted
+        rehearsal.tallies = taking.tallies
+        self._write_kept({one.name for one in scope.streams})
+        code = endings.FINDINGS if taking.kept else endings.CLEAN
+        return self._end(scope, rehearsal, code, self._verdict(taking.kept), done=True)
+
+    def _rehearse(self, rehearsal: Rehearsal, *, listed: bool) -> None:
+        from b24migrate.hosts.cli import sheets
+        from b24migrate.pipeline.undo import COLUMNS
+
+        if listed and self._out:
+            sheets.write(self._out, COLUMNS, rehearsal.walk())
+        else:
+            deque(rehearsal.walk(), maxlen=0)
+
+    def _write_kept(self, streams: set[str]) -> None:
+        from b24migrate.hosts.cli import sheets
+        from b24migrate.pipeline.undo import COLUMNS, kept_rows
+
+        if self._out:
+            sheets.write(self._out, COLUMNS, (one for one in kept_rows(self._work.store) if one.stream in streams))
+
+    def _verdict(self, kept: int) -> str:
+        if not kept:
+            return "Taken back. `b24migrate run` imports it again."
+        where = f", listed in {self._out}" if self._out else ": --out FILE lists them"
+        return f"Taken back, except {kept} records that are kept{where}."
+
+    def _end(
+        self, scope: Scope, told: Rehearsal, code: int, message: str, *, done: bool = False, shown: bool = False
+    ) -> int:
+        if self._as_json:
+            typer.echo(self._redact(json.dumps(self._json(scope, told, code, message, done), ensure_ascii=False)))
+            return code
+        if not shown:
+            self._show(scope, told, done=done)
+        typer.echo(message)
+        return code
+
+    def _json(self, scope: Scope, told: Rehearsal, code: int, message: str, done: bool) -> dict[str, Json]:
+        from b24migrate.pipeline.undo import dependants, leftovers
+
+        tallies = list(told.tallies.values())
+        return {
+            "done": done,
+            "run": scope.window.run if scope.window else "",
+            "streams": [one.to_json() for one in tallies if one.ours or one.not_ours or one.other_runs],
+            "dependants": dependants(self._work, scope),
+            "stays": leftovers(self._work, scope, tallies)._asdict(),
+            "exit_code": code,
+            "message": message,
+        }
+
+    def _show(self, scope: Scope, told: Rehearsal, *, done: bool = False) -> None:
+        from b24migrate.hosts.cli.undo_tables import print_undo
+        from b24migrate.pipeline.undo import dependants, leftovers
+
+        if self._as_json:
+            return
+        tallies = list(told.tallies.values())
+        left = leftovers(self._work, scope, tallies)
+        print_undo(tallies, dependants(self._work, scope), left, self._redact, done=done)
+
+    def _say(self, line: str) -> None:
+        if not self._as_json:
+            typer.echo(line)

@@ -1,0 +1,69 @@
+"""What an undo would do: the target is asked about every record, and nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from b24migrate.phases.work import Work, decode_extras, viewed
+from b24migrate.pipeline.moving.words import Teller
+from b24migrate.pipeline.undo.scope import Scope
+from b24migrate.pipeline.undo.walking import Ours, may_have_more, ours, spans
+from b24migrate.pipeline.undo.words import Kept, Tally, deletions
+from b24migrate.ports import Deleted
+from b24migrate.streams import Seen, Stream
+
+
+class Rehearsal:
+    """A target that answers call by call cannot know what would have gone before: of what others depend on it says
+    that it is kept. Such records are `later`; whether they go shows when it is done."""
+
+    def __init__(self, work: Work, scope: Scope, say: Callable[[str], None] = lambda _: None) -> None:
+        self._work = work
+        self._scope = scope
+        self._teller = Teller(say, work.clock)
+        self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
+        self.unsure: set[str] = set()
+
+    @property
+    def nothing(self) -> bool:
+        return not any(one.ours for one in self.tallies.values())
+
+    def walk(self) -> Iterator[Kept]:
+        """What would be kept, whatever else goes."""
+        for stream in self._scope.streams:
+            if may_have_more(self._work, self._scope, stream):
+                self.unsure.add(stream.name)
+            yield from self._stream(stream)
+
+    def _stream(self, stream: Stream) -> Iterator[Kept]:
+        tally, looked_at = self.tallies[stream.name], 0
+        for span in spans(self._work, stream):
+            found = ours(self._work, self._scope, stream, span, tally, unsure=stream.name in self.unsure)
+            keys = [stream.key_of(one.row_key) for one in found]
+            answers = deletions(self._work, stream.name, keys, dry_run=True)
+            for one, answer in zip(found, answers, strict=True):
+                yield from self._judged(stream, tally, one, answer)
+            looked_at += len(found)
+            self._teller.progress("Asking about", stream.name, looked_at)
+
+    def _judged(self, stream: Stream, tally: Tally, one: Ours, answer: Deleted) -> Iterator[Kept]:
+        if answer.status == "absent":
+            tally.absent += one.counts_as_imported
+        elif answer.status == "deleted":
+            tally.deleted += 1
+            tally.adopted += is_adopted(stream, one)
+        elif answer.needed:
+            tally.later += 1
+        else:
+            tally.keep(one.row_key, answer.reason)
+            yield Kept(stream.name, one.row_key, one.target_id, answer.reason)
+
+
+def is_adopted(stream: Stream, one: Ours) -> bool:
+    """Whether the target may have had it already."""
+    try:
+        return stream.adopted(Seen(one.row_key, viewed(stream, one.row["Payload"]), decode_extras(one.row["Extras"])))
+    except msgspec.DecodeError:
+        return False

@@ -1,0 +1,117 @@
+"""The undo itself: children before parents, and again what was kept because of others, until nothing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from b24migrate.phases.learn import code_stream
+from b24migrate.phases.work import Work
+from b24migrate.pipeline.moving.words import Teller
+from b24migrate.pipeline.undo import truth
+from b24migrate.pipeline.undo.loosening import loosen, may_close, restore
+from b24migrate.pipeline.undo.refusing import refuse_busy
+from b24migrate.pipeline.undo.rehearsing import Rehearsal, is_adopted
+from b24migrate.pipeline.undo.scope import Scope
+from b24migrate.pipeline.undo.walking import Ours, ours, spans
+from b24migrate.pipeline.undo.words import Kept, Tally, deletions
+from b24migrate.ports import KEPT, UNRESOLVED
+from b24migrate.records import Span
+from b24migrate.streams import Kind, Stream
+
+
+class Taking:
+    """It may be ended at any moment and done again; `tallies` tell how far it came."""
+
+    def __init__(
+        self, work: Work, scope: Scope, rehearsal: Rehearsal, say: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._work = work
+        self._scope = scope
+        self._unsure = rehearsal.unsure
+        self._expected = rehearsal.tallies
+        self._teller = Teller(say, work.clock)
+        self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
+
+    @property
+    def kept(self) -> int:
+        return sum(one.kept for one in self.tallies.values())
+
+    def take(self) -> None:
+        """Raises Halted when somebody begins to import meanwhile."""
+        work = self._work
+        streams = [one for one in self._scope.streams if self._expected[one.name].ours]
+        refuse_busy(work)
+        truth.begin(work, streams)
+        left = {stream.name: spans(work, stream) for stream in streams}
+        while any(left.values()):
+            moved = sum(self._pass(stream, left) for stream in streams if left[stream.name])
+            if not moved and not sum(self._loosened(stream, left[stream.name]) for stream in streams):
+                break
+        self._restore(streams, left)
+        if self._scope.window is None:
+            truth.forget_losses(work, [one for one in streams if not left[one.name]])
+
+    def _pass(self, stream: Stream, left: dict[str, list[Span]]) -> int:
+        """One look at what is left of a stream; how many went."""
+        tally, moved = self.tallies[stream.name], 0
+        tally.forget_kept()
+        self._work.store.erase(KEPT, f"{stream.name}:")
+        todo, left[stream.name] = left[stream.name], []
+        for span in todo:
+            refuse_busy(self._work)
+            before = tally.kept
+            moved += self._span(stream, span, tally)
+            if tally.kept > before:
+                left[stream.name].append(span)
+            done, of = tally.deleted + tally.absent, self._expected[stream.name].ours
+            self._teller.progress("Taking back", stream.name, done, of)
+        return moved
+
+    def _span(self, stream: Stream, span: Span, tally: Tally) -> int:
+        found = self._found(stream, span)
+        if may_close(stream):
+            loosen(self._work, stream, [one.link for one in found if one.link and is_adopted(stream, one)])
+        answers = deletions(self._work, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=False)
+        gone, kept, before = [], [], tally.deleted + tally.absent
+        for one, answer in zip(found, answers, strict=True):
+            if answer.status == "kept":
+                tally.keep(one.row_key, answer.reason)
+                kept.append(Kept(stream.name, one.row_key, one.target_id, answer.reason).row())
+            else:
+                gone.append(one.row_key)
+                tally.deleted += answer.status == "deleted"
+                tally.absent += answer.status == "absent" and one.counts_as_imported
+        self._forget(stream, gone)
+        self._work.store.write(KEPT, kept)
+        return tally.deleted + tally.absent - before
+
+    def _found(self, stream: Stream, span: Span) -> list[Ours]:
+        aside = Tally(stream.name, "")  # what is not ours was counted before
+        return ours(self._work, self._scope, stream, span, aside, unsure=stream.name in self._unsure)
+
+    def _forget(self, stream: Stream, row_keys: Sequence[str]) -> None:
+        """The record first: were it the link, and nothing after it, the record would count as imported for ever."""
+        store = self._work.store
+        store.take_back(stream.table, row_keys)
+        store.unlink(stream.name, row_keys)
+        if stream.code:
+            store.unlink(code_stream(stream.name, stream.code), row_keys)
+        if any(one.kind is Kind.TREE and one.code for one in stream.fields):
+            for row_key in row_keys:
+                store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")
+
+    def _loosened(self, stream: Stream, left: Sequence[Span]) -> int:
+        """What holds one another in a circle lets go; only where nobody changed anything."""
+        return sum(self._let_go(stream, span) for span in left) if may_close(stream) else 0
+
+    def _restore(self, streams: Sequence[Stream], left: dict[str, list[Span]]) -> None:
+        self._work.links.forget()
+        for stream, span in ((one, span) for one in streams if may_close(one) for span in left[one.name]):
+            restore(self._work, stream, [one.link for one in self._found(stream, span) if one.link])
+
+    def _let_go(self, stream: Stream, span: Span) -> int:
+        self._work.links.forget()  # what went is named no more
+        found = self._found(stream, span)
+        answers = deletions(self._work, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=True)
+        held = [one.link for one, answer in zip(found, answers, strict=True) if answer.needed and one.link]
+        return loosen(self._work, stream, held)
