@@ -114,6 +114,13 @@ class Php:
     def edit(self, stream: str, target_id: str, fields: Mapping[str, JSON]) -> None:
         self._box.tell("edit", {"stream": stream, "id": target_id, "fields": dict(fields)})
 
+    def lose(self, losses: Mapping[str, Mapping[str, str]]) -> None:
+        """From now on the box cannot keep these fields, by stream, for the reasons given."""
+        self._box.tell("losses", losses)
+
+    def rows_of_all(self) -> JSON:
+        return {stream: self.rows(stream) for stream in STREAMS}
+
     def die(self, at: str, times: int) -> None:
         """So many calls end when they come to this point; what they did up to there is done."""
         self._box.tell("crash", {"at": at, "times": times})
