@@ -100,6 +100,12 @@ def test_messages_are_changed_liked_and_deleted_by_those_who_may(box: Running) -
     assert messages(box, number)[-1]["params"] == {"IS_DELETED": "Y"}
 
 
+def test_the_import_of_chats_wants_an_application(box: Running) -> None:
+    assert result(box, "method.get", {"name": "im.v2.import.creategroup"})["isExisting"] is True
+    reply = call(box, "im.v2.Import.createGroup", {"ownerId": 1, "fields": {"title": "x"}})
+    assert (reply.status, reply.json["error"]) == (400, "insufficient_auth_type")
+
+
 def test_a_file_is_uploaded_into_a_chat(box: Running) -> None:
     number = chat(box)
     content = base64.b64encode(b"bytes").decode()

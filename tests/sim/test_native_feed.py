@@ -36,7 +36,7 @@ def test_a_post_is_its_authors_and_of_now(box: Running, colleague: int) -> None:
 def test_an_author_writes_only_to_groups_he_is_in(box: Running, colleague: int) -> None:
     group = result(box, "sonet_group.create", {"NAME": "Team"})
     body = {"POST_MESSAGE": "x", "USER_ID": colleague, "DEST": [f"SG{group}"]}
-    assert call(box, "log.blogpost.add", body).json["error_description"] == "No permissions"
+    assert call(box, "log.blogpost.add", body).json["error_description"] == "No destination specified"
     result(box, "sonet_group.user.add", {"GROUP_ID": group, "USER_ID": [colleague]})
     assert result(box, "log.blogpost.add", body) > 0
 

@@ -16,6 +16,7 @@ from b24sim.native import (
     group_members,
     group_subjects,
     groups,
+    im_import,
     messages,
     task_comments,
     task_fields,
@@ -27,7 +28,7 @@ from b24sim.native import (
 PEOPLE = (users, departments, user_fields)
 CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products)
 TASKS = (tasks, checklists, task_comments, task_fields)
-TALK = (groups, group_members, group_subjects, chats, messages, feed, feed_comments, disk)
+TALK = (groups, group_members, group_subjects, chats, messages, im_import, feed, feed_comments, disk)
 
 
 def native_methods() -> list[Method]:

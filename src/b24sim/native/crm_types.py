@@ -61,6 +61,10 @@ def update(context: Context, params: Params) -> Result:
     crm.own_relations[smart.id] = said | {
         name: told[name] for name in ("relations", "linkedUserFields") if name in fields
     }
+    if changed.get("isStagesEnabled") == "Y" and row["isStagesEnabled"] != "Y":
+        for category in crm.categories:
+            if category.entity_type_id == smart.entity_type_id:
+                open_stages(context, category)
     _learn(context)
     context.portal.native.updated("types", smart.id)
     return _type(context, smart)

@@ -14,6 +14,7 @@ from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
 
+NOT_ADDED = "SONET_CONTROLLER_LIVEFEED_BLOGPOST_ADD_ERROR"
 UPLOADED = "Загруженные файлы"
 _CODE = re.compile(r"(UA|U\d+|SG\d+|DR?\d+)")
 
@@ -22,7 +23,7 @@ def add(context: Context, params: Params) -> Result:
     """Recipients are judged for the author: he cannot write to a group he is not in."""
     text = str(params.get("POST_MESSAGE") or "")
     if not text.strip():
-        raise RestError("", "No post message")
+        raise RestError(NOT_ADDED, "Blog post hasn't been added")
     author = author_of(context, params)
     dest = _recipients(context, params, author) or (ALL,)
     company, now = context.portal.company, now_of(context)
@@ -94,11 +95,11 @@ def kept_files(context: Context, sent: Any, author: int) -> list[int]:
 
 def _recipients(context: Context, params: Params, author: int) -> tuple[str, ...]:
     company = context.portal.company
-    codes = [str(code) for code in listed(params.get("DEST")) if _CODE.fullmatch(str(code))]
+    codes = [str(code) for code in listed(params.get("DEST", params.get("SPERM"))) if _CODE.fullmatch(str(code))]
     for code in codes:
         group = company.groups_by_id.get(int(code[2:])) if code.startswith("SG") else None
         if code.startswith("SG") and (group is None or author not in group.roles):
-            raise RestError("", "No permissions")
+            raise RestError(NOT_ADDED, "No destination specified")
     return tuple(dict.fromkeys(codes))
 
 
