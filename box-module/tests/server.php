@@ -12,7 +12,8 @@
  * B24_CRASH ({"at": …, "times": …, "how": …}, arranged once, when the files do not exist yet).
  *
  * Control room, JSON in and out, without a secret:
- *     POST /control/reset       {"furniture": {stream: {id: fields}}, "timezone", "limits", "entities"}: all optional; empties all
+ *     POST /control/reset       {"furniture": {stream: {id: fields}}, "timezone", "limits", "entities"}, each optional:
+ *         everything is emptied and furnished anew
  *     GET  /control/snapshot    everything held: {stream: {"rows", "dump"}, "intents", "uploads", "custom", "options"}
  *     GET  /control/dump?stream=groups     [{"key", "id", "digest", "fields", "created_count", "updated_count", …}]
  *     GET  /control/rows?stream=groups     {id: fields} of everything, imported or not; `files` too

@@ -103,7 +103,7 @@ final class Batch
         if ($entry?->id === null) {
             // what an attempt that died has left is this item itself, and no other that stands in its way
             $left = $entry === null ? null : $this->hand->left($entry, $kept);
-            $this->inspect($known, $kinds, $left, []);
+            $this->inspectNew($known, $kinds, $entry, $left);
             [$status, $id] = ['created', $this->create($key, $digest, $known, $kept, $left)];
         } elseif ($entry->digest === $digest) {
             [$status, $id] = ['unchanged', $this->hand->shown($entry)];
@@ -114,6 +114,23 @@ final class Batch
         }
         $ignored = array_map('strval', array_keys(array_diff_key($fields, $kept)));
         return ['key' => $key, 'status' => $status, 'id' => $id, 'ignored' => $ignored, 'error' => null];
+    }
+
+    /**
+     * @param array<string, mixed> $fields
+     * @param array<string, \B24migrate\Import\Contract\Kind\Kind> $kinds
+     */
+    private function inspectNew(array $fields, array $kinds, ?Entry $intent, ?string $left): void
+    {
+        try {
+            $this->inspect($fields, $kinds, $left, []);
+        } catch (ItemFault $fault) {
+            // an item that fails leaves no trace, not even that of an earlier attempt
+            if ($intent !== null && $left !== null) {
+                $this->hand->abandon($intent, $left);
+            }
+            throw $fault;
+        }
     }
 
     /**

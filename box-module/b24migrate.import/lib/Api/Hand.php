@@ -26,6 +26,9 @@ interface Hand
      */
     public function left(Entry $intent, array $fields): ?string;
 
+    /** Takes away what was left, and the intent. */
+    public function abandon(Entry $intent, string $left): void;
+
     /**
      * @param array<string, mixed> $fields
      * @param ?string $left what an attempt that died has made: it is completed

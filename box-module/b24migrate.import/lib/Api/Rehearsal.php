@@ -37,6 +37,10 @@ final class Rehearsal implements Hand
         return $this->box->records($intent->stream)->trace($intent->key, $fields);
     }
 
+    public function abandon(Entry $intent, string $left): void
+    {
+    }
+
     public function create(Stream $stream, string $key, string $digest, array $fields, ?string $left): ?string
     {
         $this->unborn[$key] = true;

@@ -38,6 +38,12 @@ final class Writing implements Hand
         return $this->box->records($intent->stream)->trace($intent->key, $fields);
     }
 
+    public function abandon(Entry $intent, string $left): void
+    {
+        $this->box->records($intent->stream)->delete($left);
+        $this->box->map()->drop($intent->key);
+    }
+
     public function create(Stream $stream, string $key, string $digest, array $fields, ?string $left): string
     {
         $records = $this->box->records($stream->name);
@@ -97,10 +103,7 @@ final class Writing implements Hand
             $records->update($left, $fields);
             return $left;
         } catch (ItemFault $fault) {
-            if ($left !== null) {
-                $records->delete($left);
-            }
-            $this->box->map()->drop($intent->key);
+            $left === null ? $this->box->map()->drop($intent->key) : $this->abandon($intent, $left);
             throw $fault;
         }
     }

@@ -1,0 +1,140 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Unit;
+
+use B24migrate\Import\Contract\Json;
+
+/** What a batch does that only a look behind the door can tell. */
+final class BatchTest extends DoorCase
+{
+    private const ANNA = ['NAME' => 'Anna', 'EMAIL' => 'anna@example.org'];
+
+    public function testAnErrorOfPhpIsTheErrorOfOneItem(): void
+    {
+        [$this->mishap->point, $this->mishap->times] = ['after-create', 1];
+        $fields = ['NAME' => 'Sales', 'OWNER_ID' => '1'];
+        $answers = $this->batch('groups', [self::item('g1', $fields), self::item('g2', $fields)]);
+        $this->assertSame(['failed', 'created'], array_column($answers, 'status'));
+        $this->assertSame(['INTERNAL', true], [$answers[0]['error']['code'], $answers[0]['error']['retry']]);
+        $this->assertCount(1, $this->box->records('groups')->all());
+    }
+
+    /** @dataProvider points */
+    public function testAnAttemptThatBrokeIsCompletedByTheNext(string $stream, array $fields, string $point): void
+    {
+        [$this->mishap->point, $this->mishap->times] = [$point, 1];
+        $before = count($this->box->records($stream)->all());
+        $this->assertSame('failed', $this->send($stream, 'k', $fields)['status']);
+        $answer = $this->send($stream, 'k', $fields + ['ACTIVE' => true]);
+        $this->assertSame('created', $answer['status'], Json::encode($answer));
+        $this->assertCount($before + 1, $this->box->records($stream)->all());
+        $this->assertTrue($this->box->records($stream)->read([$answer['id']])[$answer['id']]['ACTIVE']);
+    }
+
+    public function points(): iterable
+    {
+        $groups = ['NAME' => 'Sales', 'OWNER_ID' => '1'];
+        foreach (['after-intent', 'after-create'] as $point) {
+            yield "users $point" => ['users', self::ANNA, $point];
+        }
+        foreach (['after-create', 'after-map'] as $point) {
+            yield "groups $point" => ['groups', $groups, $point];
+        }
+    }
+
+    public function testWhatABrokenAttemptLeftGoesWhenTheItemIsRefusedLater(): void
+    {
+        [$this->mishap->point, $this->mishap->times] = ['after-create', 1];
+        $this->send('users', 'k', self::ANNA);
+        $this->assertCount(2, $this->box->records('users')->all());
+        $answer = $this->send('users', 'k', ['NAME' => ''] + self::ANNA);
+        $this->assertSame('VALIDATION', $answer['error']['code']);
+        $this->assertCount(1, $this->box->records('users')->all());
+        $this->assertSame([], $this->box->map()->entries(['k']));
+    }
+
+    public function testAnItemThatTheBoxRefusesLeavesNoIntent(): void
+    {
+        $this->send('users', 'k', ['NAME' => 'Anna']);
+        $this->assertSame([], $this->box->map()->entries(['k']));
+    }
+
+    public function testWhatWasWrittenIsSealedAndARepeatedCallSealsWhatABrokenOneDidNot(): void
+    {
+        [$this->mishap->point, $this->mishap->times] = ['after-seal', 1];
+        $this->group();
+        $this->assertSame('', $this->box->map()->entries(['g1'])['g1']->print);
+        $this->assertSame('unchanged', $this->send('groups', 'g1', ['NAME' => 'Sales', 'OWNER_ID' => '1'])['status']);
+        $this->assertNotSame('', $this->box->map()->entries(['g1'])['g1']->print);
+    }
+
+    public function testARunIsNotedInTheMap(): void
+    {
+        $this->group();
+        $this->assertSame('r1', $this->box->map()->entries(['g1'])['g1']->run);
+    }
+
+    public function testWhatThisBoxCannotKeepIsJudgedThenIgnoredAndToldBeforehand(): void
+    {
+        $this->box->set('losses', ['groups' => ['KEYWORDS' => 'This box has no room for keywords.']]);
+        $fields = ['NAME' => 'Sales', 'OWNER_ID' => '1', 'KEYWORDS' => 'a'];
+        $answer = $this->send('groups', 'g1', $fields);
+        $this->assertSame(['created', ['KEYWORDS']], [$answer['status'], $answer['ignored']]);
+        $this->assertSame(['KEYWORDS'], $this->send('groups', 'g1', $fields)['ignored']);
+        $this->assertArrayNotHasKey('KEYWORDS', $this->box->records('groups')->read([$answer['id']])[$answer['id']]);
+        $this->assertSame('VALIDATION', $this->send('groups', 'g2', ['KEYWORDS' => 5] + $fields)['error']['code']);
+        $told = ['items' => [['key' => 'groups:KEYWORDS', 'reason' => 'This box has no room for keywords.']]];
+        $this->assertSame($told, $this->ask('fidelity', []));
+    }
+
+    public function testARecordThatSomebodyDeletedIsNotMadeAgain(): void
+    {
+        $this->box->records('groups')->delete($this->group());
+        $answer = $this->send('groups', 'g1', ['NAME' => 'Sold', 'OWNER_ID' => '1']);
+        $this->assertSame(['VALIDATION', false], [$answer['error']['code'], $answer['error']['retry']]);
+        $this->assertSame([], $this->listed('groups')['items']);
+    }
+
+    public function testKeysAndFieldsThatLookLikeNumbersAreTaken(): void
+    {
+        $answer = $this->send('groups', '12', ['NAME' => 'Sales', 'OWNER_ID' => '1', '44' => 'x', '0' => 'y']);
+        $this->assertSame(['12', 'created', ['44', '0']], [$answer['key'], $answer['status'], $answer['ignored']]);
+        $this->assertSame(['12'], array_column($this->listed('groups')['items'], 'key'));
+        $this->assertSame('deleted', $this->delete('groups', '12')['status']);
+    }
+
+    public function testARehearsalSeesWhatItHasImagined(): void
+    {
+        $users = [
+            self::item('u1', self::ANNA),
+            self::item('u2', ['EMAIL' => ' ANNA@example.org'] + self::ANNA),
+            self::item('u1', ['EMAIL' => 'other@example.org'] + self::ANNA),
+            self::item('u3', self::ANNA),
+        ];
+        $statuses = ['created', 'failed', 'updated', 'created'];
+        foreach ([true, false] as $dry) {
+            $answers = $this->batch('users', $users, $dry);
+            $this->assertSame($statuses, array_column($answers, 'status'));
+            $this->assertSame($dry, array_filter(array_column($answers, 'id')) === []);
+        }
+    }
+
+    public function testANumberKeepsItsSpellingOnTheWayThrough(): void
+    {
+        $this->make('crm_deals', 'd1', ['title' => 'A', 'opportunity' => 5.0]);
+        $this->make('crm_deals', 'd2', ['title' => 'A', 'opportunity' => 5]);
+        $told = Json::encode(array_column($this->listed('crm_deals')['items'], 'fields'));
+        $this->assertSame('[{"title":"A","opportunity":5.0},{"title":"A","opportunity":5}]', $told);
+    }
+
+    public function testAnEmptyObjectStaysOne(): void
+    {
+        $chat = $this->make('chats', 'c1', ['type' => 'chat']);
+        $said = ['chat_id' => $chat, 'author_id' => '1', 'date' => self::NOON];
+        $this->make('chat_messages', 'm1', $said + ['params' => new \stdClass(), 'files' => []]);
+        $told = Json::encode($this->listed('chat_messages')['items'][0]['fields']);
+        $this->assertStringContainsString('"params":{},"files":[]', $told);
+    }
+}

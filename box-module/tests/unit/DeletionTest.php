@@ -1,0 +1,66 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Unit;
+
+final class DeletionTest extends DoorCase
+{
+    public function testWhatPeopleChangedIsKeptUntilItIsAsItWas(): void
+    {
+        $id = $this->group();
+        $this->box->records('groups')->update($id, ['DESCRIPTION' => 'by hand']);
+        $this->assertSame('changed after its import', $this->delete('groups', 'g1')['reason']);
+        $this->box->records('groups')->update($id, ['DESCRIPTION' => null]);
+        $this->assertSame('deleted', $this->delete('groups', 'g1')['status']);
+    }
+
+    public function testWhatTheBoxChangesByItselfIsNobodysChange(): void
+    {
+        $this->box->records('groups')->update($this->group(), ['DATE_ACTIVITY' => self::NOON]);
+        $this->assertSame('deleted', $this->delete('groups', 'g1')['status']);
+    }
+
+    public function testAnUpdateByImportIsNoChangeOfPeople(): void
+    {
+        $this->group();
+        $this->send('groups', 'g1', ['NAME' => 'Sold', 'OWNER_ID' => '1']);
+        $this->assertSame('deleted', $this->delete('groups', 'g1')['status']);
+    }
+
+    public function testWhatWasNeverReadBackIsKept(): void
+    {
+        [$this->mishap->point, $this->mishap->times] = ['after-seal', 1];
+        $this->group();
+        $this->assertSame('kept', $this->delete('groups', 'g1')['status']);
+    }
+
+    public function testARecordThatIsGoneAlreadyIsAbsentAndForgotten(): void
+    {
+        $this->box->records('groups')->delete($this->group());
+        $this->assertSame('absent', $this->delete('groups', 'g1')['status']);
+        $this->assertSame(0, $this->box->map()->count('groups'));
+    }
+
+    public function testWhatTheBoxDoesNotDeleteIsKeptWithItsReason(): void
+    {
+        $this->group();
+        [$this->mishap->point, $this->mishap->times] = ['after-delete', 1];
+        $answer = $this->delete('groups', 'g1');
+        $this->assertSame('kept', $answer['status']);
+        $this->assertSame('the box did not delete it: broken after-delete', $answer['reason']);
+        $this->assertSame('deleted', $this->delete('groups', 'g1')['status']);
+    }
+
+    public function testARehearsalTakesChildrenForGone(): void
+    {
+        $task = ['title' => 'Do it', 'createdBy' => '1', 'responsibleId' => '1'];
+        $parent = $this->make('tasks', 't1', $task);
+        $this->make('tasks', 't2', $task + ['parentId' => $parent]);
+        foreach ([true, false] as $dry) {
+            $body = ['stream' => 'tasks', 'keys' => ['t1', 't2', 't1'], 'dry_run' => $dry];
+            $statuses = array_column($this->ask('tasks.delete', $body)['items'], 'status');
+            $this->assertSame(['kept', 'deleted', 'deleted'], $statuses);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Unit;
+
+use B24migrate\Import\Api\Door;
+use B24migrate\Import\Contract\CallFault;
+use B24migrate\Import\Tests\Fake\FakeBox;
+
+final class DoorTest extends DoorCase
+{
+    public function testEveryMethodOfTheContractIsThere(): void
+    {
+        $methods = Door::methods();
+        $this->assertCount(5 + 7 * 4 + 1, array_unique($methods));
+        foreach (['import.info', 'import.users.match', 'import.files.put', 'import.crm.fields'] as $method) {
+            $this->assertContains($method, $methods);
+        }
+        $this->assertNotContains('import.users.match', Door::methods(['groups']));
+    }
+
+    /** @dataProvider bodies */
+    public function testABodyIsOneObject(string $body): void
+    {
+        $this->expectException(CallFault::class);
+        (new Door($this->box))->answer('import.info', $body);
+    }
+
+    public function bodies(): array
+    {
+        return [['[]'], ['"x"'], ['{'], ['null'], ['{"start": 0}'], ['{"auth": null}'], ["{\"a\": \"\xff\"}"]];
+    }
+
+    public function testInfoTellsWhatIsServedAndHowMuchOfIt(): void
+    {
+        $box = new FakeBox(':memory:', $this->mishap, ['items' => 7]);
+        $told = (new Door($box, ['users', 'crm']))->answer('import.info', '');
+        $this->assertSame([1, ['users', 'crm'], 7], [$told['contract'], $told['entities'], $told['limits']['items']]);
+        $this->assertMatchesRegularExpression('/^b24migrate\.import\/\d/', $told['server']);
+    }
+
+    public function testABodyOverTheLimitIsRefusedUnread(): void
+    {
+        $door = new Door(new FakeBox(':memory:', $this->mishap, ['body_bytes' => 4]));
+        $this->assertArrayHasKey('limits', $door->answer('import.info', '{  }'));
+        $this->expectExceptionMessage('at most 4 bytes');
+        $door->answer('import.info', '{   }');
+    }
+
+    public function testWhatIsLeftAtTheEndIsDoneAStretchAtATime(): void
+    {
+        $chats = array_map(static fn ($n) => self::item("c$n", ['type' => 'chat']), range(1, 100));
+        $this->batch('chats', $chats);
+        $this->make('chats', 'c101', ['type' => 'chat']);
+        $first = $this->ask('finalize', []);
+        $second = $this->ask('finalize', ['after' => $first['cursor']]);
+        $this->assertSame([100, 1, null], [$first['done'], $second['done'], $second['cursor']]);
+    }
+
+    public function testAHundredDealsTakeFarLessThanHalfASecond(): void
+    {
+        $deal = ['title' => 'A', 'assignedById' => '1', 'createdBy' => '1', 'stageId' => 'WON', 'categoryId' => '0'];
+        $deals = array_map(static fn ($n) => self::item("d$n", $deal), range(1, 100));
+        $began = getrusage();
+        $this->batch('crm_deals', $deals);
+        $spent = getrusage()['ru_utime.tv_sec'] - $began['ru_utime.tv_sec']
+            + (getrusage()['ru_utime.tv_usec'] - $began['ru_utime.tv_usec']) / 1e6;
+        $this->assertLessThan(0.5, $spent);
+    }
+}

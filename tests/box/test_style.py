@@ -1,0 +1,58 @@
+"""The module for the box is sound PHP in one style, in small pieces, and its own tests pass."""
+
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+MODULE = Path(__file__).parents[2] / "box-module"
+LENGTHS = MODULE / "tests" / "lengths.php"
+LONGEST_FUNCTION = 40
+
+
+def php_files() -> list[Path]:
+    return sorted(MODULE.rglob("*.php"))
+
+
+def run(*command: object) -> tuple[int, str]:
+    """How it ended and everything it said."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300, cwd=MODULE)
+    return done.returncode, done.stdout + done.stderr
+
+
+def long_functions(*files: Path) -> list[str]:
+    status, said = run("php", LENGTHS, LONGEST_FUNCTION, *files)
+    assert status == 0, said
+    return said.splitlines()
+
+
+def test_every_file_is_php() -> None:
+    with ThreadPoolExecutor(2) as hands:
+        told = hands.map(lambda file: run("php", "-l", file), php_files())
+    wrong = [said for status, said in told if status != 0]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_file_keeps_to_psr_12() -> None:
+    status, said = run("phpcs", "-q", "--report=emacs", "--standard=phpcs.xml")
+    assert status == 0, f"phpcs found:\n{said}"
+
+
+def test_the_tests_in_php_pass() -> None:
+    status, said = run("phpunit", "--configuration", "phpunit.xml", "--colors=never")
+    assert status == 0, f"phpunit says:\n{said[-8000:]}"
+
+
+def test_no_function_is_too_long() -> None:
+    told = long_functions(*php_files())
+    assert not told, "\n".join(told)
+
+
+def test_a_function_that_is_too_long_is_found(tmp_path: Path) -> None:
+    def function(name: str, lines: int) -> str:
+        return f"function {name}() {{\n" + '$a = "{$b}";\n' * (lines - 2) + "}\n"
+
+    file = tmp_path / "a.php"
+    file.write_text(f"<?php\n{function('short', LONGEST_FUNCTION)}{function('long', LONGEST_FUNCTION + 1)}")
+    (told,) = long_functions(file)
+    assert told == f"{file}:{LONGEST_FUNCTION + 2}: long has 41 lines, more than 40"
