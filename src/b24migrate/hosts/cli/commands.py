@@ -9,6 +9,7 @@ import typer
 
 from b24migrate import __version__
 from b24migrate.hosts.cli import (
+    accepting,
     analyzing,
     beginning,
     certifying,
@@ -25,6 +26,7 @@ from b24migrate.hosts.cli import (
     serving,
     showing,
     trying,
+    undoing,
 )
 from b24migrate.hosts.cli.session import Session
 
@@ -61,6 +63,7 @@ def root(
       b24migrate init                     write a configuration to fill in
       b24migrate doctor                   check portals, rights and store
       b24migrate analyze                  what is there, and how long it takes
+      b24migrate fidelity                 what this box does not keep
       b24migrate run --test-limit 20      a try-out
       b24migrate run                      everything
       b24migrate status                   how far it is
@@ -77,6 +80,7 @@ def root(
 app.command("init")(beginning.init)
 app.command("doctor")(beginning.doctor)
 app.command("analyze")(analyzing.analyze)
+app.command("fidelity")(accepting.fidelity)
 app.command("run")(running.run)
 app.command("do")(running.do)
 app.command("get")(running.get)
@@ -91,6 +95,7 @@ app.command("places")(looking.places)
 app.command("show")(showing.show)
 app.command("find")(showing.find)
 app.command("retry")(mending.retry)
+app.command("undo")(undoing.undo)
 app.add_typer(mending.users, name="users")
 app.command("metrics")(looking.metrics)
 app.command("report")(reporting.report)
