@@ -44,7 +44,7 @@ final class Chats extends Gateway
         $ids = array_map('intval', $ids);
         $people = $this->people($ids);
         $found = [];
-        foreach (ChatTable::getList(['select' => ['*'], 'filter' => ['@ID' => $ids]])->fetchAll() as $row) {
+        foreach (self::all(ChatTable::class, ['*'], ['@ID' => $ids]) as $row) {
             $here = $people[(int)$row['ID']] ?? [];
             $managers = array_filter($here, fn(array $one) => Columns::understand('flag', $one['MANAGER']));
             $found[(string)$row['ID']] = (new Columns(self::FIELDS))->fromKernel($row) + [
@@ -98,24 +98,24 @@ final class Chats extends Gateway
 
     public function needed(string $id, array $gone = []): ?string
     {
-        $chat = ChatTable::getList(['select' => ['ENTITY_TYPE'], 'filter' => ['=ID' => (int)$id]])->fetch();
-        if (($chat['ENTITY_TYPE'] ?? '') === 'GENERAL') {
-            return 'it is the general chat of the box';
-        }
-        $one = ['select' => ['ID'], 'filter' => ['=CHAT_ID' => (int)$id], 'limit' => 1];
-        return MessageTable::getList($one)->fetch() ? 'there are messages in it' : null;
+        $bound = self::one(ChatTable::class, ['ENTITY_TYPE'], $id)['ENTITY_TYPE'] ?? '';
+        return match (true) {
+            $bound === 'GENERAL' => 'it is the general chat of the box',
+            self::any(MessageTable::class, ['=CHAT_ID' => (int)$id]) => 'there are messages in it',
+            default => null,
+        };
     }
 
     /** Once all messages are there: counters, everything read, and its place among the recent chats of its people. */
     public function settle(string $id): void
     {
-        $chat = ChatTable::getList(['select' => ['TYPE'], 'filter' => ['=ID' => (int)$id]])->fetch();
+        $type = self::one(ChatTable::class, ['TYPE'], $id)['TYPE'] ?? '';
         $of = ['=CHAT_ID' => (int)$id];
         $order = ['select' => ['ID', 'DATE_CREATE'], 'filter' => $of, 'order' => ['ID' => 'DESC'], 'limit' => 2];
         $rows = MessageTable::getList($order)->fetchAll();
         $last = array_map('intval', array_column($rows, 'ID')) + [0, 0];
         // Other kinds of chats find their place by themselves: they would be taken for dialogs.
-        $recent = $last[0] > 0 && in_array($chat['TYPE'], ['P', 'C', 'O'], true);
+        $recent = $last[0] > 0 && in_array($type, ['P', 'C', 'O'], true);
         $people = $this->people([(int)$id])[(int)$id] ?? [];
         $this->mustSucceed(ChatTable::update((int)$id, [
             'MESSAGE_COUNT' => MessageTable::getCount($of),
@@ -128,10 +128,10 @@ final class Chats extends Gateway
             RelationTable::update((int)$one['ID'], ['LAST_ID' => $last[0], 'LAST_SEND_ID' => $last[0]]);
             $others = array_values(array_diff(array_column($people, 'USER_ID'), [$one['USER_ID']]));
             !$recent || \CIMContactList::SetRecent([
-                'ENTITY_ID' => $chat['TYPE'] === 'P' ? (int)($others[0] ?? $one['USER_ID']) : (int)$id,
+                'ENTITY_ID' => $type === 'P' ? (int)($others[0] ?? $one['USER_ID']) : (int)$id,
                 'MESSAGE_ID' => $last[0],
                 'MESSAGE_DATE' => $rows[0]['DATE_CREATE'],
-                'CHAT_TYPE' => $chat['TYPE'],
+                'CHAT_TYPE' => $type,
                 'USER_ID' => (int)$one['USER_ID'],
                 'CHAT_ID' => (int)$id,
                 'RELATION_ID' => (int)$one['ID'],
@@ -160,7 +160,7 @@ final class Chats extends Gateway
         if ($fields['entity_type'] !== 'GENERAL') {
             $filter['=ENTITY_ID'] = (string)($fields['entity_id'] ?? '');
         }
-        $id = $this->keyless('chats', ChatTable::getList(['select' => ['ID'], 'filter' => $filter])->fetchAll());
+        $id = $this->keyless('chats', self::all(ChatTable::class, ['ID'], $filter));
         return $id === null ? null : (int)$id;
     }
 
@@ -185,7 +185,7 @@ final class Chats extends Gateway
      */
     private function seat(int $chat, array $fields): void
     {
-        $row = ChatTable::getList(['select' => ['TYPE', 'ENTITY_TYPE'], 'filter' => ['=ID' => $chat]])->fetch();
+        $row = self::one(ChatTable::class, ['TYPE', 'ENTITY_TYPE'], $chat);
         $there = array_column($this->people([$chat])[$chat] ?? [], null, 'USER_ID');
         $managers = array_map('intval', $fields['manager_list'] ?? []);
         $known = array_map('intval', $fields['users'] ?? ($row['TYPE'] === 'P' ? array_keys($there) : []));
@@ -208,9 +208,9 @@ final class Chats extends Gateway
     /** @param list<int> $chats @return array<int, list<array<string, mixed>>> relations by chat */
     private function people(array $chats): array
     {
-        $wanted = ['select' => ['ID', 'CHAT_ID', 'USER_ID', 'MANAGER'], 'filter' => ['@CHAT_ID' => $chats]];
         $people = [];
-        foreach (RelationTable::getList($wanted + ['order' => ['ID' => 'ASC']])->fetchAll() as $row) {
+        $columns = ['ID', 'CHAT_ID', 'USER_ID', 'MANAGER'];
+        foreach (self::all(RelationTable::class, $columns, ['@CHAT_ID' => $chats]) as $row) {
             $people[(int)$row['CHAT_ID']][] = $row;
         }
         return $people;
@@ -218,8 +218,7 @@ final class Chats extends Gateway
 
     private function avatar(int $chat, string $file): int
     {
-        $wanted = ['select' => ['AVATAR'], 'filter' => ['=ID' => $chat]];
-        $now = (int)(ChatTable::getList($wanted)->fetch()['AVATAR'] ?? 0);
+        $now = (int)(self::one(ChatTable::class, ['AVATAR'], $chat)['AVATAR'] ?? 0);
         return Files::origin($now) === $file
             ? $now
             : (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + Files::copy($file), 'im');

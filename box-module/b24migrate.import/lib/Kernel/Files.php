@@ -32,8 +32,8 @@ final class Files extends Gateway
         if ($ids === []) {
             return [];
         }
-        $wanted = ['select' => ['ID', 'OBJECT_ID'], 'filter' => ['@ID' => $ids]];
-        $objects = array_column(AttachedObjectTable::getList($wanted)->fetchAll(), 'OBJECT_ID', 'ID');
+        $rows = self::all(AttachedObjectTable::class, ['ID', 'OBJECT_ID'], ['@ID' => $ids]);
+        $objects = array_column($rows, 'OBJECT_ID', 'ID');
         return array_values(array_map('strval', array_filter(array_map(fn(int $id) => $objects[$id] ?? null, $ids))));
     }
 
@@ -60,8 +60,8 @@ final class Files extends Gateway
     public static function stamped(string $key): ?string
     {
         $filter = ['=CODE' => self::stamp($key), '=STORAGE_ID' => self::root()->getStorageId()];
-        $row = ObjectTable::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch();
-        return $row ? (string)$row['ID'] : null;
+        $rows = self::all(ObjectTable::class, ['ID'], $filter);
+        return $rows === [] ? null : (string)$rows[0]['ID'];
     }
 
     /** Makes a file of what lies at a path. */
@@ -104,12 +104,9 @@ final class Files extends Gateway
 
     public function read(array $ids): array
     {
-        $rows = ObjectTable::getList([
-            'select' => ['ID', 'NAME', 'SIZE'],
-            'filter' => ['@ID' => array_map('intval', $ids), '=TYPE' => ObjectTable::TYPE_FILE],
-        ])->fetchAll();
         $found = [];
-        foreach ($rows as $row) {
+        $filter = ['@ID' => array_map('intval', $ids), '=TYPE' => ObjectTable::TYPE_FILE];
+        foreach (self::all(ObjectTable::class, ['ID', 'NAME', 'SIZE'], $filter) as $row) {
             $found[(string)$row['ID']] = ['name' => $row['NAME'], 'size' => (int)$row['SIZE']];
         }
         return $found;
@@ -132,8 +129,6 @@ final class Files extends Gateway
 
     public function needed(string $id, array $gone = []): ?string
     {
-        $filter = ['=OBJECT_ID' => (int)$id];
-        $attached = AttachedObjectTable::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch();
-        return $attached ? 'it is attached to something' : null;
+        return self::any(AttachedObjectTable::class, ['=OBJECT_ID' => (int)$id]) ? 'it is attached to something' : null;
     }
 }

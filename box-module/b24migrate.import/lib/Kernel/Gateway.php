@@ -92,11 +92,35 @@ abstract class Gateway implements Records
         return null;
     }
 
-    /** The cheap answer to `has` where the ORM knows the table. @param class-string $table */
+    /**
+     * Rows of a table that the ORM knows, in order of their ids.
+     *
+     * @param class-string $table
+     * @param list<string> $columns
+     * @param array<int|string, mixed> $filter
+     * @return list<array<string, mixed>>
+     */
+    protected static function all(string $table, array $columns, array $filter): array
+    {
+        return $table::getList(['select' => $columns, 'filter' => $filter, 'order' => ['ID' => 'ASC']])->fetchAll();
+    }
+
+    /** @param class-string $table @param list<string> $columns @return array<string, mixed> empty when it is not there */
+    protected static function one(string $table, array $columns, int|string $id): array
+    {
+        return $table::getList(['select' => $columns, 'filter' => ['=ID' => (int)$id], 'limit' => 1])->fetch() ?: [];
+    }
+
+    /** @param class-string $table @param array<int|string, mixed> $filter */
+    protected static function any(string $table, array $filter): bool
+    {
+        return $table::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch() !== false;
+    }
+
+    /** The cheap answer to `has`. @param class-string $table */
     protected static function exists(string $table, string $id): bool
     {
-        $one = ['select' => ['ID'], 'filter' => ['=ID' => (int)$id], 'limit' => 1];
-        return ctype_digit($id) && $table::getList($one)->fetch() !== false;
+        return ctype_digit($id) && self::any($table, ['=ID' => (int)$id]);
     }
 
     /** For the results that newer classes answer with. */

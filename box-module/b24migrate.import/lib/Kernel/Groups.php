@@ -6,6 +6,7 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\Loader;
 use Bitrix\Socialnetwork\WorkgroupTable;
+use Bitrix\Tasks\Internals\TaskTable;
 
 /**
  * Workgroups and projects. The kernel opens a transaction of its own to make one, so the key is noted first; what an
@@ -46,9 +47,7 @@ final class Groups extends Gateway
      */
     public static function undisturbed(int $group, callable $work): mixed
     {
-        $dates = ['DATE_UPDATE', 'DATE_ACTIVITY'];
-        $wanted = ['select' => $dates, 'filter' => ['=ID' => $group]];
-        $before = WorkgroupTable::getList($wanted)->fetch() ?: [];
+        $before = self::one(WorkgroupTable::class, ['DATE_UPDATE', 'DATE_ACTIVITY'], $group);
         $done = $work();
         $back = (new Columns(self::FIELDS))->toKernel(array_filter(array_map(Dates::utc(...), $before)));
         $back === [] || Dates::inServerTime(fn() => \CSocNetGroup::Update($group, $back, false, false, false));
@@ -62,8 +61,7 @@ final class Groups extends Gateway
 
     public function read(array $ids): array
     {
-        $wanted = ['select' => self::SELECT, 'filter' => ['@ID' => array_map('intval', $ids)]];
-        $rows = WorkgroupTable::getList($wanted)->fetchAll();
+        $rows = self::all(WorkgroupTable::class, self::SELECT, ['@ID' => array_map('intval', $ids)]);
         $subjects = $this->subjects(['ID' => array_unique(array_column($rows, 'SUBJECT_ID'))]);
         $found = [];
         foreach ($rows as $row) {
@@ -107,8 +105,7 @@ final class Groups extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $wanted = ['select' => ['OWNER_ID', 'IMAGE_ID'], 'filter' => ['=ID' => (int)$id]];
-        $now = WorkgroupTable::getList($wanted)->fetch() ?: [];
+        $now = self::one(WorkgroupTable::class, ['OWNER_ID', 'IMAGE_ID'], $id);
         $this->set((int)$id, $this->row($fields, (int)($now['IMAGE_ID'] ?? 0)));
         $owner = (int)($fields['OWNER_ID'] ?? $now['OWNER_ID'] ?? 0);
         if ($owner !== (int)($now['OWNER_ID'] ?? 0)) {
@@ -128,14 +125,11 @@ final class Groups extends Gateway
 
     public function needed(string $id, array $gone = []): ?string
     {
-        if (Members::othersIn((int)$id)) {
-            return 'it has members';
-        }
-        if (Loader::includeModule('tasks')) {
-            $one = ['select' => ['ID'], 'filter' => ['=GROUP_ID' => (int)$id], 'limit' => 1];
-            return \Bitrix\Tasks\Internals\TaskTable::getList($one)->fetch() ? 'it has tasks' : null;
-        }
-        return null;
+        return match (true) {
+            Members::othersIn((int)$id) => 'it has members',
+            Loader::includeModule('tasks') && self::any(TaskTable::class, ['=GROUP_ID' => (int)$id]) => 'it has tasks',
+            default => null,
+        };
     }
 
     public function atomic(): bool
@@ -149,7 +143,7 @@ final class Groups extends Gateway
         if (isset($fields['DATE_CREATE'])) {
             $filter['=DATE_CREATE'] = Dates::moment($fields['DATE_CREATE']);
         }
-        return $this->keyless('groups', WorkgroupTable::getList(['select' => ['ID'], 'filter' => $filter])->fetchAll());
+        return $this->keyless('groups', self::all(WorkgroupTable::class, ['ID'], $filter));
     }
 
     public function restless(): array

@@ -35,8 +35,7 @@ final class Members extends Gateway
     /** Whether anybody but the owner is in the group, applicants included. */
     public static function othersIn(int $group): bool
     {
-        $filter = ['=GROUP_ID' => $group, '!=ROLE' => SONET_ROLES_OWNER];
-        return (bool)UserToGroupTable::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch();
+        return self::any(UserToGroupTable::class, ['=GROUP_ID' => $group, '!=ROLE' => SONET_ROLES_OWNER]);
     }
 
     public function find(array $values): ?string
@@ -47,14 +46,10 @@ final class Members extends Gateway
 
     public function read(array $ids): array
     {
-        $found = [];
-        $wanted = ['select' => ['ID', 'GROUP_ID', 'USER_ID', 'ROLE'], 'filter' => ['@ID' => array_map('intval', $ids)]];
-        foreach (UserToGroupTable::getList($wanted)->fetchAll() as $row) {
-            $id = (string)$row['ID'];
-            $found[$id] = ['GROUP_ID' => (string)$row['GROUP_ID'], 'USER_ID' => (string)$row['USER_ID']];
-            $found[$id]['ROLE'] = $row['ROLE'];
-        }
-        return $found;
+        $filter = ['@ID' => array_map('intval', $ids)];
+        $rows = self::all(UserToGroupTable::class, ['ID', 'GROUP_ID', 'USER_ID', 'ROLE'], $filter);
+        $fields = fn(array $row) => array_diff_key(array_map('strval', $row), ['ID' => 1]);
+        return array_combine(array_map('strval', array_column($rows, 'ID')), array_map($fields, $rows));
     }
 
     public function create(string $key, array $fields): string
@@ -99,8 +94,7 @@ final class Members extends Gateway
     /** @return ?array<string, mixed> */
     private static function relation(int $group, int $user): ?array
     {
-        $filter = ['=GROUP_ID' => $group, '=USER_ID' => $user];
-        $wanted = ['select' => ['ID', 'ROLE'], 'filter' => $filter, 'limit' => 1];
-        return UserToGroupTable::getList($wanted)->fetch() ?: null;
+        $pair = ['=GROUP_ID' => $group, '=USER_ID' => $user];
+        return self::all(UserToGroupTable::class, ['ID', 'ROLE'], $pair)[0] ?? null;
     }
 }

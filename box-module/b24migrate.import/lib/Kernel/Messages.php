@@ -44,8 +44,8 @@ final class Messages extends Gateway
         $ids = array_map('intval', $ids);
         $params = $ids === [] ? [] : (\CIMMessageParam::Get($ids) ?: []);
         $found = [];
-        $wanted = ['select' => ['ID', 'CHAT_ID', 'AUTHOR_ID', 'DATE_CREATE', 'MESSAGE'], 'filter' => ['@ID' => $ids]];
-        foreach (MessageTable::getList($wanted)->fetchAll() as $row) {
+        $columns = ['ID', 'CHAT_ID', 'AUTHOR_ID', 'DATE_CREATE', 'MESSAGE'];
+        foreach (self::all(MessageTable::class, $columns, ['@ID' => $ids]) as $row) {
             $own = $params[(int)$row['ID']] ?? [];
             $others = array_diff_key($own, ['FILE_ID' => 1, 'LIKE' => 1]);
             $others = array_map(fn(mixed $one) => $one instanceof Date ? Dates::utc($one) : $one, $others);
@@ -62,7 +62,6 @@ final class Messages extends Gateway
     {
         $chat = (int)$fields['chat_id'];
         $author = (int)$fields['author_id'];
-        $type = ChatTable::getList(['select' => ['TYPE'], 'filter' => ['=ID' => $chat]])->fetch()['TYPE'] ?? 'C';
         $files = array_map(fn(string $id) => $this->share($chat, $author, $id), $fields['files'] ?? []);
         $text = (string)($fields['text'] ?? '');
         $message = [
@@ -70,7 +69,7 @@ final class Messages extends Gateway
             'MESSAGE' => $text === '' && $files === [] ? '-' : $text,
             'FROM_USER_ID' => $author,
             'TO_CHAT_ID' => $chat,
-            'MESSAGE_TYPE' => $type,
+            'MESSAGE_TYPE' => self::one(ChatTable::class, ['TYPE'], $chat)['TYPE'] ?? 'C',
             'SYSTEM' => $author === 0 ? 'Y' : 'N',
             // Older kernels look for files among the parameters, newer ones here; `attach` looks at what came of it.
             'FILES' => $files,
@@ -120,8 +119,7 @@ final class Messages extends Gateway
     {
         $row = (new Columns(self::FIELDS))->toKernel(array_diff_key($fields, ['chat_id' => 1]));
         $row += isset($fields['author_id']) ? ['AUTHOR_ID' => (int)$fields['author_id']] : [];
-        $wanted = ['select' => ['AUTHOR_ID', 'DATE_CREATE', 'MESSAGE'], 'filter' => ['=ID' => $id]];
-        $now = MessageTable::getList($wanted)->fetch() ?: [];
+        $now = self::one(MessageTable::class, ['AUTHOR_ID', 'DATE_CREATE', 'MESSAGE'], $id);
         $differs = fn(mixed $value, string $name) => $name === 'DATE_CREATE'
             ? Dates::utc($value) !== Dates::utc($now[$name] ?? null)
             : (string)$value !== (string)($now[$name] ?? '');
@@ -153,8 +151,8 @@ final class Messages extends Gateway
     private function origins(array $shared): array
     {
         $ids = array_values(array_filter(array_map('intval', $shared)));
-        $wanted = ['select' => ['ID', 'FILE_ID'], 'filter' => ['@ID' => $ids]];
-        $blobs = $ids === [] ? [] : array_column(ObjectTable::getList($wanted)->fetchAll(), 'FILE_ID', 'ID');
+        $rows = $ids === [] ? [] : self::all(ObjectTable::class, ['ID', 'FILE_ID'], ['@ID' => $ids]);
+        $blobs = array_column($rows, 'FILE_ID', 'ID');
         return array_values(array_filter(array_map(fn(int $id) => Files::origin((int)($blobs[$id] ?? 0)), $ids)));
     }
 }

@@ -61,8 +61,8 @@ final class Users extends Gateway
     {
         // MySQL ignores case by itself; that "=%" does so on PostgreSQL too is to be checked on a real box.
         $email = strtolower((string)($values['EMAIL'] ?? ''));
-        $filter = ['=%EMAIL' => addcslashes($email, '%_\\')];
-        foreach (UserTable::getList(['select' => ['ID', 'EMAIL'], 'filter' => $filter])->fetchAll() as $user) {
+        $alike = ['=%EMAIL' => addcslashes($email, '%_\\')];
+        foreach (self::all(UserTable::class, ['ID', 'EMAIL'], $alike) as $user) {
             if (strtolower($user['EMAIL']) === $email && $email !== '') {
                 return (string)$user['ID'];
             }
@@ -72,9 +72,8 @@ final class Users extends Gateway
 
     public function read(array $ids): array
     {
-        $rows = UserTable::getList(['select' => ['*', 'UF_*'], 'filter' => ['@ID' => array_map('intval', $ids)]]);
         $users = [];
-        foreach ($rows->fetchAll() as $row) {
+        foreach (self::all(UserTable::class, ['*', 'UF_*'], ['@ID' => array_map('intval', $ids)]) as $row) {
             $users[(string)$row['ID']] = $this->fields($row);
         }
         return $users;
@@ -103,7 +102,7 @@ final class Users extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = UserTable::getList(['select' => ['*', 'UF_*'], 'filter' => ['=ID' => (int)$id]])->fetch() ?: [];
+        $now = self::one(UserTable::class, ['*', 'UF_*'], $id);
         $row = $this->row($fields, $now);
         // Whoever signs in by something else than the address keeps it.
         if (isset($row['EMAIL']) && ($now['LOGIN'] ?? '') === ($now['EMAIL'] ?? '')) {
@@ -128,13 +127,12 @@ final class Users extends Gateway
         if ((int)$id === 1 || (int)$id === self::actor()) {
             return 'it is the administrator';
         }
-        $user = UserTable::getList(['select' => ['LAST_LOGIN'], 'filter' => ['=ID' => (int)$id]])->fetch();
-        if (!empty($user['LAST_LOGIN'])) {
+        if (!empty(self::one(UserTable::class, ['LAST_LOGIN'], $id)['LAST_LOGIN'])) {
             return 'the user has signed in';
         }
         foreach (self::WORKS as [$module, $table, $column, $words]) {
-            $one = ['select' => ['ID'], 'filter' => ["=$column" => (int)$id], 'limit' => 1];
-            if (Loader::includeModule($module) && class_exists($table) && $table::getList($one)->fetch()) {
+            $there = Loader::includeModule($module) && class_exists($table);
+            if ($there && self::any($table, ["=$column" => (int)$id])) {
                 return $words;
             }
         }
