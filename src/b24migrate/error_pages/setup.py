@@ -46,6 +46,23 @@ CHAPTER = Chapter(
             " other is at its end.",
         ),
         Page(
+            "UNDO_BUSY",
+            "Nothing is taken back now",
+            Again.STOPS,
+            "`b24migrate undo` does not begin, or does not go on, while somebody imports into the same box.",
+            "Let the run end, or `b24migrate pause` it and wait until `run` has ended; then run the same command again."
+            " What was taken back by then is new, and comes again with the next run.",
+        ),
+        Page(
+            "UNDO_OTHER_TARGET",
+            "The store belongs to another box",
+            Again.STOPS,
+            "The store was imported into another box than the one that is configured. That one knows none of the"
+            " records, and all of them would count as deleted.",
+            "Set `target.webhook` to the box that is named. If it is the same box under another address, add"
+            " `--same-box`.",
+        ),
+        Page(
             "RUN_PAUSED",
             "The run is paused",
             Again.STOPS,
