@@ -14,7 +14,7 @@ class b24migrate_import extends CModule
 {
     public const OLDEST_PHP = '8.1.0';
     public const EVENT = ['rest', 'OnRestServiceBuildDescription'];
-    public const SERVICE = ['\\B24migrate\\Import\\Rest\\Service', 'describe'];
+    public const SERVICE = ['B24migrate\\Import\\Rest\\Service', 'describe'];
 
     public $MODULE_ID = 'b24migrate.import';
     public $MODULE_VERSION;

@@ -73,12 +73,19 @@ final class Rows
         return match ($sign) {
             '=%' => preg_match('/^' . self::pattern((string)$sought[0]) . '$/i', (string)($there[0] ?? '')) === 1,
             '!=', '!' => array_intersect($there, $sought) === [],
-            '>' => ($there[0] ?? '') > $sought[0],
-            '<' => ($there[0] ?? '') < $sought[0],
-            '>=' => ($there[0] ?? '') >= $sought[0],
-            '<=' => ($there[0] ?? '') <= $sought[0],
+            '>' => self::order($row[$column] ?? '', $wanted) > 0,
+            '<' => self::order($row[$column] ?? '', $wanted) < 0,
+            '>=' => self::order($row[$column] ?? '', $wanted) >= 0,
+            '<=' => self::order($row[$column] ?? '', $wanted) <= 0,
             default => array_intersect($there ?: [''], $sought ?: ['']) !== [],
         };
+    }
+
+    /** A database does not see that a text looks like a number. */
+    public static function order(mixed $one, mixed $other): int
+    {
+        $texts = is_string($one) && is_string($other);
+        return $texts ? strcmp($one, $other) : self::plain($one) <=> self::plain($other);
     }
 
     private static function whole(mixed $value): mixed

@@ -13,6 +13,7 @@ final class CrmNumbers
 {
     private const ROOM = 10_000_000_000;
     private const DEALS = 2;
+    private const SMART_INVOICES = 31;
 
     /** Codes with a type and the number of a pipeline or an item of it: the type is there, or known (31). */
     private const IN_TEXT = '/\b(DT|DYNAMIC_)(\d+)(_STAGE_|_)(\d+)\b|\b(SMART_INVOICE_STAGE_|SI_)(\d+)\b'
@@ -60,7 +61,7 @@ final class CrmNumbers
                 return $found[1] . $found[2] . $found[3] . $spell((int)$found[2], $found[4]);
             }
             if (($found[5] ?? '') !== '') {
-                return $found[5] . $spell(\CCrmOwnerType::SmartInvoice, $found[6]);
+                return $found[5] . $spell(self::SMART_INVOICES, $found[6]);
             }
             return $found[7] . $found[8] . $found[9] . $spell((int)hexdec($found[8]), $found[10]);
         }, $text);

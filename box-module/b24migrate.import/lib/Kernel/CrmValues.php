@@ -18,13 +18,16 @@ final class CrmValues
 {
     /** In the order in which they are set: a stage belongs to a pipeline, a price to a currency. */
     private const KINDS = [
-        'categoryId' => 'category', 'currencyId' => 'text', 'stageId' => 'code',
+        'categoryId' => 'category', 'currencyId' => 'code', 'stageId' => 'code',
         'title' => 'text', 'name' => 'text', 'lastName' => 'text', 'secondName' => 'text', 'comments' => 'text',
-        'sourceId' => 'text', 'assignedById' => 'id', 'createdBy' => 'id', 'updatedBy' => 'id', 'movedBy' => 'id',
-        'companyId' => 'id', 'createdTime' => 'moment', 'updatedTime' => 'moment', 'movedTime' => 'moment',
+        'sourceId' => 'text', 'assignedById' => 'user', 'createdBy' => 'user', 'updatedBy' => 'user',
+        'movedBy' => 'user', 'companyId' => 'id',
+        'createdTime' => 'moment', 'updatedTime' => 'moment', 'movedTime' => 'moment',
         'opened' => 'bool', 'closed' => 'bool', 'isManualOpportunity' => 'bool', 'begindate' => 'date',
         'closedate' => 'date', 'opportunity' => 'number', 'observers' => 'ids',
     ];
+    /** An item always has them, so there is nothing to clear. */
+    private const NEVER_EMPTY = ['category', 'code', 'user', 'moment'];
     private const BINDINGS = [
         'contactIds' => ['CONTACT_BINDINGS', \CCrmOwnerType::Contact],
         'companyIds' => ['COMPANY_BINDINGS', \CCrmOwnerType::Company],
@@ -44,7 +47,9 @@ final class CrmValues
     public function set(Item $item, Factory $factory, array $fields): void
     {
         foreach (array_intersect_key(self::KINDS, $fields) as $name => $kind) {
-            $this->put($item, self::column($name), self::spell($kind, $fields[$name]));
+            if ($fields[$name] !== null || !in_array($kind, self::NEVER_EMPTY, true)) {
+                $this->put($item, self::column($name), self::spell($kind, $fields[$name]));
+            }
         }
         foreach ($fields as $name => $value) {
             if (preg_match('/^parentId(\d+)$/', $name, $found) === 1) {
@@ -214,9 +219,9 @@ final class CrmValues
     private static function spell(string $kind, mixed $value): mixed
     {
         return match ($kind) {
-            'category' => $value === null ? null : CrmNumbers::id((string)$value),
+            'category' => CrmNumbers::id((string)$value),
             'code' => CrmNumbers::plain((string)$value),
-            'id' => (int)$value,
+            'id', 'user' => (int)$value,
             'bool' => (bool)$value,
             'number' => (float)$value,
             'date' => Dates::date($value),
@@ -229,6 +234,7 @@ final class CrmValues
         return match ($kind) {
             'category' => (int)$value === 0 ? '0' : CrmNumbers::number($type, (int)$value),
             'code' => $value === null || $value === '' ? null : CrmNumbers::numbered((string)$value),
+            'user' => Columns::understand('id', $value),
             'bool' => $value === true || $value === 'Y',
             'number' => $value === null ? null : self::number((float)$value),
             'date' => Dates::day($value),

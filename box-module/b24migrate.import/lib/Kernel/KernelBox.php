@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\CallFault;
+use B24migrate\Import\Contract\Catalog;
 use B24migrate\Import\Port\Box;
 use B24migrate\Import\Port\CustomFields;
 use B24migrate\Import\Port\Guard;
@@ -27,6 +28,18 @@ final class KernelBox implements Box
     private array $records = [];
     private ?Map $map = null;
     private ?CustomFields $customFields = null;
+
+    /** @return list<string> those of the contract whose modules are on this box */
+    public function entities(): array
+    {
+        $missing = [];
+        foreach ($this->gateways() as $stream => [$modules]) {
+            if (array_filter($modules, static fn(string $module) => !Loader::includeModule($module)) !== []) {
+                $missing[] = Catalog::STREAMS[$stream] ?? '';
+            }
+        }
+        return array_values(array_diff(Catalog::ENTITIES, $missing));
+    }
 
     public function records(string $stream): Records
     {
@@ -124,7 +137,7 @@ final class KernelBox implements Box
             'tasks' => [['tasks', 'forum', 'im', 'disk'], static fn(self $box) => new Tasks($box)],
             'task_checklists' => [['tasks'], static fn(self $box) => new Checklists($box)],
             'task_comments' => [['tasks', 'forum', 'im', 'disk'], static fn(self $box) => self::taskComments($box)],
-            'workflow_templates' => [['bizproc', 'crm'], static fn(self $box) => new Workflows($box)],
+            'workflow_templates' => [['bizproc'], static fn(self $box) => new Workflows($box)],
         ];
     }
 

@@ -44,7 +44,8 @@ final class Service
         ob_start();
         $errors = Errors::ofThisModule();
         try {
-            return (new Door(new KernelBox()))->answer($server->getMethod(), self::body());
+            $box = new KernelBox();
+            return (new Door($box, $box->entities()))->answer($server->getMethod(), self::body());
         } catch (CallFault $fault) {
             throw self::told($fault);
         } catch (\Throwable $bug) {

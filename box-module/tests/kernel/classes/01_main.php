@@ -129,7 +129,7 @@ namespace Bitrix\Main {
     {
         public static function includeModule(string $module): bool
         {
-            return true;
+            return (World::$versions[$module] ?? '') !== 'missing';
         }
     }
 
@@ -220,7 +220,7 @@ namespace Bitrix\Main\ORM\Data {
             $rows = Rows::matching(static::table(), $parameters['filter'] ?? []);
             foreach (array_reverse($parameters['order'] ?? []) as $column => $way) {
                 $sign = strtoupper($way) === 'DESC' ? -1 : 1;
-                usort($rows, fn(array $a, array $b) => $sign * ($a[$column] <=> $b[$column]));
+                usort($rows, fn(array $a, array $b) => $sign * Rows::order($a[$column], $b[$column]));
             }
             return Rows::of(array_slice($rows, 0, $parameters['limit'] ?? null), $parameters['select'] ?? []);
         }

@@ -566,7 +566,11 @@ namespace Bitrix\Crm\Service\Operation {
     {
         public function processFieldsBeforeSave(): Result
         {
-            $result = $this->checkSystemFieldsValues(['CREATED_TIME' => $this->item->get('CREATED_TIME')]);
+            $times = [];
+            foreach (['CREATED_TIME', 'UPDATED_TIME', 'MOVED_TIME'] as $name) {
+                $times[$name] = $this->item->hasField($name) ? $this->item->get($name) : null;
+            }
+            $result = $this->checkSystemFieldsValues($times);
             if ($this->item->get('CREATED_TIME') === null) {
                 $this->item->set('CREATED_TIME', World::now());
             }
@@ -577,7 +581,9 @@ namespace Bitrix\Crm\Service\Operation {
         {
             $last = $this->getLastAddedItemCreatedTime();
             $early = $last && $systemFieldsValues['CREATED_TIME']?->getTimestamp() < $last->getTimestamp();
-            return $early ? (new Result())->addError(new Error('Created before the last item')) : new Result();
+            ['MOVED_TIME' => $moved, 'UPDATED_TIME' => $updated] = $systemFieldsValues;
+            $late = $moved && $updated && $moved->getTimestamp() > $updated->getTimestamp();
+            return $early || $late ? (new Result())->addError(new Error('Times in another order')) : new Result();
         }
 
         protected function getLastAddedItemCreatedTime(): ?DateTime

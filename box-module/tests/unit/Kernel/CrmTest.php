@@ -68,6 +68,19 @@ final class CrmTest extends KernelCase
         $this->assertSame(['4'], $read['observers']);
     }
 
+    public function testWhatAnItemMustHaveIsNotCleared(): void
+    {
+        $deals = $this->real->records('crm_deals');
+        $filled = ['title' => 'one', 'stageId' => 'NEW', 'assignedById' => '5', 'companyId' => '6'];
+        $id = $deals->create('a', $filled + self::BY);
+        $deals->update($id, array_fill_keys(['stageId', 'assignedById', 'createdTime', 'companyId', 'title'], null));
+        $read = $deals->read([$id])[$id];
+        $this->assertSame(['NEW', '5', self::BY['createdTime']], [
+            $read['stageId'], $read['assignedById'], $read['createdTime'],
+        ]);
+        $this->assertSame([null, null], [$read['companyId'], $read['title']]);
+    }
+
     public function testWhatAnAttemptThatDiedHasMadeIsFoundByItsKey(): void
     {
         foreach (['crm_companies' => [], 'crm_spitems' => ['entityTypeId' => '1030']] as $stream => $typed) {

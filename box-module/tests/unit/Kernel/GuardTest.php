@@ -53,6 +53,14 @@ final class GuardTest extends KernelCase
         $box->records('nonsense');
     }
 
+    public function testAModuleThatIsMissingCostsOnlyItsOwnEntity(): void
+    {
+        World::$versions['bizproc'] = 'missing';
+        $this->assertSame(array_values(array_diff(Catalog::ENTITIES, ['workflows'])), (new KernelBox())->entities());
+        $this->expectExceptionMessage('The module bizproc is not installed');
+        (new KernelBox())->records('workflow_templates');
+    }
+
     public function testVersionsNameTheModuleItself(): void
     {
         World::$versions['b24migrate.import'] = '1.2.3';
