@@ -119,5 +119,6 @@ def test_a_deleted_task_is_gone_with_all_below_it(box: Running) -> None:
     result(box, "task.checklistitem.add", {"TASKID": task, "FIELDS": {"TITLE": "List"}})
     assert result(box, "tasks.task.delete", {"taskId": task}) == {"task": True}
     assert result(box, "tasks.task.get", {"taskId": task}) == []
+    assert call(box, "tasks.task.delete", {"taskId": task}).json["error"] == "1048582"
     records = control(box, "native")["records"]
     assert {(record["kind"], record["deleted"]) for record in records} == {("tasks", True), ("checklists", True)}

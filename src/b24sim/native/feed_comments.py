@@ -63,9 +63,9 @@ def _seen(context: Context, params: Params) -> Post:
 
 
 def _said_before(context: Context, post: Post, author: int, text: str) -> bool:
-    rows = context.portal.company.feed_rows
-    known = (rows.comments.row(number) for number in rows.comments_of_author(author))
-    return any(row["_post_id"] == post.id and row["text"] == text for row in known)
+    comments = context.portal.company.feed_rows.comments
+    later = (number for number in reversed(comments.ids) if comments.row(number)["_post_id"] == post.id)
+    return any((comments.row(one)["_author_id"], comments.row(one)["text"]) == (author, text) for one in later)
 
 
 def _moved(context: Context, post: Post, more: int) -> None:

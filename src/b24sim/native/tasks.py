@@ -9,6 +9,7 @@ from b24sim.company.tasks_rows import DONE, derived
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.crm_items import required
+from b24sim.methods.tasks import may_see
 from b24sim.methods.tasks_shape import camel_shape, selected
 from b24sim.native.task_values import attached, demand_sense, sent_values
 from b24sim.native.writing import created, mapping, notify, now_of
@@ -17,6 +18,7 @@ from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
 
+MAY_NOT_DELETE = "1048582"
 OFF = ("MULTITASK", "NOT_VIEWED", "REPLICATE", "TASK_CONTROL", "MATCH_WORK_TIME", "FAVORITE", "ADD_IN_REPORT",
        "ALLOW_CHANGE_DEADLINE", "ALLOW_TIME_TRACKING", "SUBORDINATE")  # fmt: skip
 
@@ -45,6 +47,8 @@ def add(context: Context, params: Params) -> Result:
 def update(context: Context, params: Params) -> Result:
     """A change of status tells who and when by itself; other times stay as they are sent."""
     number, sent = known(context, params), mapping(params, "fields")
+    if not sent:
+        raise RestError(100, "Could not find value for parameter {fields} (internal error)")
     table = context.portal.company.tasks.table
     old = table.row(number)
     now, user = int(now_of(context)), str(context.caller.user)
@@ -63,7 +67,7 @@ def update(context: Context, params: Params) -> Result:
 
 
 def delete(context: Context, params: Params) -> Result:
-    number, company = known(context, params), context.portal.company
+    number, company = known(context, params, MAY_NOT_DELETE), context.portal.company
     chat = company.tasks.chat_of(number)
     if chat:
         del company.chats[chat.id]
@@ -87,10 +91,10 @@ def attach_file(context: Context, params: Params) -> Result:
     return Result({"attachmentId": new[0]})
 
 
-def known(context: Context, params: Params) -> int:
+def known(context: Context, params: Params, code: str = "0") -> int:
     number = whole(required(params, "taskId"))
-    if number not in context.portal.company.tasks.table:
-        raise RestError("0", "Задача не найдена или недоступна")
+    if number not in context.portal.company.tasks.table or not may_see(context, number):
+        raise RestError(code, "Действие над задачей не разрешено")
     return number
 
 
