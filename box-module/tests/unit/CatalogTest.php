@@ -61,7 +61,7 @@ final class CatalogTest extends DoorCase
             ],
             'object' => [Plain::object(), [$empty, ['a' => 1], (object)['x']], [[], ['x'], 'x']],
             'tree' => [Plain::tree(), [$empty, [], ['a' => 1], [1]], ['x', 5]],
-            'tally' => [Plain::tally(), [$empty, ['LIKE' => 2]], [[], ['LIKE' => '2'], ['LIKE' => ['1']], ['A' => null]]],
+            'tally' => [Plain::tally(), [$empty, ['LIKE' => 2]], [[], ['LIKE' => '2'], ['A' => ['1']], ['A' => null]]],
             'one of' => [Plain::oneOf('A', 'K'), ['A'], ['a', 0, '']],
             'many' => [new Many(Plain::text()), [[], ['a']], [$empty, ['a' => 'b'], (object)['a'], [null], 'a']],
             'id' => [new Ref('groups'), [], [5, null, ['5']]],

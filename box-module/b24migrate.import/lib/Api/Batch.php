@@ -76,8 +76,7 @@ final class Batch
             if ($known !== null && $known->id !== null && $known->digest === $digest) {
                 return $this->import($key, $digest, $fields, $known);
             }
-            $name = $this->stream->oneAtATime ? "stream:{$this->stream->name}" : "item:$key";
-            return $this->hand->alone($name, function () use ($key, $digest, $fields): array {
+            return $this->hand->alone($this->stream->lock($key), function () use ($key, $digest, $fields): array {
                 return $this->import($key, $digest, $fields, $this->hand->entries([$key])[$key] ?? null);
             });
         } catch (ItemFault $fault) {

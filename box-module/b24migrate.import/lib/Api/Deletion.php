@@ -35,7 +35,7 @@ final class Deletion
     {
         try {
             $work = fn () => $this->judged($key);
-            [$status, $reason] = $this->dry ? $work() : $this->box->guard()->alone("item:$key", $work);
+            [$status, $reason] = $this->dry ? $work() : $this->box->guard()->alone($this->stream->lock($key), $work);
         } catch (\Throwable $refusal) {
             [$status, $reason] = ['kept', 'the box did not delete it: ' . $refusal->getMessage()];
         }

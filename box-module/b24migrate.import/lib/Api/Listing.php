@@ -47,7 +47,7 @@ final class Listing
     private static function after(Arguments $body): string
     {
         $after = $body->word('after');
-        if ($after !== '' && preg_match('/^\d{1,18}:/', $after) !== 1) {
+        if ($after !== '' && preg_match('/^\d+\D./s', $after) !== 1) {
             throw CallFault::malformed('after must be empty or the cursor of a previous call');
         }
         return $after;

@@ -33,6 +33,12 @@ final class Stream
     ) {
     }
 
+    /** What must not be worked on twice at the same time when a record with this key is written. */
+    public function lock(string $key): string
+    {
+        return $this->oneAtATime ? "stream:$this->name" : "item:$key";
+    }
+
     /** The kind of a field that every box has, or null. */
     public function builtin(string $name): ?Kind
     {

@@ -19,8 +19,8 @@ interface Map
     public function drop(string $key): void;
 
     /**
-     * Complete entries of a stream in order of their ids as numbers and then of their keys, from behind the cursor:
-     * `<id>:<key>` of the last entry seen, '' = from the first.
+     * Complete entries of a stream in order of their ids as numbers, from behind the cursor: the number of the last
+     * one seen, and what tells it from others with the same number; '' = from the first.
      *
      * @return array{list<Entry>, ?string} and the cursor of the next page, null at the end
      */
