@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import pytest
 from tests.pipeline.every import CATALOG, STREAMS, Snapshot, look
 from tests.pipeline.php_world import PhpWorld, everything_to_php
+from tests.pipeline.test_undo import take_with
 
+from b24migrate.errors import GateUnmet
 from b24migrate.events import Event, Sent
 from b24migrate.pipeline import certificate
+from b24migrate.streams import PHASES
 
 POINTS = ("after-intent", "after-create", "after-map", "after-seal", "after-append")
 EVERY = pytest.mark.parametrize("stream", STREAMS)
@@ -26,6 +31,8 @@ class Moved:
     box_after: Any  # and after a second
     strays: dict[str, set[str]]
     watched: dict[str, int]
+    own: dict[str, set[str]]  # what was there before
+    undone: dict[str, set[str]]  # what is there when everything is taken back
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +43,10 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
         first, box = look(made), made.box.ask("snapshot")
         certified = certify(made)
         assert made.run().exit_code == 0
-        yield Moved(first, certified, box, made.box.ask("snapshot"), made.strays(own), made.box.ask("watch"))
+        box_after, strays, watched = made.box.ask("snapshot"), made.strays(own), made.box.ask("watch")
+        with made.app() as app:
+            take_with(app)
+        yield Moved(first, certified, box, box_after, strays, watched, own, made.on_the_box())
 
 
 def certify(made: PhpWorld) -> certificate.Made:
@@ -74,6 +84,29 @@ def test_nothing_is_on_the_box_that_no_key_stands_for(moved: Moved) -> None:
 
 def test_messages_come_in_order_and_digests_are_those_of_their_fields(moved: Moved) -> None:
     assert moved.watched == {"order_violations": 0, "digest_mismatches": 0}
+
+
+def test_everything_can_be_taken_back_but_for_files(moved: Moved) -> None:
+    assert moved.undone | {"files": set()} == moved.own
+
+
+def test_what_the_box_cannot_keep_is_accepted_beforehand_and_foreseen_afterwards(tmp_path: Path) -> None:
+    with everything_to_php(tmp_path) as made:
+        made.box.tell("losses", {"groups": {"DESCRIPTION": "This box has no descriptions."}})
+        with pytest.raises(GateUnmet):
+            made.run("users", "groups")
+        with made.app() as app:
+            app.runner.consent = lambda _: "a test"
+            assert app.runner.run(app.chosen(("users", "groups")), PHASES, tick=made.leap()).exit_code == 0
+        described = {row["RowKey"] for row in made.table("Groups", "RowKey", "Payload") if has_description(row)}
+        assert described
+        assert {one for (one,) in made.sql("SELECT SourceId FROM Foreseen WHERE Field = 'DESCRIPTION'")} == described
+        assert made.sql("SELECT * FROM Findings") == []
+        assert made.entity("groups").verified
+
+
+def has_description(row: dict[str, Any]) -> bool:
+    return bool(json.loads(row["Payload"]).get("DESCRIPTION"))
 
 
 # ---------------------------------------------------------------- the box dies
