@@ -1,6 +1,7 @@
 """What was written through a box's own methods: every record with its fields, how often it was made, and the noise."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -23,9 +24,16 @@ def native(portal: Portal, kind: str = "") -> Row:
     shows = SHOWS | {"messages": _messages(portal.company)}
     return {
         "records": [_record(portal, entry, shows.get(entry.kind)) for entry in entries],
+        "counts": dict(Counter(entry.kind for entry in entries if not entry.deleted)),
+        "repeated": _repeated(portal, entries),
         "noise": portal.native.noise(),
         "outbox": [asdict(noise) for noise in portal.native.outbox],
     }
+
+
+def _repeated(portal: Portal, entries: list[Entry]) -> list[Row]:
+    stamps = {(entry.kind, entry.stamp): portal.native.made(entry) for entry in entries}
+    return [{"kind": kind, "stamp": stamp, "made": made} for (kind, stamp), made in stamps.items() if made > 1]
 
 
 def _record(portal: Portal, entry: Entry, show: Show | None) -> Row:

@@ -189,4 +189,6 @@ def test_a_lost_answer_leaves_the_record_to_be_found(box: Running) -> None:
         call(box, "crm.item.import", body)
     assert len(items(box, DEAL, originId="1")) == 1
     imported(box, DEAL, title="x", originatorId="b", originId="1")
-    assert {record["made"] for record in control(box, "native?kind=items")["records"]} == {2}
+    page = control(box, "native?kind=items")
+    assert {record["made"] for record in page["records"]} == {2}
+    assert page["repeated"] == [{"kind": "items", "stamp": "2:b:1", "made": 2}]

@@ -1,8 +1,9 @@
 """A box adds users and departments by its own methods: never silently, never in the past."""
 
+import base64
 from typing import Any
 
-from tests.sim.calling import call, control, result
+from tests.sim.calling import call, control, result, send
 
 from b24sim import Company, ManualClock, Portal, Running, serve
 
@@ -23,6 +24,7 @@ def test_a_user_is_found_by_his_stamp_and_an_invitation_went_out(box: Running) -
     assert page["noise"] == {"invitation": 1}
     assert page["outbox"][0]["to"] == "o@company.example"
     assert [(r["stamp"], r["made"]) for r in page["records"]] == [("src:7", 1)]
+    assert (page["counts"], page["repeated"]) == ({"users": 1}, [])
 
 
 def test_an_address_is_taken_once_in_any_case(box: Running) -> None:
@@ -47,6 +49,14 @@ def test_an_update_changes_only_what_it_names(box: Running) -> None:
     row = result(box, "user.get", {"ID": number, "ADMIN_MODE": True})[0]
     assert (row["ACTIVE"], row["WORK_POSITION"], row["XML_ID"]) == (False, "Engineer", "src:7")
     assert call(box, "user.update", {"ID": 99, "NAME": "x"}).json["error"] == "ERROR_CORE"
+
+
+def test_a_photo_is_shown_as_it_was_sent_and_taken_away_by_an_empty_value(box: Running) -> None:
+    number = added(box, PERSONAL_PHOTO=["me.png", base64.b64encode(b"picture").decode()])
+    link = result(box, "user.get", {"ID": number})[0]["PERSONAL_PHOTO"]
+    assert send(link, None, {"User-Agent": "t/1"}).body == b"picture"
+    result(box, "user.update", {"ID": number, "PERSONAL_PHOTO": ""})
+    assert "PERSONAL_PHOTO" not in result(box, "user.get", {"ID": number})[0]
 
 
 def test_custom_fields_of_users_get_their_prefix_and_hold_values(box: Running) -> None:
