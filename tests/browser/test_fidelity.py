@@ -55,6 +55,8 @@ def test_the_page_is_whole_in_every_language_and_width(
                 assert seen.stumbles() == []
                 assert seen.wider_than_the_screen() == 0
                 seen.page.screenshot(path=screens / f"fidelity-{language}-{accepted}-{kind}.png", full_page=True)
+            assert "[object" not in seen.page.inner_text("main")
+            assert "No telephones." in seen.page.inner_text("main")
             assert language == "en" or english_left(seen.page) == []
             if not accepted:
                 seen.page.get_by_role("button", name=words(language)("fidelity.tick")).click()

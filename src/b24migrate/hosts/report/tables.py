@@ -77,6 +77,17 @@ def findings(making: Making) -> Iterator[Line]:
         yield Line(one, (one.fate, one.stream), one.source_id)
 
 
+def foreseen(making: Making) -> Iterator[Line]:
+    for one in rows.foreseen(making.work, making.folder):
+        yield Line(one, (one.fate, one.stream, one.field), one.source_id)
+
+
+def fidelity(making: Making) -> Iterator[Line]:
+    for one in making.facts.fidelity.lines if making.facts.fidelity else ():
+        told = (one.entity, one.stream, one.field, one.keeping, one.reason, one.records, one.basis.value)
+        yield Line((*told, "yes" if one.accepted else "no"), (one.keeping,))
+
+
 def unresolved(making: Making) -> Iterator[Line]:
     for one in rows.unresolved(making.work, making.folder):
         yield Line(one, (one.kind, one.stream), one.source_id)
@@ -130,6 +141,8 @@ TABLES = (
     Table("failed", ("stream", "source_id", "title", "code", "message", "attempts", "fix"), failed),
     Table("set_aside", ("why", "stream", "source_id", "name", "reason"), set_aside),
     Table("findings", ("stream", "source_id", "fate", "field", "expected", "actual", "note"), findings),
+    Table("fidelity", ("entity", "stream", "field", "keeping", "reason", "records", "basis", "accepted"), fidelity),
+    Table("foreseen", ("stream", "source_id", "fate", "field", "expected", "actual", "note"), foreseen),
     Table("unresolved", ("kind", "stream", "source_id", "place", "what"), unresolved),
     Table("drift", ("stream", *PASSES), drift),
     Table("timing", ("kind", "name", "phase", *TIMES), timing),

@@ -12,7 +12,7 @@ import msgspec
 from b24migrate.errors import Stop
 from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Work
-from b24migrate.pipeline import certificate, plan, survey
+from b24migrate.pipeline import certificate, fidelity, plan, survey
 from b24migrate.pipeline.causes import causes, grouped
 from b24migrate.pipeline.certificate.form import CLASSES
 from b24migrate.pipeline.losses import losses
@@ -67,6 +67,7 @@ def gather(work: Work, folder: Path, *, wanted: Collection[str] = (), clean: Cal
         tuple(survey.compared(work.store)),
         way(work, entities),
         proof,
+        fidelity.known(work),
     )
 
 

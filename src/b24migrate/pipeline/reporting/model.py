@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from b24migrate.pipeline.causes import Group
 from b24migrate.pipeline.certificate.admission import NEEDED
+from b24migrate.pipeline.fidelity import Fidelity
 from b24migrate.pipeline.overview.model import Point
 from b24migrate.pipeline.plan import Run
 from b24migrate.pipeline.state import ENDED
@@ -149,6 +150,7 @@ class Facts:
     compared: tuple[Compared, ...]
     history: tuple[Point, ...]
     proof: Proof
+    fidelity: Fidelity | None = None  # what the target does not keep; None: it was never asked
 
     @property
     def concerned(self) -> tuple[EntityFacts, ...]:

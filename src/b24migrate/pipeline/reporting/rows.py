@@ -13,7 +13,18 @@ from b24migrate.phases.work import Work, seen
 from b24migrate.pipeline.certificate.sorting import Fact, in_order
 from b24migrate.pipeline.looking_up.titles import title_of
 from b24migrate.pipeline.reporting.model import FileFacts
-from b24migrate.ports import CUSTOM_FIELDS, FINDINGS, ID_MAP, INVENTORY, SET_ASIDE, UNRESOLVED, Register, RegisterRow
+from b24migrate.ports import (
+    CUSTOM_FIELDS,
+    FINDINGS,
+    FORESEEN,
+    ID_MAP,
+    INVENTORY,
+    SET_ASIDE,
+    SPARED,
+    UNRESOLVED,
+    Register,
+    RegisterRow,
+)
 from b24migrate.records import Fate, Json, Record, Span, Status, Table, order_key
 from b24migrate.streams import Stream
 
@@ -149,10 +160,16 @@ def set_aside(work: Work, folder: Path) -> Iterator[Aside]:
         yield Aside(why, stream, source_id, name, reason)
 
 
-def findings(work: Work, folder: Path) -> Iterator[Found]:
+def findings(work: Work, folder: Path, register: Register = FINDINGS) -> Iterator[Found]:
     names = ("Stream", "SourceId", "Fate", "Field", "Expected", "Actual", "Note")
-    for said in _sorted(work, FINDINGS, folder, lambda row: [_text(row, name) for name in names]):
+    for said in _sorted(work, register, folder, lambda row: [_text(row, name) for name in names]):
         yield Found(*said)
+
+
+def foreseen(work: Work, folder: Path) -> Iterator[Found]:
+    """What differs as the target had announced; then what it announced, and what is equal all the same."""
+    yield from findings(work, folder, FORESEEN)
+    yield from findings(work, folder, SPARED)
 
 
 def unresolved(work: Work, folder: Path) -> Iterator[Unresolved]:

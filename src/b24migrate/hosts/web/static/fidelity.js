@@ -37,8 +37,14 @@ export function table(list) {
       h("th", { scope: "row", role: "rowheader", "data-label": say("fidelity.column.kind") }, named("stream", line.stream)),
       cell("field", line.field ? h("code", {}, brief(line.field, 60)) : say("fidelity.whole")),
       cell("keeping", badge(TONES[line.keeping] ?? TONES.lost, say(`fidelity.keeping.${line.keeping}`))),
-      cell("records", say(`fidelity.records.${line.basis}`, { count: line.records === null ? "" : number(line.records) })),
-      cell("reason", h("bdi", {}, sentence(brief(line.reason, 300))))))));
+      cell("records", amount(line)),
+      cell("reason", brief(line.reason, 300))))));
+}
+
+/** A number that is not counted says what it rests on. */
+function amount({ records, basis }) {
+  if (records === null) return say(`fidelity.basis.${basis}`);
+  return basis === "counted" ? number(records) : `${number(records)} (${say(`fidelity.basis.${basis}`)})`;
 }
 
 const cell = (column, content) => h("td", { role: "cell", class: "long", "data-label": say(`fidelity.column.${column}`) }, content);
