@@ -52,7 +52,7 @@ final class Chats extends Gateway
                 'type' => \Bitrix\Im\Chat::getType($row),
                 'users' => array_map('strval', array_column($here, 'USER_ID')),
                 'manager_list' => array_map('strval', array_column($managers, 'USER_ID')),
-                'color' => Color::getColors()[$row['COLOR']] ?? null,
+                'color' => Color::getColors()[(string)$row['COLOR']] ?? null,
                 'avatar' => Files::origin((int)$row['AVATAR']),
             ];
         }
@@ -68,6 +68,7 @@ final class Chats extends Gateway
 
     public function update(string $id, array $fields): void
     {
+        self::present(self::one(ChatTable::class, ['ID'], $id));
         $row = (new Columns(self::FIELDS))->toKernel($fields);
         // Chats have an owner or the number 0.
         $row = isset($row['AUTHOR_ID']) ? ['AUTHOR_ID' => (int)$row['AUTHOR_ID']] + $row : $row;

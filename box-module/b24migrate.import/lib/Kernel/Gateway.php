@@ -62,6 +62,17 @@ abstract class Gateway implements Records
         return 'b24m_' . substr(hash('sha256', $key), 0, 40);
     }
 
+    /**
+     * What is to be changed, as long as it is there: the ORM would change nothing and call it a success.
+     *
+     * @param ?array<string, mixed> $now
+     * @return array<string, mixed>
+     */
+    protected static function present(?array $now): array
+    {
+        return $now ?: throw new ItemFault('VALIDATION', null, 'somebody has deleted this record on the box');
+    }
+
     /** The kernel said no: its own words, from where legacy classes leave them. */
     protected function refusal(string $otherwise, ?string $field = null): ItemFault
     {

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Main\Loader;
 use Bitrix\Socialnetwork\WorkgroupTable;
 use Bitrix\Tasks\Internals\TaskTable;
@@ -94,21 +95,21 @@ final class Groups extends Gateway
         if (!$id) {
             throw $this->refusal('the box does not take this group');
         }
-        foreach (self::FEATURES as $feature) {
-            \CSocNetFeatures::SetFeature(SONET_ENTITY_GROUP, (int)$id, $feature, true);
+        try {
+            $this->finish((int)$id, $row);
+        } catch (ItemFault $fault) {
+            \CSocNetGroup::Delete((int)$id);
+            throw $fault;
         }
-        // A new group is always active, and what was done since has moved its dates.
-        $last = array_intersect_key($row, array_flip(['ACTIVE', 'DATE_UPDATE', 'DATE_ACTIVITY']));
-        $last === [] || $this->set((int)$id, $last);
         return (string)$id;
     }
 
     public function update(string $id, array $fields): void
     {
-        $now = self::one(WorkgroupTable::class, ['OWNER_ID', 'IMAGE_ID'], $id);
-        $this->set((int)$id, $this->row($fields, (int)($now['IMAGE_ID'] ?? 0)));
-        $owner = (int)($fields['OWNER_ID'] ?? $now['OWNER_ID'] ?? 0);
-        if ($owner !== (int)($now['OWNER_ID'] ?? 0)) {
+        $now = self::present(self::one(WorkgroupTable::class, ['OWNER_ID', 'IMAGE_ID'], $id));
+        $this->set((int)$id, $this->row($fields, (int)$now['IMAGE_ID']));
+        $owner = (int)($fields['OWNER_ID'] ?? $now['OWNER_ID']);
+        if ($owner !== (int)$now['OWNER_ID']) {
             self::undisturbed((int)$id, function () use ($id, $owner, $now): void {
                 Members::enrol((int)$id, (int)$now['OWNER_ID'], SONET_ROLES_USER);
                 Members::enrol((int)$id, $owner, SONET_ROLES_OWNER);
@@ -149,6 +150,17 @@ final class Groups extends Gateway
     public function restless(): array
     {
         return ['DATE_UPDATE', 'DATE_ACTIVITY'];
+    }
+
+    /** @param array<string, mixed> $row */
+    private function finish(int $id, array $row): void
+    {
+        foreach (self::FEATURES as $feature) {
+            \CSocNetFeatures::SetFeature(SONET_ENTITY_GROUP, $id, $feature, true);
+        }
+        // A new group is always active, and what was done since has moved its dates.
+        $last = array_intersect_key($row, array_flip(['ACTIVE', 'DATE_UPDATE', 'DATE_ACTIVITY']));
+        $last === [] || $this->set($id, $last);
     }
 
     /** @param array<string, mixed> $row */

@@ -65,7 +65,7 @@ final class Members extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $group = (int)($this->read([$id])[$id]['GROUP_ID'] ?? 0);
+        $group = (int)self::present($this->read([$id])[$id] ?? null)['GROUP_ID'];
         $row = array_intersect_key($fields, ['ROLE' => 1]);
         if (!Groups::undisturbed($group, fn() => $row === [] || \CSocNetUserToGroup::Update((int)$id, $row))) {
             throw $this->refusal('the box does not take this role');

@@ -88,8 +88,8 @@ final class Messages extends Gateway
 
     public function update(string $id, array $fields): void
     {
+        $now = self::present($this->read([$id])[$id] ?? null);
         $this->settle((int)$id, $fields);
-        $now = $this->read([$id])[$id] ?? [];
         if (array_key_exists('params', $fields)) {
             // What is set to nothing is deleted; to set nothing at all would delete everything, the files too.
             $gone = array_fill_keys(array_keys(array_diff_key((array)$now['params'], (array)$fields['params'])), []);

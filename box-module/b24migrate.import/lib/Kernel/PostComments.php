@@ -57,7 +57,7 @@ final class PostComments extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $fields += $this->read([$id])[$id] ?? [];
+        $fields += self::present($this->read([$id])[$id] ?? null);
         $row = Dates::inServerTime(fn() => $this->row($fields));
         if (!Dates::inServerTime(fn() => \CBlogComment::Update((int)$id, $row, false))) {
             throw $this->refusal('the box does not take this comment');

@@ -100,7 +100,7 @@ final class Posts extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = $this->read([$id])[$id] ?? [];
+        $now = self::present($this->read([$id])[$id] ?? null);
         $fields += $now;
         $row = Dates::inServerTime(fn() => $this->row($fields));
         if (!Dates::inServerTime(fn() => \CBlogPost::Update((int)$id, $row, false))) {

@@ -102,7 +102,7 @@ final class Users extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = self::one(UserTable::class, ['*', 'UF_*'], $id);
+        $now = self::present(self::one(UserTable::class, ['*', 'UF_*'], $id));
         $row = $this->row($fields, $now);
         // Whoever signs in by something else than the address keeps it.
         if (isset($row['EMAIL']) && ($now['LOGIN'] ?? '') === ($now['EMAIL'] ?? '')) {

@@ -89,6 +89,11 @@ namespace {
             bool $departments = true
         ): int|false {
             $old = World::row('groups', $id);
+            $refused = World::$options['socialnetwork']['refuses'] ?? '';
+            if (array_key_exists($refused, $row)) {
+                $GLOBALS['APPLICATION']->say("$refused is refused");
+                return false;
+            }
             World::$tables['groups'][$id] = self::columns($row, $old) + ['DATE_UPDATE' => World::now()] + $old;
             return $old === [] ? false : $id;
         }

@@ -151,6 +151,19 @@ final class DoorTest extends KernelCase
         self::assertCount(1, World::$tables['groups']);
     }
 
+    /** @return list<array{string}> */
+    public function streams(): array
+    {
+        return array_map(fn(string $stream) => [$stream], array_diff(array_keys(self::ENTITIES), ['departments']));
+    }
+
+    /** @dataProvider streams */
+    public function testWhatSomebodyDeletedOnTheBoxIsToldInsteadOfUpdated(string $stream): void
+    {
+        $this->expectExceptionMessage('somebody has deleted this record');
+        $this->records($stream)->update('12345', []);
+    }
+
     public function testADepartmentWithoutAParentIsTheRootThatIsThere(): void
     {
         $answer = $this->send('departments', ['NAME' => 'Head office', 'PARENT' => null]);

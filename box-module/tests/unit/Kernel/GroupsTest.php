@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
+use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Kernel\Groups;
 use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\KernelCase;
@@ -47,6 +48,18 @@ final class GroupsTest extends KernelCase
     {
         $id = $this->made('groups', $this->sales(['ACTIVE' => false, 'CLOSED' => true]));
         self::assertHolds(['ACTIVE' => false, 'CLOSED' => true], $this->now('groups', $id));
+    }
+
+    public function testAGroupThatIsRefusedInTheEndIsNotThere(): void
+    {
+        World::$options['socialnetwork']['refuses'] = 'ACTIVE';
+        try {
+            $this->made('groups', $this->sales(['ACTIVE' => false]));
+            self::fail();
+        } catch (ItemFault $fault) {
+            self::assertSame('ACTIVE is refused', $fault->getMessage());
+        }
+        self::assertSame([], World::$tables['groups']);
     }
 
     public function testASubjectIsMadeOnceAndAGroupWithoutOneGetsSome(): void
