@@ -182,4 +182,4 @@ class Undoing:
 
     def _say(self, line: str) -> None:
         if not self._as_json:
-            typer.echo(line)
+            typer.echo(line, err=True)
