@@ -69,7 +69,9 @@ final class Files extends Gateway
     {
         $author = self::actor();
         $data = ['NAME' => $name, 'CREATED_BY' => $author, 'CODE' => self::stamp($key)];
-        $content = ['name' => $name] + (\CFile::MakeFileArray($path) ?: []);
+        // An empty file is taken as empty content only, as the disk's own blank files are.
+        $content = filesize($path) === 0 ? ['content' => ''] : (\CFile::MakeFileArray($path) ?: []);
+        $content = ['name' => $name] + $content;
         $file = self::folder(self::stamp($key), $author)->uploadFile($content, $data, [], true);
         if ($file === null) {
             throw new \RuntimeException("the disk does not take the file $name");

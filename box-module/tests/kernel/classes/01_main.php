@@ -333,6 +333,9 @@ namespace {
 
         public static function SaveFile(array $file, string $folder): int
         {
+            if (!isset($file['content']) && filesize($file['tmp_name']) === 0) {
+                return 0;
+            }
             return World::put('blobs', [
                 'ORIGINAL_NAME' => $file['name'],
                 'CONTENT' => $file['content'] ?? file_get_contents($file['tmp_name']),

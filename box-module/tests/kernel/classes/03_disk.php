@@ -84,6 +84,9 @@ namespace Bitrix\Disk {
         public function uploadFile(array $file, array $data, array $rights = [], $unique = false): ?File
         {
             $blob = \CFile::SaveFile($file, 'disk');
+            if ($blob === 0) {
+                return null;
+            }
             $size = strlen(World::row('blobs', $blob)['CONTENT']);
             $row = ['FILE_ID' => $blob, 'SIZE' => $size, 'TYPE' => ObjectTable::TYPE_FILE];
             $kept = array_intersect_key($data, ['NAME' => 1, 'CREATED_BY' => 1, 'CODE' => 1]);

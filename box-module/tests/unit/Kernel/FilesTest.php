@@ -61,6 +61,11 @@ final class FilesTest extends KernelCase
         self::assertSame('photo.jpg', $this->now('files', $two)['name']);
     }
 
+    public function testAnEmptyFileIsAFileToo(): void
+    {
+        self::assertSame(['name' => '.keep', 'size' => 0], $this->now('files', $this->file('.keep', '')));
+    }
+
     public function testNobodyIsGivenRightsOnTheStorage(): void
     {
         $this->file();
