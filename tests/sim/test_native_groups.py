@@ -70,4 +70,9 @@ def test_a_task_outside_the_dates_of_its_project_is_refused(box: Running) -> Non
     fields = {"TITLE": "x", "RESPONSIBLE_ID": 1, "GROUP_ID": number, "DEADLINE": "2022-05-01T10:00:00+03:00"}
     assert call(box, "tasks.task.add", {"fields": fields}).json["error"] == "ERROR_CORE"
     inside = fields | {"DEADLINE": "2021-05-01T10:00:00+03:00"}
-    assert result(box, "tasks.task.add", {"fields": inside})["task"]["groupId"] == str(number)
+    task = result(box, "tasks.task.add", {"fields": inside})["task"]
+    assert task["groupId"] == str(number)
+    result(box, "sonet_group.update", {"GROUP_ID": number, "PROJECT_DATE_FINISH": "2021-02-01"})
+    assert result(box, "tasks.task.update", {"taskId": task["id"], "fields": {"TITLE": "y"}})["task"]["title"] == "y"
+    late = {"taskId": task["id"], "fields": {"DEADLINE": "2021-06-01T10:00:00+03:00"}}
+    assert call(box, "tasks.task.update", late).json["error"] == "ERROR_CORE"

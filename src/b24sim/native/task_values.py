@@ -69,8 +69,8 @@ def _custom(context: Context, sent: Row) -> Row:
     }
 
 
-def demand_sense(context: Context, row: Row) -> None:
-    """The refusals of tasks.task.add, in the order in which a portal finds them."""
+def demand_sense(context: Context, row: Row, sent: Row) -> None:
+    """The refusals of tasks.task.add, in the order in which a portal finds them; dates are judged when they come."""
     company = context.portal.company
     if not str(row.get("TITLE") or "").strip():
         raise core("Не указано название задачи")
@@ -86,7 +86,8 @@ def demand_sense(context: Context, row: Row) -> None:
     start, end = row.get("START_DATE_PLAN"), row.get("END_DATE_PLAN")
     if start is not None and end is not None and end < start:
         raise core("Дата окончания указана раньше даты начала в планировании")
-    _within_project(context, row)
+    if sent.keys() & {*OF_PEOPLE, "GROUP_ID"}:
+        _within_project(context, row)
 
 
 def _hangs_on(context: Context, task: int, wanted: int) -> bool:

@@ -29,7 +29,7 @@ def add(context: Context, params: Params) -> Result:
         raise RestError(100, "Could not find value for parameter {fields} (internal error)")
     sent = mapping(params, "fields")
     row = _blank(context) | sent_values(context, sent)
-    demand_sense(context, row)
+    demand_sense(context, row, sent)
     row |= _closed(row, context)
     number = context.portal.native.number("tasks")
     # The kernel takes the creator for the one who changed it last, whatever was sent.
@@ -57,7 +57,7 @@ def update(context: Context, params: Params) -> Result:
         done = row["STATUS"] == str(DONE)
         row |= {"STATUS_CHANGED_BY": user, "STATUS_CHANGED_DATE": now}
         row |= {"CLOSED_BY": user if done else None, "CLOSED_DATE": now if done else None}
-    demand_sense(context, row)
+    demand_sense(context, row, sent)
     if fields.FILES in sent:
         row[fields.FILES] = attached(context, sent[fields.FILES], number, context.caller.user) or False
     table.put(number, derived(row))
