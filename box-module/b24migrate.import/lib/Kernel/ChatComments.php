@@ -40,14 +40,14 @@ final class ChatComments extends Gateway
     public static function chatOf(int $task): ?int
     {
         $filter = ['=ENTITY_TYPE' => self::ENTITY, '=ENTITY_ID' => (string)$task];
-        $chat = ChatTable::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch();
+        $chat = self::all(ChatTable::class, ['ID'], $filter)[0] ?? null;
         return $chat ? (int)$chat['ID'] : null;
     }
 
     /** Whether people have said something there. */
     public static function areOn(int $task): bool
     {
-        return MessageTable::getCount(['=CHAT_ID' => (int)self::chatOf($task), '>AUTHOR_ID' => 0]) > 0;
+        return self::any(MessageTable::class, ['=CHAT_ID' => (int)self::chatOf($task), '>AUTHOR_ID' => 0]);
     }
 
     public function has(string $id): bool
@@ -59,8 +59,9 @@ final class ChatComments extends Gateway
     {
         $found = $this->messages->read($ids);
         $chats = array_unique(array_map('intval', array_column($found, 'chat_id')));
-        $wanted = ['select' => ['ID', 'ENTITY_ID'], 'filter' => ['@ID' => $chats, '=ENTITY_TYPE' => self::ENTITY]];
-        $tasks = $chats === [] ? [] : array_column(ChatTable::getList($wanted)->fetchAll(), 'ENTITY_ID', 'ID');
+        $filter = ['@ID' => $chats, '=ENTITY_TYPE' => self::ENTITY];
+        $rows = $chats === [] ? [] : self::all(ChatTable::class, ['ID', 'ENTITY_ID'], $filter);
+        $tasks = array_column($rows, 'ENTITY_ID', 'ID');
         return array_map(static fn(array $message): array => [
             'task_id' => isset($tasks[$message['chat_id']]) ? (string)$tasks[$message['chat_id']] : null,
             'author_id' => $message['author_id'],
@@ -103,7 +104,7 @@ final class ChatComments extends Gateway
             throw new ItemFault('CHAT_NOT_FOUND', 'task_id', "task_id: task $task has no chat yet, and the module "
                 . 'does not know how this version of the box makes one');
         }
-        $row = TaskTable::getList(['select' => ['TITLE', 'CREATED_BY'], 'filter' => ['=ID' => $task]])->fetch();
+        $row = self::one(TaskTable::class, ['TITLE', 'CREATED_BY'], $task);
         $members = MemberTable::getList(['select' => ['USER_ID'], 'filter' => ['=TASK_ID' => $task]])->fetchAll();
         $result = ChatFactory::getInstance()->addUniqueChat([
             'TITLE' => $row['TITLE'],

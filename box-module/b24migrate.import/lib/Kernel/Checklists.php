@@ -37,12 +37,11 @@ final class Checklists extends Gateway
         $ids = array_map('intval', $ids);
         $parents = $this->parents($ids);
         $members = [];
-        $wanted = ['filter' => ['@ITEM_ID' => $ids], 'order' => ['ID' => 'ASC']];
-        foreach (MemberTable::getList($wanted)->fetchAll() as $one) {
+        foreach (self::all(MemberTable::class, ['ITEM_ID', 'USER_ID', 'TYPE'], ['@ITEM_ID' => $ids]) as $one) {
             $members[(int)$one['ITEM_ID']][] = ['ID' => (string)$one['USER_ID'], 'TYPE' => $one['TYPE']];
         }
         $found = [];
-        foreach (CheckListTable::getList(['filter' => ['@ID' => $ids]])->fetchAll() as $row) {
+        foreach (self::all(CheckListTable::class, ['*'], ['@ID' => $ids]) as $row) {
             $id = (int)$row['ID'];
             $found[(string)$id] = (new Columns(self::FIELDS))->fromKernel($row)
                 + ['PARENT_ID' => $parents[$id] ?? null, 'MEMBERS' => $members[$id] ?? []];
@@ -68,6 +67,7 @@ final class Checklists extends Gateway
 
     public function update(string $id, array $fields): void
     {
+        self::present(self::one(CheckListTable::class, ['ID'], $id));
         $row = (new Columns(self::FIELDS))->toKernel($fields);
         if (empty($row['CREATED_BY'])) {
             unset($row['CREATED_BY']);
@@ -117,7 +117,7 @@ final class Checklists extends Gateway
 
     private function dropMembers(int $id): void
     {
-        foreach (MemberTable::getList(['select' => ['ID'], 'filter' => ['=ITEM_ID' => $id]])->fetchAll() as $member) {
+        foreach (self::all(MemberTable::class, ['ID'], ['=ITEM_ID' => $id]) as $member) {
             MemberTable::delete($member['ID']);
         }
     }

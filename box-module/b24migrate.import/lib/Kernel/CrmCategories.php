@@ -58,7 +58,7 @@ final class CrmCategories extends Gateway
     {
         [$type, $own] = CrmNumbers::parts($id);
         $factory = $this->factory($type);
-        $this->save($factory, $factory->getCategory($own), $fields);
+        $this->save($factory, $factory?->getCategory($own) ?? throw self::gone(), $fields);
     }
 
     public function delete(string $id): void
@@ -92,6 +92,7 @@ final class CrmCategories extends Gateway
         if (isset($fields['sort'])) {
             $category->setSort($fields['sort']);
         }
+        $this->mustSucceed($category->save());
         // Which pipeline of deals is the default one cannot be changed; elsewhere there is one at a time.
         if (($fields['isDefault'] ?? false) && !$category->getIsDefault() && $factory->getEntityTypeId() !== 2) {
             $default = $factory->getDefaultCategory();
@@ -100,8 +101,8 @@ final class CrmCategories extends Gateway
                 $this->mustSucceed($default->save());
             }
             $category->setIsDefault(true);
+            $this->mustSucceed($category->save());
         }
-        $this->mustSucceed($category->save());
     }
 
     private function factory(int $type): ?Factory

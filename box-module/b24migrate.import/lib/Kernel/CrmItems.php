@@ -76,7 +76,7 @@ final class CrmItems extends Gateway
     {
         [$type, $own] = $this->parts($id);
         $factory = $this->factory($type);
-        $item = $factory->getItem($own);
+        $item = $factory->getItem($own) ?? throw self::gone();
         $item->fill();
         $this->values->set($item, $factory, $fields);
         $this->launch(new QuietUpdate($item, $this->settings(), $factory->getFieldsCollection()));

@@ -15,7 +15,7 @@ final class CrmStages extends Gateway
     {
         $values = array_map(static fn(mixed $value) => CrmNumbers::plain((string)$value), $values);
         $filter = array_combine(array_map(static fn(string $name) => "=$name", array_keys($values)), $values);
-        foreach (StatusTable::getList(['filter' => $filter, 'order' => ['ID' => 'ASC']])->fetchAll() as $row) {
+        foreach (self::all(StatusTable::class, ['*'], $filter) as $row) {
             // The database may take letters for equal that are not.
             if (array_intersect_key($row, $values) == $values) {
                 return (string)$row['ID'];
@@ -26,9 +26,8 @@ final class CrmStages extends Gateway
 
     public function read(array $ids): array
     {
-        $rows = StatusTable::getList(['filter' => ['@ID' => array_map('intval', $ids)]])->fetchAll();
         $found = [];
-        foreach ($rows as $row) {
+        foreach (self::all(StatusTable::class, ['*'], ['@ID' => array_map('intval', $ids)]) as $row) {
             $found[(string)$row['ID']] = [
                 'ENTITY_ID' => CrmNumbers::numbered($row['ENTITY_ID']),
                 'STATUS_ID' => CrmNumbers::numbered($row['STATUS_ID']),
@@ -52,7 +51,7 @@ final class CrmStages extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = StatusTable::getList(['filter' => ['=ID' => (int)$id]])->fetch();
+        $now = self::present(self::one(StatusTable::class, ['*'], $id));
         $status = new \CCrmStatus($now['ENTITY_ID']);
         // The kernel takes what it is not told for empty.
         if (!$status->Update((int)$id, $this->row($fields + $now)) || $status->GetLastError()) {
@@ -67,7 +66,7 @@ final class CrmStages extends Gateway
 
     public function needed(string $id, array $gone = []): ?string
     {
-        $row = StatusTable::getList(['filter' => ['=ID' => (int)$id]])->fetch();
+        $row = self::one(StatusTable::class, ['ENTITY_ID', 'STATUS_ID'], $id);
         $type = match (true) {
             preg_match('/^DYNAMIC_(\d+)_STAGE_/', (string)$row['ENTITY_ID'], $found) === 1 => (int)$found[1],
             str_starts_with((string)$row['ENTITY_ID'], 'DEAL_STAGE') => \CCrmOwnerType::Deal,

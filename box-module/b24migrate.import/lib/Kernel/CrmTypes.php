@@ -78,7 +78,7 @@ final class CrmTypes extends Gateway
     {
         $entity = $this->dataClass()::getEntity();
         foreach ($fields as $name => $value) {
-            $column = self::column($name);
+            $column = CrmValues::column($name);
             if ($name !== 'entityTypeId' && $value !== null && $entity->hasField($column)) {
                 $type->set($column, $value);
             }
@@ -102,18 +102,13 @@ final class CrmTypes extends Gateway
 
     private function type(string $id): object
     {
-        return $this->dataClass()::getList(['filter' => ['=ENTITY_TYPE_ID' => (int)$id]])->fetchObject();
+        return $this->dataClass()::getList(['filter' => ['=ENTITY_TYPE_ID' => (int)$id]])->fetchObject()
+            ?? throw self::gone();
     }
 
     /** @return class-string */
     private function dataClass(): string
     {
         return Container::getInstance()->getDynamicTypeDataClass();
-    }
-
-    /** isCategoriesEnabled -> IS_CATEGORIES_ENABLED */
-    private static function column(string $name): string
-    {
-        return strtoupper((string)preg_replace('/(?<=[a-z])(?=[A-Z])/', '_', $name));
     }
 }

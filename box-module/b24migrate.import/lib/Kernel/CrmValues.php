@@ -248,7 +248,7 @@ final class CrmValues
     }
 
     /** isManualOpportunity -> IS_MANUAL_OPPORTUNITY */
-    private static function column(string $name): string
+    public static function column(string $name): string
     {
         return strtoupper((string)preg_replace('/(?<=[a-z])(?=[A-Z])/', '_', $name));
     }

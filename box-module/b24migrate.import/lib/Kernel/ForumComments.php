@@ -24,9 +24,10 @@ final class ForumComments extends Gateway
     /** Whether people have said something there: the first post of a topic and those with a service are the kernel's. */
     public static function areOn(int $task): bool
     {
-        $wanted = ['select' => ['ID', 'NEW_TOPIC', 'SERVICE_TYPE'], 'filter' => ['=TOPIC_ID' => self::topic($task)]];
+        $topic = self::topic($task);
+        $rows = self::all(MessageTable::class, ['ID', 'NEW_TOPIC', 'SERVICE_TYPE'], ['=TOPIC_ID' => $topic]);
         $said = static fn(array $row): bool => ($row['NEW_TOPIC'] ?? 'N') !== 'Y' && empty($row['SERVICE_TYPE']);
-        return self::topic($task) > 0 && array_filter(MessageTable::getList($wanted)->fetchAll(), $said) !== [];
+        return $topic > 0 && array_filter($rows, $said) !== [];
     }
 
     public function has(string $id): bool
@@ -36,10 +37,8 @@ final class ForumComments extends Gateway
 
     public function read(array $ids): array
     {
-        $rows = MessageTable::getList([
-            'select' => ['ID', 'TOPIC_ID', 'AUTHOR_ID', 'POST_DATE', 'POST_MESSAGE'],
-            'filter' => ['@ID' => array_map('intval', $ids)],
-        ])->fetchAll();
+        $columns = ['ID', 'TOPIC_ID', 'AUTHOR_ID', 'POST_DATE', 'POST_MESSAGE'];
+        $rows = self::all(MessageTable::class, $columns, ['@ID' => array_map('intval', $ids)]);
         $tasks = $this->tasks(array_unique(array_map('intval', array_column($rows, 'TOPIC_ID'))));
         $found = [];
         foreach ($rows as $row) {
@@ -70,13 +69,19 @@ final class ForumComments extends Gateway
             throw new ItemFault('VALIDATION', null, implode("\n", $errors) ?: 'the box does not take this comment');
         }
         // The kernel dates some comments with now whatever it is told; to be checked on a real box.
-        $this->setRow((int)$comment['ID'], ['AUTHOR_ID' => (int)$fields['author_id']]
-            + ['POST_DATE' => Dates::moment($fields['date'])]);
+        $row = ['AUTHOR_ID' => (int)$fields['author_id'], 'POST_DATE' => Dates::moment($fields['date'])];
+        try {
+            $this->setRow((int)$comment['ID'], $row);
+        } catch (ItemFault $fault) {
+            $this->delete((string)$comment['ID']);
+            throw $fault;
+        }
         return (string)$comment['ID'];
     }
 
     public function update(string $id, array $fields): void
     {
+        self::present(self::one(MessageTable::class, ['ID'], $id));
         $row = (new Columns(self::FIELDS))->toKernel($fields);
         if (array_key_exists('text', $fields)) {
             $row = ['POST_MESSAGE' => self::text($fields), 'POST_MESSAGE_HTML' => ''] + $row;
@@ -102,19 +107,18 @@ final class ForumComments extends Gateway
     public function trace(string $key, array $fields): ?string
     {
         $topic = self::topic((int)$fields['task_id']);
-        $rows = MessageTable::getList(['select' => ['ID', 'POST_MESSAGE'], 'filter' => [
+        $rows = self::all(MessageTable::class, ['ID', 'POST_MESSAGE'], [
             '=TOPIC_ID' => $topic,
             '=AUTHOR_ID' => (int)$fields['author_id'],
             '=POST_DATE' => Dates::moment($fields['date']),
-        ]])->fetchAll();
+        ]);
         $same = array_filter($rows, static fn($row) => $row['POST_MESSAGE'] === self::text($fields));
         return $topic === 0 ? null : $this->keyless('task_comments', array_values($same));
     }
 
     private static function topic(int $task): int
     {
-        $wanted = ['select' => ['FORUM_TOPIC_ID'], 'filter' => ['=ID' => $task]];
-        return (int)(TaskTable::getList($wanted)->fetch()['FORUM_TOPIC_ID'] ?? 0);
+        return (int)(self::one(TaskTable::class, ['FORUM_TOPIC_ID'], $task)['FORUM_TOPIC_ID'] ?? 0);
     }
 
     /** A comment of nothing but files has no text, and the forum wants one. @param array<string, mixed> $fields */
@@ -127,8 +131,10 @@ final class ForumComments extends Gateway
     /** @param list<int> $topics @return array<int, int> by topic */
     private function tasks(array $topics): array
     {
-        $wanted = ['select' => ['ID', 'FORUM_TOPIC_ID'], 'filter' => ['@FORUM_TOPIC_ID' => $topics]];
-        return $topics === [] ? [] : array_column(TaskTable::getList($wanted)->fetchAll(), 'ID', 'FORUM_TOPIC_ID');
+        $rows = $topics === []
+            ? []
+            : self::all(TaskTable::class, ['ID', 'FORUM_TOPIC_ID'], ['@FORUM_TOPIC_ID' => $topics]);
+        return array_column($rows, 'ID', 'FORUM_TOPIC_ID');
     }
 
     /** @param array<string, mixed> $row */

@@ -70,7 +70,12 @@ abstract class Gateway implements Records
      */
     protected static function present(?array $now): array
     {
-        return $now ?: throw new ItemFault('VALIDATION', null, 'somebody has deleted this record on the box');
+        return $now ?: throw self::gone();
+    }
+
+    protected static function gone(): ItemFault
+    {
+        return new ItemFault('VALIDATION', null, 'somebody has deleted this record on the box');
     }
 
     /** The kernel said no: its own words, from where legacy classes leave them. */

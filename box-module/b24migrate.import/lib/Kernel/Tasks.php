@@ -53,7 +53,7 @@ final class Tasks extends Gateway
     public function read(array $ids): array
     {
         $ids = array_map('intval', $ids);
-        $rows = TaskTable::getList(['select' => ['*'], 'filter' => ['@ID' => $ids]])->fetchAll();
+        $rows = self::all(TaskTable::class, ['*'], ['@ID' => $ids]);
         $members = [];
         foreach (MemberTable::getList(['filter' => ['@TASK_ID' => $ids]])->fetchAll() as $one) {
             $members[(int)$one['TASK_ID']][$one['TYPE']][] = (string)$one['USER_ID'];
@@ -97,7 +97,7 @@ final class Tasks extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = TaskTable::getList(['select' => ['PARENT_ID'], 'filter' => ['=ID' => (int)$id]])->fetch();
+        $now = self::present(self::one(TaskTable::class, ['ID', 'PARENT_ID'], $id));
         $this->mustSucceed(TaskTable::update((int)$id, $this->row($fields)));
         $parent = (int)($fields['parentId'] ?? 0);
         if (array_key_exists('parentId', $fields) && $parent !== (int)$now['PARENT_ID']) {
@@ -116,12 +116,11 @@ final class Tasks extends Gateway
 
     public function needed(string $id, array $gone = []): ?string
     {
-        $rows = TaskTable::getList(['select' => ['ID'], 'filter' => ['=PARENT_ID' => (int)$id]])->fetchAll();
-        $children = array_map('strval', array_column($rows, 'ID'));
+        $children = array_column(self::all(TaskTable::class, ['ID'], ['=PARENT_ID' => (int)$id]), 'ID');
         $comments = ChatComments::areUsed() ? ChatComments::areOn(...) : ForumComments::areOn(...);
         return match (true) {
             array_diff($children, $gone) !== [] => 'it has subtasks',
-            CheckListTable::getCount(['=TASK_ID' => (int)$id]) > 0 => 'it has a checklist',
+            self::any(CheckListTable::class, ['=TASK_ID' => (int)$id]) => 'it has a checklist',
             $comments((int)$id) => 'it has comments',
             default => null,
         };
@@ -192,11 +191,8 @@ final class Tasks extends Gateway
     {
         $links = TaskTagTable::getList(['filter' => ['@TASK_ID' => $ids]])->fetchAll();
         $labels = array_unique(array_column($links, 'TAG_ID'));
-        $names = $labels === [] ? [] : array_column(
-            LabelTable::getList(['select' => ['ID', 'NAME'], 'filter' => ['@ID' => $labels]])->fetchAll(),
-            'NAME',
-            'ID'
-        );
+        $rows = $labels === [] ? [] : self::all(LabelTable::class, ['ID', 'NAME'], ['@ID' => $labels]);
+        $names = array_column($rows, 'NAME', 'ID');
         $tags = [];
         foreach ($links as $link) {
             $tags[(int)$link['TASK_ID']][] = $names[$link['TAG_ID']] ?? '';

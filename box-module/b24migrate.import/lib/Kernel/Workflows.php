@@ -26,9 +26,9 @@ final class Workflows extends Gateway
     public function read(array $ids): array
     {
         $columns = ['ID', 'MODULE_ID', 'ENTITY', 'DOCUMENT_TYPE', 'NAME', 'DESCRIPTION', 'USER_ID', 'MODIFIED'];
-        $wanted = ['select' => [...$columns, ...self::TREES], 'filter' => ['@ID' => array_map('intval', $ids)]];
+        $filter = ['@ID' => array_map('intval', $ids)];
         $found = [];
-        foreach (WorkflowTemplateTable::getList($wanted)->fetchAll() as $row) {
+        foreach (self::all(WorkflowTemplateTable::class, [...$columns, ...self::TREES], $filter) as $row) {
             $fields = [
                 'MODULE_ID' => $row['MODULE_ID'],
                 'ENTITY' => $row['ENTITY'],
@@ -69,6 +69,7 @@ final class Workflows extends Gateway
 
     public function update(string $id, array $fields): void
     {
+        self::present(self::one(WorkflowTemplateTable::class, ['ID'], $id));
         $row = array_intersect_key($fields, array_flip(['NAME', 'DESCRIPTION'])) + $this->trees($fields);
         \CBPWorkflowTemplateLoader::update((int)$id, $row, true);
         $this->setAuthor((int)$id, $fields);
