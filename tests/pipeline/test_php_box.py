@@ -20,7 +20,6 @@ from b24migrate.pipeline import certificate
 from b24migrate.streams import PHASES
 
 POINTS = ("after-intent", "after-create", "after-map", "after-seal", "after-append")
-EVERY = pytest.mark.parametrize("stream", STREAMS)
 
 
 @dataclass(frozen=True)
@@ -57,14 +56,15 @@ def certify(made: PhpWorld) -> certificate.Made:
     return written
 
 
-@EVERY
-def test_it_arrives_once_and_is_verified(moved: Moved, stream: str) -> None:
-    about = moved.first.status[stream]
-    assert about.import_ok == len(moved.first.staged[stream]) == len(moved.first.box[stream]) > 0
-    assert (about.new, about.import_err, about.error_retry, about.mismatch, about.drift) == (0, 0, 0, 0, 0)
-    assert {created for created, _ in moved.first.effects(stream).values()} == {1}
-    assert moved.first.found(stream) == []
-    assert moved.first.verified[CATALOG.owner[stream].name]
+def test_every_stream_arrives_once_and_is_verified(moved: Moved) -> None:
+    for stream in STREAMS:
+        about = moved.first.status[stream]
+        assert about.import_ok == len(moved.first.staged[stream]) == len(moved.first.box[stream]) > 0, stream
+        assert (about.new, about.import_err, about.error_retry, about.mismatch, about.drift) == (0, 0, 0, 0, 0), stream
+        assert {created for created, _ in moved.first.effects(stream).values()} == {1}, stream
+        assert moved.first.verified[CATALOG.owner[stream].name], stream
+    assert moved.first.findings == []
+    assert moved.first.letters == []
 
 
 def test_the_certificate_closes(moved: Moved) -> None:
@@ -135,23 +135,16 @@ class Deaths:
                 self.made.box.tell("crash", {"at": point})
 
 
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deaths, Snapshot, dict[str, set[str]]]]:
-    with everything_to_php(tmp_path_factory.mktemp("killed")) as made, pytest.MonkeyPatch.context() as patch:
-        own, deaths = made.on_the_box(), Deaths(made)
+def test_a_box_that_is_killed_loses_and_doubles_nothing(moved: Moved, tmp_path: Path) -> None:
+    with everything_to_php(tmp_path) as made, pytest.MonkeyPatch.context() as patch:
+        deaths = Deaths(made)
         patch.setattr(made, "_saw", deaths.tell)
         assert made.run().exit_code == 0
-        yield deaths, look(made), made.strays(own)
-
-
-@EVERY
-def test_a_box_that_is_killed_loses_and_doubles_nothing(
-    killed: tuple[Deaths, Snapshot, dict[str, set[str]]], moved: Moved, stream: str
-) -> None:
-    deaths, after, strays = killed
-    assert stream in deaths.struck
-    assert {created for created, _ in after.effects(stream).values()} == {1}
-    assert set(after.column(stream, "Status").values()) == {"IMPORT_OK"}
-    assert after.box[stream].keys() == moved.first.box[stream].keys()
-    assert after.found(stream) == []
-    assert stream not in strays
+        after, strays = look(made), made.strays(moved.own)
+    assert deaths.struck == set(STREAMS)
+    for stream in STREAMS:
+        assert set(after.column(stream, "Status").values()) == {"IMPORT_OK"}, stream
+        assert after.box[stream].keys() == moved.first.box[stream].keys(), stream
+        assert {created for created, _ in after.effects(stream).values()} == {1}, stream
+    assert after.findings == []
+    assert strays == {}
