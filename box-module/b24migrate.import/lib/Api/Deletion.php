@@ -73,8 +73,12 @@ final class Deletion
         $keys = $this->box->map()->keysOf($this->stream->name, (string)$entry->id) - count($dropped);
         $deleted = array_filter($this->gone, static fn ($one) => !$one->adopted);
         $ids = array_map(static fn ($one) => (string)$one->id, array_values($deleted));
-        return $this->records->needed((string)$entry->id, $ids)
-            ?? ($keys > 1 ? 'another key stands for it too' : null);
+        $needed = $this->records->needed((string)$entry->id, $ids);
+        if ($needed !== null) {
+            // the contract's word: who takes everything back looks for it, and comes again when the others are gone
+            return str_contains($needed, 'depend') ? $needed : "others depend on it: $needed";
+        }
+        return $keys > 1 ? 'another key stands for it too' : null;
     }
 
     private function take(Entry $entry, bool $withRecord): void
