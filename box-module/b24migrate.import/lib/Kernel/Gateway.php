@@ -79,7 +79,7 @@ abstract class Gateway implements Records
     }
 
     /** The kernel said no: its own words, from where legacy classes leave them. */
-    protected function refusal(string $otherwise, ?string $field = null): ItemFault
+    public static function refusal(string $otherwise, ?string $field = null): ItemFault
     {
         $application = $GLOBALS['APPLICATION'];
         $told = $application->GetException();
@@ -152,7 +152,7 @@ abstract class Gateway implements Records
      *
      * @return list<array<string, mixed>>
      */
-    protected static function rows(mixed $result): array
+    public static function rows(mixed $result): array
     {
         $rows = [];
         while (is_object($result) && ($row = $result->Fetch())) {

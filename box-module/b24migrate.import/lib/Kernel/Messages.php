@@ -8,6 +8,7 @@ use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Disk\Internals\ObjectTable;
 use Bitrix\Im\Model\ChatTable;
 use Bitrix\Im\Model\MessageTable;
+use Bitrix\Im\Model\MessageUnreadTable;
 use Bitrix\Main\Type\Date;
 
 /** Messages of chats. They are shown in order of their ids, so they must come in the order they were written in. */
@@ -63,9 +64,10 @@ final class Messages extends Gateway
         $chat = (int)$fields['chat_id'];
         $author = (int)$fields['author_id'];
         $files = array_map(fn(string $id) => $this->share($chat, $author, $id), $fields['files'] ?? []);
-        $text = (string)($fields['text'] ?? '');
+        // Whoever is mentioned would be told, so the tags come later, by `settle`.
+        $text = (string)preg_replace('/\[\/?(USER|CHAT)\b[^\]]*\]/i', '', (string)($fields['text'] ?? ''));
         $message = [
-            // The kernel refuses an empty one, such as the source has where a message was deleted; see `settle`.
+            // The kernel refuses an empty one, such as the source has where a message was deleted.
             'MESSAGE' => $text === '' && $files === [] ? '-' : $text,
             'FROM_USER_ID' => $author,
             'TO_CHAT_ID' => $chat,
@@ -83,6 +85,10 @@ final class Messages extends Gateway
         }
         $this->settle((int)$id, $fields);
         $this->attach((int)$id, $files);
+        // Some kernels count it as unread even so.
+        if (method_exists('Bitrix\Im\Model\MessageUnreadTable', 'deleteByFilter')) {
+            MessageUnreadTable::deleteByFilter(['=CHAT_ID' => $chat, '=MESSAGE_ID' => (int)$id]);
+        }
         return (string)$id;
     }
 

@@ -56,7 +56,7 @@ final class UserFields implements CustomFields
         }
         $code = $this->code($stream, $type, $field['code']);
         if (!(new \CUserTypeEntity())->Add($this->wish($entity, $code, $field))) {
-            throw $this->refusal("the box does not take the field $code");
+            throw Gateway::refusal("the box does not take the field $code", 'code');
         }
         unset($this->known[$entity]);
         return $code;
@@ -75,7 +75,7 @@ final class UserFields implements CustomFields
             ];
         }
         if (!(new \CUserFieldEnum())->SetEnumValues((int)$this->rows($entity)[$code]['ID'], $values)) {
-            throw $this->refusal("the box does not take the values of $code");
+            throw Gateway::refusal("the box does not take the values of $code", 'code');
         }
         unset($this->known[$entity]);
     }
@@ -96,12 +96,8 @@ final class UserFields implements CustomFields
     /** @return array<string, array<string, mixed>> by code */
     private function rows(string $entity): array
     {
-        $result = \CUserTypeEntity::GetList(['ID' => 'ASC'], ['ENTITY_ID' => $entity]);
-        $rows = [];
-        while ($row = $result->Fetch()) {
-            $rows[$row['FIELD_NAME']] = $row;
-        }
-        return $rows;
+        $rows = Gateway::rows(\CUserTypeEntity::GetList(['ID' => 'ASC'], ['ENTITY_ID' => $entity]));
+        return array_column($rows, null, 'FIELD_NAME');
     }
 
     /** @param array<string, mixed> $row @return array<string, mixed> */
@@ -109,8 +105,8 @@ final class UserFields implements CustomFields
     {
         $options = [];
         if ($row['USER_TYPE_ID'] === 'enumeration') {
-            $result = \CUserFieldEnum::GetList(['SORT' => 'ASC'], ['USER_FIELD_ID' => $row['ID']]);
-            while ($one = $result->Fetch()) {
+            $values = \CUserFieldEnum::GetList(['SORT' => 'ASC'], ['USER_FIELD_ID' => $row['ID']]);
+            foreach (Gateway::rows($values) as $one) {
                 $options[] = ['id' => (string)$one['ID'], 'value' => $one['VALUE'], 'xml_id' => $one['XML_ID']];
             }
         }
@@ -138,12 +134,5 @@ final class UserFields implements CustomFields
             'USER_TYPE_ID' => $field['type'],
             'MULTIPLE' => ($field['multiple'] ?? false) ? 'Y' : 'N',
         ] + $optional;
-    }
-
-    private function refusal(string $otherwise): ItemFault
-    {
-        $told = $GLOBALS['APPLICATION']->GetException();
-        $GLOBALS['APPLICATION']->ResetException();
-        return new ItemFault('VALIDATION', 'code', $told ? strip_tags((string)$told->GetString()) : $otherwise);
     }
 }

@@ -6,6 +6,7 @@ declare(strict_types=1);
 
 namespace Bitrix\Im\Model {
 
+    use B24migrate\Import\Tests\Kernel\Rows;
     use Bitrix\Main\ORM\Data\DataManager;
 
     class ChatTable extends DataManager
@@ -23,6 +24,18 @@ namespace Bitrix\Im\Model {
     class MessageTable extends DataManager
     {
         protected const TABLE = 'messages';
+    }
+
+    class MessageUnreadTable extends DataManager
+    {
+        protected const TABLE = 'unread';
+
+        public static function deleteByFilter(array $filter): void
+        {
+            foreach (Rows::matching(self::TABLE, $filter) as $row) {
+                self::delete($row['ID']);
+            }
+        }
     }
 }
 
@@ -130,6 +143,10 @@ namespace {
                 'MESSAGE' => mb_substr($text, 0, 20000),
                 'DATE_CREATE' => World::heard($row['MESSAGE_DATE']) ?? World::now(),
             ]);
+            World::put('unread', ['CHAT_ID' => $row['TO_CHAT_ID'], 'MESSAGE_ID' => $id, 'USER_ID' => 1]);
+            if (str_contains($row['MESSAGE'], '[USER=')) {
+                World::$noise[] = 'somebody is told to be mentioned';
+            }
             // Where files are looked for depends on the generation of the kernel.
             $files = World::$versions['im'] ?? '' ? $row['FILES'] : $row['PARAMS']['FILE_ID'] ?? [];
             CIMMessageParam::Set($id, ['FILE_ID' => $files] + $row['PARAMS']);

@@ -36,13 +36,15 @@ final class MessagesTest extends KernelCase
     {
         $id = $this->made('chat_messages', $this->message());
         self::assertHolds($this->message(), $this->now('chat_messages', $id));
+        self::assertSame([], World::$tables['unread']);
         [[$told]] = World::calls('CIMMessenger::Add');
         self::assertHolds(['CONVERT' => 'Y', 'PUSH' => 'N', 'RECENT_ADD' => 'N', 'SYSTEM' => 'N'], $told);
     }
 
     public function testWhatTheKernelMakesOfATextIsPutRight(): void
     {
-        foreach (["[USER={$this->ann}]Ann[/USER], look", str_repeat('ё', 20001), ''] as $at => $text) {
+        $mentions = ["[USER={$this->ann}]Ann[/USER], look", "[user={$this->ann} replace]A[/user]"];
+        foreach ([...$mentions, str_repeat('ё', 20001), ''] as $at => $text) {
             $id = $this->made('chat_messages', $this->message(['text' => $text]), "source:chat:msg:$at");
             self::assertSame($text === '' ? null : $text, $this->now('chat_messages', $id)['text']);
         }
