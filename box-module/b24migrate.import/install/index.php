@@ -2,6 +2,7 @@
 
 // phpcs:disable PSR1,Squiz.Classes.ValidClassName -- names that the kernel looks for
 
+use Bitrix\Main\Config\Option;
 use Bitrix\Main\EventManager;
 use Bitrix\Main\Loader;
 use Bitrix\Main\Localization\Loc;
@@ -69,6 +70,9 @@ class b24migrate_import extends CModule
         if ($dropMap) {
             $this->mapTable()::dropTable();
         }
+        // Unfinished uploads; a client that goes on later begins them anew.
+        DeleteDirFilesEx('/' . Option::get('main', 'upload_dir', 'upload') . '/' . $this->MODULE_ID);
+        Option::delete($this->MODULE_ID);
         ModuleManager::unRegisterModule($this->MODULE_ID);
         $this->forgetScopes();
     }

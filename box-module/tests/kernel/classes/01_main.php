@@ -187,6 +187,11 @@ namespace Bitrix\Main\Config {
         {
             World::$options[$module][$name] = $value;
         }
+
+        public static function delete(string $module): void
+        {
+            unset(World::$options[$module]);
+        }
     }
 }
 

@@ -72,6 +72,11 @@ namespace {
     use B24migrate\Import\Tests\Kernel\World;
     use Bitrix\Main\ModuleManager;
 
+    function DeleteDirFilesEx(string $path): void
+    {
+        World::call('DeleteDirFilesEx', [$path]);
+    }
+
     class CRestServer
     {
         public function __construct(private string $method)

@@ -49,7 +49,10 @@ final class InstallTest extends KernelCase
     public function testTheMapStaysUnlessItsEndIsAskedFor(): void
     {
         Setup::perform(Wishes::of([]));
+        World::$options['b24migrate.import'] = ['shelf' => 'secret'];
         Setup::perform(Wishes::of(['--uninstall']));
+        $this->assertArrayNotHasKey('b24migrate.import', World::$options);
+        $this->assertSame([['/upload/b24migrate.import']], World::calls('DeleteDirFilesEx'));
         $this->assertArrayHasKey(MapTable::getTableName(), World::$tables);
         $this->assertSame(World::calls('registerEventHandler'), World::calls('unRegisterEventHandler'));
         $this->assertSame('The module is not installed.', Setup::perform(Wishes::of(['--uninstall', '--drop-map'])));
