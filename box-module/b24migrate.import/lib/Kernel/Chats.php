@@ -107,7 +107,10 @@ final class Chats extends Gateway
         };
     }
 
-    /** Once all messages are there: counters, everything read, and its place among the recent chats of its people. */
+    /**
+     * Once all messages are there: counters, everything read, and its place among the recent chats of its people.
+     * Its tabs of files and links stay as they are; what they need is to be checked on a real box.
+     */
     public function settle(string $id): void
     {
         $type = self::one(ChatTable::class, ['TYPE'], $id)['TYPE'] ?? '';

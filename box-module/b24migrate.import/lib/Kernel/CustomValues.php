@@ -25,6 +25,7 @@ final class CustomValues
             $values = is_array($fields[$code]) ? $fields[$code] : array_filter([$fields[$code]], fn($v) => $v !== null);
             $spelled = array_map(fn(mixed $value) => self::spell($field['type'], $value), array_values($values));
             if ($field['type'] === 'file') {
+                // How old files are told to go is to be checked on a real box.
                 $gone = array_values(array_filter((array)($now[$code] ?? [])));
                 $spelled = [...$spelled, ...array_map(fn($old) => ['del' => 'Y', 'old_id' => $old], $gone)];
             }

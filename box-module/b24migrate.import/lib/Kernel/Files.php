@@ -82,7 +82,8 @@ final class Files extends Gateway
     private static function root(): Folder
     {
         $driver = Driver::getInstance();
-        // Without rights of anybody: only administrators look into it.
+        // Without rights of anybody: only administrators look into it, and whoever sees what a file is attached to.
+        // To be checked on a real box.
         $storage = $driver->getStorageByCommonId(self::STORAGE) ?? $driver->addCommonStorage(
             ['NAME' => 'Migration', 'ENTITY_ID' => self::STORAGE, 'SITE_ID' => \CSite::GetDefSite()],
             []
