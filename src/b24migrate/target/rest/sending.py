@@ -9,7 +9,7 @@ from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.records import Item, Json, Outcome, digest
 from b24migrate.target.rest.box import Box
 from b24migrate.target.rest.memory import Memory, Remembered, State
-from b24migrate.target.rest.words import Known, Made, Writer
+from b24migrate.target.rest.words import Known, Made, Update, Writer
 
 PAUSES_S = (1.0, 2.0)
 COMPLETE = (State.DONE, State.LINKED)
@@ -26,6 +26,7 @@ class Sending:
         self._known = memory.of(writer.stream, list(self._items))
         self._outcomes: dict[str, Outcome] = {}
         self._done: dict[str, Remembered] = {}
+        self._linked: set[str] = set()  # just now
 
     def send(self) -> list[Outcome]:
         """Raises what is nobody's fault; what was done before that is remembered."""
@@ -44,11 +45,15 @@ class Sending:
         begun = {key: one.trace for key, one in self._known.items() if one.state is State.BEGUN}
         self._arrived(begun)
         missing = [item for key, item in self._items.items() if not self._has(key)]
-        fresh = [item for item in missing if item.key not in self._known]
-        intents = [Remembered(item.key, State.BEGUN, trace=self._writer.trace(item)) for item in fresh]
+        fresh = [item for item in missing if item.key not in self._known or self._sent_otherwise(item)]
+        intents = [Remembered(one.key, State.BEGUN, "", one.digest, self._writer.trace(one)) for one in fresh]
         self._memory.write(self._writer.stream, intents)
         self._known |= {one.key: one for one in intents}
         return missing
+
+    def _sent_otherwise(self, item: Item) -> bool:
+        """An answer may come so late that by then the record is another."""
+        return self._known[item.key].digest != item.digest
 
     def _has(self, key: str) -> bool:
         return key in self._known and self._known[key].state is not State.BEGUN
@@ -70,6 +75,7 @@ class Sending:
                     self._outcomes[one.key] = failed(one.key, one.error)
                     continue
                 state = State.LINKED if one.linked else State.MADE
+                self._linked |= {one.key} if one.linked else set()
                 self._known[one.key] = self._known[one.key]._replace(state=state, target_id=one.target_id)
                 made.append(self._known[one.key])
         finally:
@@ -106,9 +112,11 @@ class Sending:
     def _finish(self) -> None:
         for key, item in self._items.items():
             one = self._known[key]
-            if one.state not in (State.MADE, State.LINKED) or one.digest or key in self._outcomes:
+            if key in self._outcomes or (one.state is not State.MADE and key not in self._linked):
                 continue
-            if one.state is State.LINKED or self._does(self._writer.finish, one, item):
+            steps = [] if key in self._linked else [self._writer.finish]
+            steps += [self._writer.update] if steps and self._sent_otherwise(item) else []
+            if all(self._does(step, one, item) for step in steps):
                 self._settled(item, "created")
 
     def _update(self) -> None:
@@ -121,18 +129,22 @@ class Sending:
             elif one.state is State.LINKED or self._does(self._writer.update, one, item):
                 self._settled(item, "updated")
 
-    def _does(self, act: object, one: Remembered, item: Item) -> bool:
+    def _does(self, act: Update | None, one: Remembered, item: Item) -> bool:
         """A step that may be repeated; whether it succeeded, or there is none."""
-        if not callable(act):
-            return True
-        try:
-            act(self._box, Known(one.target_id, one.trace), item)
-        except (Permanent, Transient) as error:
-            if isinstance(error, Transient) and not error.own:
-                raise
-            self._outcomes[one.key] = failed(one.key, error)
-            return False
-        return True
+        for pause_s in (*PAUSES_S, None):
+            try:
+                if act is not None:
+                    act(self._box, Known(one.target_id, one.trace), item)
+            except (Permanent, Transient) as error:
+                if isinstance(error, Transient) and not error.own:
+                    raise
+                if isinstance(error, Permanent) or pause_s is None:
+                    self._outcomes[one.key] = failed(one.key, error)
+                    return False
+                self._box.portal.clock.sleep(pause_s)
+            else:
+                return True
+        return False
 
     def _settled(self, item: Item, status: str) -> None:
         one = self._known[item.key]
