@@ -14,12 +14,15 @@ use Bitrix\Main\Application;
  */
 final class KernelGuard implements Guard
 {
+    /** Short, as an item is written in a blink; long enough for calls that come at once to take turns. */
+    private const PATIENCE_S = 10;
+
     public function alone(string $name, callable $work): mixed
     {
         $connection = Application::getConnection();
         // MySQL allows 64 characters for a name.
         $lock = 'b24migrate_' . md5($name);
-        if (!$connection->lock($lock)) {
+        if (!$connection->lock($lock, self::PATIENCE_S)) {
             throw new ItemFault('LOCKED', null, 'Another call is writing this record right now.', true);
         }
         try {
