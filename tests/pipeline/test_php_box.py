@@ -114,8 +114,8 @@ def has_description(row: dict[str, Any]) -> bool:
 
 @dataclass
 class Deaths:
-    """As soon as something of a stream has arrived, the box is killed, whatever else it is doing; and when it is back,
-    two calls more end before their time, one of them with all its work done."""
+    """As soon as something of a stream has arrived, the box is killed, whatever else it is doing, or the next two calls
+    end before their time, one of them with all its work done."""
 
     made: PhpWorld
     struck: set[str] = field(default_factory=set)
@@ -127,11 +127,14 @@ class Deaths:
                 self._strike(event.stream)
 
     def _strike(self, stream: str) -> None:
-        if stream not in self.struck:
-            self.struck.add(stream)
+        if stream in self.struck:
+            return
+        self.struck.add(stream)
+        if len(self.struck) % 2:
             self.made.box.kill()
             self.made.box.start()
-            for point in (POINTS[len(self.struck) % len(POINTS)], "before-answer"):
+        else:
+            for point in (POINTS[len(self.struck) // 2 % len(POINTS)], "before-answer"):
                 self.made.box.tell("crash", {"at": point})
 
 
