@@ -40,7 +40,8 @@ final class Service
         if (!\CRestUtil::isAdmin()) {
             throw new AccessException('Only an administrator of the box may import.');
         }
-        // What old code prints would stand before the answer.
+        // What old code prints would stand before the answer; some of it throws buffers away.
+        $level = ob_get_level();
         ob_start();
         $errors = Errors::ofThisModule();
         try {
@@ -53,7 +54,9 @@ final class Service
             throw self::told($fault, $bug);
         } finally {
             $errors->end();
-            ob_end_clean();
+            while (ob_get_level() > $level) {
+                ob_end_clean();
+            }
             // The server would tell what some kernel class has left there instead of what we say.
             $GLOBALS['APPLICATION']->ResetException();
         }
