@@ -61,13 +61,39 @@ final class InstallTest extends KernelCase
         $this->assertArrayNotHasKey(MapTable::getTableName(), World::$tables);
     }
 
+    public function testTheCommandPrintsTheAddressOnlyAndARefusalIsOneSentence(): void
+    {
+        $prolog = "$this->folder/bitrix/modules/main/include/prolog_before.php";
+        mkdir(dirname($prolog), 0700, true);
+        $tests = dirname(__DIR__, 2);
+        $kernel = "require '$tests/autoload.php'; require '$tests/kernel/load.php';";
+        file_put_contents($prolog, "<?php $kernel B24migrate\\Import\\Tests\\Kernel\\World::reset();");
+        $root = '--document-root ' . escapeshellarg($this->folder);
+        $this->assertSame([0, ['https://box.example/rest/1/secret/']], self::command("--create-webhook $root"));
+        $this->assertSame(
+            [1, ['User 7 is no administrator: tell one with --user.']],
+            self::command("--create-webhook --user 7 $root")
+        );
+        unlink($prolog);
+        for ($folder = dirname($prolog); $folder !== $this->folder; $folder = dirname($folder)) {
+            rmdir($folder);
+        }
+    }
+
     /** @dataProvider badArguments */
     public function testBadArgumentsAreOneSentenceAndTheExitCodeTwo(string $arguments, string $sentence): void
     {
-        exec('php ' . escapeshellarg(self::FOLDER . '/install.php') . " $arguments 2>&1", $told, $code);
+        [$code, $told] = self::command($arguments);
         $this->assertSame(2, $code);
         $this->assertCount(1, $told);
         $this->assertStringContainsString($sentence, $told[0]);
+    }
+
+    /** @return array{int, list<string>} exit code and lines */
+    private static function command(string $arguments): array
+    {
+        exec('php ' . escapeshellarg(self::FOLDER . '/install.php') . " $arguments 2>&1", $told, $code);
+        return [$code, $told];
     }
 
     /** @return list<array{string, string}> */
