@@ -73,6 +73,16 @@ def test_numbers_are_those_of_the_source_and_say_what_they_rest_on(scene: Scene)
         assert (counted["records"], counted["basis"]) == (len(filled), "counted")
 
 
+def test_before_anything_is_read_the_analysis_says_how_many_there_are_at_most(scene: Scene) -> None:
+    with places(scene):
+        assert scene.run("analyze").code == 0
+        (line,) = scene.run("fidelity", "--json").json["items"]
+        assert line["basis"] == "at_most"
+        assert line["records"] >= 12
+        assert "at most" in scene.run("fidelity").out
+        assert "не более" in scene.run("fidelity", "--lang", "ru").out
+
+
 def test_a_script_is_told_in_one_sentence_and_nothing_is_written(scene: Scene) -> None:
     with places(scene) as target:
         said = scene.run("run")

@@ -31,7 +31,7 @@ def test_an_empty_store_says_what_to_do(fresh: World, language: str) -> None:
     assert "b24migrate run" in page
     assert all(not found.rows(name) for name in ("failed", "links", "findings", "timing"))
     sections = [one.attributes.get("id") for one in found.page.all("section")]
-    assert sections == ["verdict", "forecast", "settings", "tables"]  # of nothing there is nothing to say
+    assert sections == ["verdict", "forecast", "fidelity", "settings", "tables"]  # of nothing there is nothing to say
 
 
 def test_a_clean_end_can_be_signed(clean: World) -> None:
