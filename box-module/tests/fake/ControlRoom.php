@@ -50,7 +50,8 @@ final class ControlRoom
                 (array)($given['furniture'] ?? [])
             );
             Furniture::place($this->box, $furniture + Furniture::ofAnyBox());
-            foreach (array_intersect_key($given, array_flip(['timezone', 'limits', 'entities'])) as $name => $value) {
+            $settings = array_flip(['timezone', 'limits', 'entities', 'apart']);
+            foreach (array_intersect_key($given, $settings) as $name => $value) {
                 $this->box->set($name, $value);
             }
         });

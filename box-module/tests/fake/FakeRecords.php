@@ -9,7 +9,7 @@ use B24migrate\Import\Port\Records;
 
 /**
  * The records of one stream. Those of some streams are written apart from the map, as the kernel writes them: its own
- * transactions, files and caches do not wait for ours.
+ * transactions, files and caches do not wait for ours. The setting `apart` names other ones.
  */
 final class FakeRecords implements Records
 {
@@ -99,7 +99,7 @@ final class FakeRecords implements Records
 
     public function atomic(): bool
     {
-        return !in_array($this->stream, self::APART, true);
+        return !in_array($this->stream, $this->box->setting('apart') ?? self::APART, true);
     }
 
     public function trace(string $key, array $fields): ?string

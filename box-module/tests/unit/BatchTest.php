@@ -44,6 +44,24 @@ final class BatchTest extends DoorCase
         }
     }
 
+    /** @dataProvider pointsBeforeTheMap */
+    public function testWhatABrokenAttemptMadeIsNotTakenForWhatTheBoxHad(string $point): void
+    {
+        $this->box->set('apart', ['crm_types']);
+        [$this->mishap->point, $this->mishap->times] = [$point, 1];
+        $this->send('crm_types', 'k', ['title' => 'Claims']);
+        $this->make('crm_types', 'k', ['title' => 'Claims']);
+        $this->assertCount(1, $this->box->records('crm_types')->all());
+        $this->assertFalse($this->box->map()->entries(['k'])['k']->adopted);
+        $this->assertSame('deleted', $this->delete('crm_types', 'k')['status']);
+        $this->assertSame([], $this->box->records('crm_types')->all());
+    }
+
+    public function pointsBeforeTheMap(): array
+    {
+        return [['after-intent'], ['after-create']];
+    }
+
     public function testWhatABrokenAttemptLeftGoesWhenTheItemIsRefusedLater(): void
     {
         [$this->mishap->point, $this->mishap->times] = ['after-create', 1];
