@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.import_contract.client import NOON, Client, Unanswered, item
+from tests.import_contract.client import ENTITY_OF, NOON, Client, Unanswered, item
 from tests.import_contract.servers import Php
 
 POINTS = (
@@ -13,6 +13,8 @@ POINTS = (
     "before-answer",
 )
 
+ALL = [*ENTITY_OF, "files"]
+"""Records of which streams are written apart from their keys, as most are by some kernel or other."""
 
 Call = Callable[[], Any]
 
@@ -48,12 +50,16 @@ def history(box: Client, perform: Callable[[Call], Any]) -> object:
     return box.snapshot()
 
 
+@pytest.mark.parametrize("settings", [{}, {"apart": ALL}], ids=["some apart", "all apart"])
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("point", POINTS)
-def test_a_call_that_dies_is_made_good_by_the_one_that_repeats_it(php: Php, point: str, times: int) -> None:
+def test_a_call_that_dies_is_made_good_by_the_one_that_repeats_it(
+    php: Php, point: str, times: int, settings: dict[str, Any]
+) -> None:
     box, deaths = Client(php), 0
+    box.reset(**settings)
     undisturbed = history(box, lambda call: call())
-    box.reset()
+    box.reset(**settings)
 
     def until_it_answers(call: Call) -> Any:
         nonlocal deaths
