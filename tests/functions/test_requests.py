@@ -16,6 +16,7 @@ from b24migrate.hosts.functions import asking, from_environment
 from b24migrate.hosts.functions.keeper import AtWork
 from b24migrate.pipeline import plan, status
 from b24migrate.ports import RUNS
+from b24sim.imports.forgetful import Forgetful
 
 
 def test_nothing_has_begun(host: Host) -> None:
@@ -118,6 +119,19 @@ def test_a_closed_gate_is_named(small: World, host: Host) -> None:
     assert told["message"].startswith("auth.cloud")
     assert told["exit_code"] == 3
     assert host.ask("status")[1]["state"] == "none"
+
+
+def test_what_the_box_does_not_keep_is_accepted_by_the_request_or_stops_it(small: World, host: Host) -> None:
+    losses = {"users:WORK_PHONE": "No telephones."}
+    small.box.portal.imports = Forgetful(small.box.portal.imports, losses)  # type: ignore[assignment]
+    code, told = host.ask("start")
+    assert (code, told["code"]) == (412, "fidelity.accepted")
+    assert "fidelity" in told["hint"]
+    assert not small.imported("users")
+    assert host.ask("start", {"accept_fidelity": True})[0] == 202
+    assert host.run()["exit_code"] == 0
+    assert small.imported("users")
+    assert host.ask("start")[0] == 202  # accepted once
 
 
 def test_a_portal_that_does_not_answer_is_no_fault_of_the_request(small: World, host: Host) -> None:

@@ -68,9 +68,11 @@ def test_numbers_are_those_of_the_source_and_say_what_they_rest_on(scene: Scene)
         assert scene.run("run", "--phase", "get").code == 0
         (counted,) = scene.run("fidelity", "--json").json["items"]
         assert scene.run("run", "--accept-fidelity").code == 0
+        assert scene.run("report", "--out", "out").code == 0
         filled = [row for row in target.portal.imports.dump("users") if row["fields"].get("WORK_PHONE")]  # type: ignore[attr-defined]
         assert filled
         assert (counted["records"], counted["basis"]) == (len(filled), "counted")
+        assert f",{len(filled)},counted,yes" in (scene.folder / "out" / "fidelity.csv").read_text("utf-8")
 
 
 def test_before_anything_is_read_the_analysis_says_how_many_there_are_at_most(scene: Scene) -> None:

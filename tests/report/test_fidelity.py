@@ -9,6 +9,8 @@ from tests.pipeline.test_fidelity import PHONE, lossy, run
 from tests.pipeline.world import world
 from tests.report.reading import report
 
+from b24migrate.pipeline import fidelity
+
 
 def rows(file: Path) -> list[dict[str, str]]:
     with file.open(encoding="utf-8-sig", newline="") as lines:
@@ -19,6 +21,8 @@ def test_the_report_names_what_is_not_kept_and_what_was_found_so(tmp_path: Path)
     with world(tmp_path) as here:
         lossy(here, PHONE)
         assert run(here).exit_code == 0
+        with here.app() as app:
+            fidelity.known(app.work)
         english, russian = report(here, "english"), report(here, "russian", language="ru")
     (line,) = rows(tmp_path / "english" / "fidelity.csv")
     found = rows(tmp_path / "english" / "foreseen.csv")

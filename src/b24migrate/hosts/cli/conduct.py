@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TICK_S = 0.4
 LOOKING_SHARE = 0.1  # of the time that goes by: a remote store takes a second for a look at everything
+COUNTED_AFTERWARDS = 100_000  # records of a stream: seconds; more are counted when somebody asks for it
 Act = Callable[["App", Callable[[], None]], "Ended | None"]
 
 
@@ -49,6 +50,7 @@ def conduct(
             try:
                 ended = act(app, _ticker(app, shown))
                 foretold = _foretold(app) if ended else ""
+                _count_what_is_not_kept(app)
             finally:
                 status = _status(app)
                 shown.show(status)
@@ -164,6 +166,15 @@ def _foretold(app: App) -> str:
 
     found = whole_run(app.work.store)
     return error_line(found) if found else ""
+
+
+def _count_what_is_not_kept(app: App) -> None:
+    """For whoever looks later, and cannot ask the target: now that everything is read, its numbers are exact."""
+    from b24migrate.pipeline import fidelity
+
+    before = fidelity.remembered(app.work)
+    if before is not None and not before.all_kept:
+        fidelity.known(app.work, most=COUNTED_AFTERWARDS)
 
 
 def _print_json(status: Mapping[str, Json], code: int, message: str) -> None:

@@ -2,7 +2,7 @@
 
 from b24migrate.pipeline.fidelity.accepting import GATE, accept, accept_known, accepted, required
 from b24migrate.pipeline.fidelity.counting import Counts, count
-from b24migrate.pipeline.fidelity.listing import asked, concerning, known, listed
+from b24migrate.pipeline.fidelity.listing import asked, concerning, known, listed, remembered
 from b24migrate.pipeline.fidelity.model import Accepted, Basis, Fidelity, Line
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "count",
     "known",
     "listed",
+    "remembered",
     "required",
 ]

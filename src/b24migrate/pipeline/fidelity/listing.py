@@ -35,13 +35,18 @@ def asked(work: Work) -> list[Rule]:
 
 
 def known(work: Work, *, most: int = ANY) -> Fidelity | None:
-    """By a target that answers at once; else what was last heard, with the numbers that were counted then. None when
-    it was never asked."""
+    """By a target that answers at once; else what is remembered."""
     try:
         if "target" not in work.options.absent and work.target.alive():
             return listed(work, asked(work), most=most)
     except MigrationError:
         pass  # what is remembered is better than nothing
+    return remembered(work)
+
+
+def remembered(work: Work) -> Fidelity | None:
+    """What was last heard of the target, with the numbers that were counted then; None when it was never asked. Nobody
+    is asked, and nothing is written."""
     row = work.store.read(FIDELITY, KNOWN)
     if row is None:
         return None

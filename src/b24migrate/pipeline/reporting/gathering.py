@@ -67,7 +67,7 @@ def gather(work: Work, folder: Path, *, wanted: Collection[str] = (), clean: Cal
         tuple(survey.compared(work.store)),
         way(work, entities),
         proof,
-        fidelity.known(work),
+        fidelity.remembered(work),
     )
 
 
