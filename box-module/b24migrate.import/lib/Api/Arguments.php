@@ -13,7 +13,6 @@ final class Arguments
     public const MOST_KEYS = 500;
     private const TAKEN_BY_THE_BOX = ['auth', 'method', 'start', 'state', 'token'];
 
-    /** @param array<string, mixed> $given */
     private function __construct(private readonly array $given)
     {
     }
@@ -40,7 +39,6 @@ final class Arguments
         return $this->given[$name] ?? null;
     }
 
-    /** @return array<string, mixed> */
     public function all(): array
     {
         return $this->given;

@@ -46,11 +46,7 @@ final class Batch
         return ['items' => (new self($box, $stream, $sight, $hand))->take($keys, $items)];
     }
 
-    /**
-     * @param list<string> $keys
-     * @param list<Arguments> $items
-     * @return list<array<string, mixed>>
-     */
+    /** @param list<Arguments> $items */
     private function take(array $keys, array $items): array
     {
         $known = $this->hand->entries(array_values(array_unique($keys)));
@@ -68,7 +64,6 @@ final class Batch
         return $answers;
     }
 
-    /** @return array<string, mixed> */
     private function item(string $key, Arguments $item, ?Entry $known): array
     {
         try {
@@ -87,10 +82,6 @@ final class Batch
         return ['key' => $key, 'status' => 'failed', 'id' => null, 'ignored' => [], 'error' => $error->body()];
     }
 
-    /**
-     * @param array<string, mixed> $fields
-     * @return array<string, mixed>
-     */
     private function import(string $key, string $digest, array $fields, ?Entry $entry): array
     {
         if ($entry !== null && $entry->stream !== $this->stream->name) {
@@ -115,10 +106,6 @@ final class Batch
         return ['key' => $key, 'status' => $status, 'id' => $id, 'ignored' => $ignored, 'error' => null];
     }
 
-    /**
-     * @param array<string, mixed> $fields
-     * @param array<string, \B24migrate\Import\Contract\Kind\Kind> $kinds
-     */
     private function inspectNew(array $fields, array $kinds, ?Entry $intent, ?string $left): void
     {
         try {
@@ -132,20 +119,12 @@ final class Batch
         }
     }
 
-    /**
-     * @param array<string, mixed> $fields
-     * @param array<string, \B24migrate\Import\Contract\Kind\Kind> $kinds
-     * @param array<string, mixed> $before
-     */
     private function inspect(array $fields, array $kinds, ?string $itself, array $before): void
     {
         $this->stream->inspect($fields, $kinds, new Inspection($this->sight, $itself), $before);
     }
 
-    /**
-     * @param array<string, mixed> $known
-     * @param array<string, mixed> $kept what of it the box can keep
-     */
+    /** @param array<string, mixed> $kept what of it the box can keep */
     private function create(string $key, string $digest, array $known, array $kept, ?string $left): ?string
     {
         $linked = $left === null ? $this->stream->linkedTo : null;
@@ -165,7 +144,6 @@ final class Batch
             ?? throw new ItemFault('VALIDATION', null, "somebody has deleted $entry->stream $entry->id on the box");
     }
 
-    /** @param array<string, mixed> $fields */
     private function typeOf(array $fields, ?Entry $entry): ?string
     {
         $name = $this->stream->typedBy;

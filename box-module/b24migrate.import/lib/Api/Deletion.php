@@ -60,7 +60,6 @@ final class Deletion
         return [$now === null ? 'absent' : 'deleted', null];
     }
 
-    /** @param array<string, mixed> $now */
     private function reasonToKeep(Entry $entry, array $now): ?string
     {
         if ($entry->print === '') {

@@ -35,7 +35,6 @@ final class Door
     /**
      * The `result` of a call. The body is taken as it came, because only there an empty list is not an empty object.
      *
-     * @return array<string, mixed>
      * @throws CallFault
      */
     public function answer(string $method, string $body): array
@@ -52,7 +51,6 @@ final class Door
         return $this->answered($method, $given);
     }
 
-    /** @return array<string, mixed> */
     private function answered(string $method, Arguments $body): array
     {
         return match ($method) {
@@ -66,7 +64,6 @@ final class Door
         };
     }
 
-    /** @return array<string, mixed> */
     private function ofStream(string $method, Arguments $body): array
     {
         [, $entity, $verb] = explode('.', $method);

@@ -50,7 +50,6 @@ final class FieldWishes
         return $wish->raw('options') === null ? [] : $wish->objects('options');
     }
 
-    /** @return array<string, mixed> */
     private function one(Arguments $wish): array
     {
         $code = $wish->text('code');
@@ -65,7 +64,6 @@ final class FieldWishes
         return ['code' => $code, 'target' => null, 'status' => 'failed', 'options' => (object)[], 'error' => $error];
     }
 
-    /** @return array<string, mixed> */
     private function declared(Arguments $wish, string $code): array
     {
         $this->refuseImpossible($wish, $code);

@@ -13,8 +13,6 @@ final class Fingerprint
     /**
      * Of everything that the box says about a record, but for what it changes by itself and for what is empty: a
      * custom field that somebody adds to the box later is empty everywhere, and nobody's change.
-     *
-     * @param array<string, mixed> $fields
      */
     public static function of(array $fields, Records $records): string
     {

@@ -13,10 +13,6 @@ final class Info
     public const CONTRACT = 1;
     public const MODULE = 'b24migrate.import';
 
-    /**
-     * @param list<string> $entities
-     * @return array<string, mixed>
-     */
     public static function answer(Box $box, array $entities): array
     {
         return [
@@ -31,7 +27,6 @@ final class Info
     /**
      * `import.fidelity`: fields that this box cannot keep, each with the reason in a sentence.
      *
-     * @param list<string> $entities
      * @return array{items: list<array{key: string, reason: string}>}
      */
     public static function fidelity(Box $box, array $entities): array

@@ -26,10 +26,6 @@ final class Kinds
     {
     }
 
-    /**
-     * @param array<string, mixed> $fields
-     * @return array<string, Kind>
-     */
     public function of(Stream $stream, array $fields, ?string $type): array
     {
         $kinds = [];
@@ -69,7 +65,6 @@ final class Kinds
         return $field['multiple'] ? new Many($one) : $one;
     }
 
-    /** @param list<string> $ids */
     private static function option(array $ids): Kind
     {
         $accepts = static fn ($value) => in_array($value, $ids, true);

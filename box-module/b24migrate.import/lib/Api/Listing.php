@@ -13,7 +13,6 @@ use B24migrate\Import\Port\Entry;
 /** `import.<entity>.list`: what was imported, as the box has it now. */
 final class Listing
 {
-    /** @return array<string, mixed> */
     public static function answer(Box $box, Stream $stream, Arguments $body): array
     {
         [$entries, $cursor] = $body->raw('keys') !== null
@@ -32,10 +31,7 @@ final class Listing
         return ['items' => $items, 'cursor' => $cursor, 'count' => $box->map()->count($stream->name)];
     }
 
-    /**
-     * @param list<string> $keys
-     * @return list<Entry>
-     */
+    /** @return list<Entry> */
     private static function ofKeys(Box $box, Stream $stream, array $keys): array
     {
         $mine = static fn (Entry $entry) => $entry->stream === $stream->name && $entry->id !== null;
@@ -62,11 +58,7 @@ final class Listing
         return $limit;
     }
 
-    /**
-     * An array of PHP cannot say whether it is an empty list or an empty object; the stream can.
-     *
-     * @param array<string, mixed> $fields
-     */
+    /** An array of PHP cannot say whether it is an empty list or an empty object; the stream can. */
     private static function shaped(Stream $stream, array $fields): object
     {
         foreach ($fields as $name => $value) {

@@ -68,13 +68,11 @@ final class Rehearsal implements Hand
     {
     }
 
-    /** @param array<string, mixed> $fields */
     private function imagineMore(Entry $entry, array $fields): ?string
     {
         return $this->imagine($entry, $fields + ($this->sight->read($entry->stream, (string)$entry->id) ?? []));
     }
 
-    /** @param array<string, mixed> $fields */
     private function imagine(Entry $entry, array $fields): ?string
     {
         $this->imagined[$entry->key] = $entry;

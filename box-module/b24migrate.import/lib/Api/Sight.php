@@ -72,16 +72,11 @@ final class Sight implements Lookup
         unset($this->read[$stream], $this->found[$stream]);
     }
 
-    /** @param array<string, mixed> $fields */
     public function imagine(string $stream, string $id, array $fields): void
     {
         $this->imagined[$stream][$id] = $fields;
     }
 
-    /**
-     * @param array<string, mixed> $values
-     * @return array<string, mixed>
-     */
     private static function folded(array $values): array
     {
         if (is_string($values['EMAIL'] ?? null)) {

@@ -92,7 +92,6 @@ final class Writing implements Hand
         });
     }
 
-    /** @param array<string, mixed> $fields */
     private function createAfterIntent(Records $records, Entry $intent, array $fields, ?string $left): string
     {
         $this->box->map()->put($intent);
@@ -108,7 +107,6 @@ final class Writing implements Hand
         }
     }
 
-    /** @param array<string, mixed> $fields */
     private function set(Entry $entry, array $fields): string
     {
         $records = $this->box->records($entry->stream);

@@ -19,17 +19,12 @@ final class CrmRules
         ['DYNAMIC_(?<type>\d+)_STAGE_(?<category>\d+)', 'DT{type}_{category}:', ''],
     ];
 
-    /** @param array<string, mixed> $fields */
     public static function sameTitle(array $fields, Lookup $box): ?string
     {
         return $box->find('crm_types', ['title' => $fields['title'] ?? null]);
     }
 
-    /**
-     * By name in its type; and a default deal pipeline is the one every box has, which cannot be made twice.
-     *
-     * @param array<string, mixed> $fields
-     */
+    /** By name in its type; and a default deal pipeline is the one every box has, which cannot be made twice. */
     public static function sameCategory(array $fields, Lookup $box): ?string
     {
         $type = $fields['entityTypeId'] ?? null;
@@ -39,7 +34,6 @@ final class CrmRules
         return $box->find('crm_categories', ['entityTypeId' => $type, 'name' => $fields['name'] ?? null]);
     }
 
-    /** @param array<string, mixed> $fields */
     public static function sameStage(array $fields, Lookup $box): ?string
     {
         $dictionary = ['ENTITY_ID' => $fields['ENTITY_ID'] ?? null];
@@ -47,11 +41,7 @@ final class CrmRules
             ?? $box->find('crm_stages', $dictionary + ['NAME' => $fields['NAME'] ?? null]);
     }
 
-    /**
-     * The category and type in a dictionary's name exist, and the stage's own prefix names the same ones.
-     *
-     * @param array<string, mixed> $fields
-     */
+    /** The category and type in a dictionary's name exist, and the stage's own prefix names the same ones. */
     public static function stageIsInItsCategory(array $fields, Inspection $seen): void
     {
         foreach (self::STAGES_OF_CATEGORIES as [$pattern, $prefix, $owner]) {
@@ -87,7 +77,6 @@ final class CrmRules
         };
     }
 
-    /** @param array<string, mixed> $fields */
     public static function dealStageExists(array $fields, Inspection $seen): void
     {
         $category = $fields['categoryId'] ?? self::DEFAULT_PIPELINE;
@@ -95,11 +84,7 @@ final class CrmRules
         self::stageExists($dictionary, $fields, $seen);
     }
 
-    /**
-     * An item without a category is told by the prefix of its stage.
-     *
-     * @param array<string, mixed> $fields
-     */
+    /** An item without a category is told by the prefix of its stage. */
     public static function smartStageExists(array $fields, Inspection $seen): void
     {
         $category = $fields['categoryId'] ?? null;
@@ -109,7 +94,6 @@ final class CrmRules
         self::stageExists("DYNAMIC_{$fields['entityTypeId']}_STAGE_$category", $fields, $seen);
     }
 
-    /** @param array<string, mixed> $fields */
     private static function stageExists(string $dictionary, array $fields, Inspection $seen): void
     {
         $stage = $fields['stageId'] ?? null;

@@ -14,6 +14,5 @@ interface Lookup
     /** @return ?array<string, mixed> */
     public function read(string $stream, string $id): ?array;
 
-    /** @param array<string, mixed> $values */
     public function find(string $stream, array $values): ?string;
 }

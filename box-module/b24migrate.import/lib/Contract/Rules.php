@@ -9,17 +9,12 @@ use B24migrate\Import\Contract\Kind\Ref;
 /** What several fields of a record must be together, outside the CRM. */
 final class Rules
 {
-    /**
-     * A company has one root: whatever comes without a parent is that one.
-     *
-     * @param array<string, mixed> $fields
-     */
+    /** A company has one root: whatever comes without a parent is that one. */
     public static function rootDepartment(array $fields, Lookup $box): ?string
     {
         return isset($fields['PARENT']) ? null : $box->rootDepartment();
     }
 
-    /** @param array<string, mixed> $fields */
     public static function emailIsFree(array $fields, Inspection $seen): void
     {
         $takenBy = isset($fields['EMAIL']) ? $seen->box->find('users', ['EMAIL' => $fields['EMAIL']]) : null;
@@ -28,7 +23,6 @@ final class Rules
         }
     }
 
-    /** @param array<string, mixed> $fields */
     public static function groupOfChatExists(array $fields, Inspection $seen): void
     {
         if (($fields['entity_type'] ?? null) === 'SONET_GROUP' && isset($fields['entity_id'])) {
@@ -37,7 +31,6 @@ final class Rules
         }
     }
 
-    /** @param array<string, mixed> $fields */
     public static function paramsWithoutWhatTravelsElsewhere(array $fields, Inspection $seen): void
     {
         if (array_intersect_key((array)($fields['params'] ?? []), ['FILE_ID' => 1, 'LIKE' => 1]) !== []) {

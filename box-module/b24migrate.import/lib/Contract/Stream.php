@@ -10,8 +10,6 @@ use B24migrate\Import\Contract\Kind\Kind;
 final class Stream
 {
     /**
-     * @param array<string, Kind> $fields
-     * @param list<string> $required
      * @param array<string, Kind> $patterns kinds of fields whose names match
      * @param list<\Closure(array<string, mixed>, Inspection): void> $rules checks that look at several fields at once
      * @param ?\Closure(array<string, mixed>, Lookup): ?string $linkedTo the record that the box has for these fields

@@ -9,7 +9,6 @@ use B24migrate\Import\Contract\Inspection;
 /** The id of a record; `also` are ids that need no record behind them. */
 final class Ref implements Kind
 {
-    /** @param list<string> $also */
     public function __construct(
         private readonly string $stream,
         private readonly string $fault = 'PARENT_NOT_FOUND',

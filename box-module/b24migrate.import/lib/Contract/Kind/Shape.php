@@ -10,10 +10,6 @@ use B24migrate\Import\Contract\Json;
 /** An object whose named members have kinds of their own; further members are carried as they are. */
 final class Shape implements Kind
 {
-    /**
-     * @param array<string, Kind> $members
-     * @param list<string> $required
-     */
     public function __construct(private readonly array $members, private readonly array $required = [])
     {
     }
