@@ -368,6 +368,22 @@ def test_killed_at_any_point_and_done_again_everything_is_gone_and_comes_back_on
         assert all(made.entity(name).verified for name in ("users", "groups", "tasks", "crm_deals"))
 
 
+def test_a_run_that_had_stopped_goes_on_after_it_and_brings_everything_once(small: World) -> None:
+    small.strike_box(
+        {"method": "import.chats.batch", "kind": "502html", "at": range(2, 1000)},
+        {"method": "import.info", "kind": "502html", "at": range(2, 1000)},
+    )
+    with pytest.raises(Halted):
+        small.run(run={"outage_minutes": 1, **small.settings["run"]}, entities={"chats": {"batch": 3}})
+    small.strike_box()
+    assert on_the_box(small).keys() >= {"users", "groups", "chats"}
+    take(small)
+    assert on_the_box(small) == {}
+    assert small.run().exit_code == 0
+    assert {len(small.imported("chats")), small.stream("chats").import_ok} == {8}
+    assert set(small.effects().values()) <= {(1, 0), (1, 1)}
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_killed_and_left_alone_a_run_brings_back_what_had_gone(talk: World, seed: int) -> None:
     before = on_the_box(talk)
