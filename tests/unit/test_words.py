@@ -5,8 +5,10 @@ from __future__ import annotations
 from string import Formatter
 
 import pytest
+from tests.unit.reasons_in_source import reasons
 
 from b24migrate.entities import FILES, catalog
+from b24migrate.hosts.report.sayings import Sayings
 from b24migrate.hosts.words import LANGUAGES, Words, preferred, words
 from b24migrate.pipeline.state import BLOCKED, DONE, FAILED, PENDING, RUNNING, SKIPPED
 from b24migrate.streams import LATE, PHASES
@@ -52,3 +54,11 @@ def test_every_entity_stream_phase_and_state_has_a_name_in_every_language() -> N
 
 def test_what_nobody_has_named_goes_by_its_own_name() -> None:
     assert words("ru").named("entity", "made_up") == "made_up"
+
+
+def test_every_reason_of_a_target_is_told_in_every_language() -> None:
+    found = reasons()
+    assert found
+    for language in LANGUAGES[1:]:
+        told = Sayings(words(language))
+        assert not {reason: file for reason, file in found.items() if told(reason) == reason}

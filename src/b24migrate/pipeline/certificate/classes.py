@@ -64,7 +64,7 @@ def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]
     if any(fate is Fate.MISSING for fate, _ in known.fates):
         return Entry(name, known.id, FAILED, content=content, code=MISSING, reason=MISSING_REASON)
     if "" in known.foreseen:
-        return Entry(name, known.id, FAILED, content=content, code=MISSING, reason=LOST_REASON)
+        return Entry(name, known.id, EXCLUDED, content=content, reason=LOST_REASON)
     found = ", ".join(f"{fate}: {field}" if field else fate for fate, field in known.fates)
     reason = f"verify found {found}"[:LONGEST_REASON] if found else None
     return Entry(
