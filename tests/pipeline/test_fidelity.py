@@ -14,7 +14,7 @@ from b24migrate.errors import GateUnmet
 from b24migrate.fidelity import Draft, Judge, Keeping, Rule
 from b24migrate.phases.draft import Drafter
 from b24migrate.phases.work import seen, walk
-from b24migrate.pipeline import certificate, fidelity
+from b24migrate.pipeline import certificate, fidelity, looking_up
 from b24migrate.pipeline.fidelity import Basis
 from b24migrate.pipeline.runner import Ended
 from b24migrate.target.imports import ImportTarget
@@ -172,6 +172,19 @@ def drop(here: World, keys: Sequence[str]) -> None:
         assert link is not None
         store.put_link(key, None)
         store.put_row("users", link.target_id, None)
+
+
+def test_who_looks_a_record_up_sees_what_was_foreseen(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        lossy(here, {**PHONE, "users:NAME": ""}, said=PHONE)
+        run(here)
+        one = sorted(filled(here, "users", "WORK_PHONE"))[0]
+        with here.app() as app:
+            view = looking_up.record(app.work, "users", one)
+        assert view is not None
+        verdicts = {field.name: field.verdict for field in view.fields}
+        assert (verdicts["WORK_PHONE"], verdicts["NAME"]) == ("foreseen", "differs")
+        assert {(said.fate, said.field) for said in view.findings} >= {("foreseen", "WORK_PHONE"), ("differs", "NAME")}
 
 
 # ---------------------------------------------------------------- counting

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from b24migrate.fidelity import Keeping, Rule
 from b24migrate.phases import comparing
@@ -39,6 +39,11 @@ class Foresight:
         compared = comparing.compared(self._stream, {} if self._stream.adopted(one) else expected, found.fields)
         touching = self._touching(one)
         return [finding for field in compared for finding in self._judged(one.id, field, touching)]
+
+    def announced(self, one: Seen) -> Callable[[str], bool]:
+        """Whether a field of this record was said to differ."""
+        touching = self._touching(one)
+        return lambda name: any(rule.concerns(name) for rule in touching)
 
     def of_missing(self, one: Seen) -> Finding:
         lost = [rule for rule in self._touching(one) if not rule.field and rule.keeping is Keeping.LOST]

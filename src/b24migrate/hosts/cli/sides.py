@@ -33,9 +33,19 @@ SIDES = {
     "cannot": "the {name} cannot be asked for a record of this kind",
     "not_asked": "the {name} was not asked",
 }
-MARKS = {"equal": "=", "rewritten": "→", "differs": "✗", "missing": "-", "only_source": "!", "beyond": "~", "own": "≈"}
+MARKS = {
+    "equal": "=",
+    "rewritten": "→",
+    "differs": "✗",
+    "foreseen": "~",
+    "missing": "-",
+    "only_source": "!",
+    "beyond": "~",
+    "own": "≈",
+}
 WORDS = {
     "only_source": "does not reach the target",
+    "foreseen": "differs as the target had announced",
     "beyond": "the target does not keep it",
     "own": "the target had it before and keeps its own",
     "only_target": "only on the target",

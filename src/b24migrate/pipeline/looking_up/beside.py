@@ -9,7 +9,7 @@ from b24migrate.phases.attachments import Held
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.looking_up.asking import STRANGE
 from b24migrate.pipeline.looking_up.model import Aside, Children, FileView, FoundBefore, Place, Trouble, cut
-from b24migrate.ports import CHECKPOINTS, FINDINGS, SET_ASIDE, UNRESOLVED, Register, RegisterRow
+from b24migrate.ports import CHECKPOINTS, FINDINGS, FORESEEN, SET_ASIDE, SPARED, UNRESOLVED, Register, RegisterRow
 from b24migrate.records import Record, Status, children_span
 from b24migrate.streams import FileRef, PerParent, Seen, Stream
 
@@ -29,7 +29,8 @@ def trouble(code: str, message: str, at: str, again_at: str) -> Trouble:
 
 
 def findings(work: Work, stream: str, source_id: str) -> tuple[FoundBefore, ...]:
-    rows = (row.values for row in _own(work, FINDINGS, stream, source_id))
+    registers = (FINDINGS, FORESEEN, SPARED)
+    rows = (row.values for register in registers for row in _own(work, register, stream, source_id))
     return tuple(
         FoundBefore(*(cut(str(row.get(name) or "")) for name in ("Fate", "Field", "Expected", "Actual", "Note")))
         for row in rows

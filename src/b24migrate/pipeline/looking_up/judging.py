@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from b24migrate.phases import comparing
@@ -26,6 +26,7 @@ class Evidence(NamedTuple):
     own: bool
     unresolved: Mapping[str, tuple[str, ...]]
     addresses_known: bool
+    announced: Callable[[str], bool] = lambda _: False  # whether the target had said that this field differs
 
 
 def judged(drafts: list[Draft], evidence: Evidence) -> tuple[FieldRow, ...]:
@@ -60,6 +61,8 @@ def _verdict(one: Draft, evidence: Evidence, outcome: Outcome | None) -> FieldVe
     if one.name not in evidence.sent:
         return _unsent(one, evidence)
     sent = evidence.sent[one.name]
+    if outcome in (Outcome.DIFFERS, Outcome.BEYOND) and not evidence.own and evidence.announced(one.name):
+        return FieldVerdict.FORESEEN
     if outcome is Outcome.DIFFERS:
         return FieldVerdict.OWN if evidence.own else FieldVerdict.DIFFERS
     if _is_lost(one, sent):

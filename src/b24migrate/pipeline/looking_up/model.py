@@ -32,6 +32,7 @@ class FieldVerdict(StrEnum):
     EQUAL = "equal"
     REWRITTEN = "rewritten"  # it names something that is called otherwise on the target, and rightly so
     DIFFERS = "differs"
+    FORESEEN = "foreseen"  # it differs as the target had announced
     MISSING = "missing"  # the target does not have the record
     ONLY_SOURCE = "only_source"  # it was to be sent and got lost: what it names is not on the target
     ONLY_TARGET = "only_target"  # nothing of it is sent any more, and the target has it

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
+from b24migrate.errors import MigrationError
 from b24migrate.phases.comparing import said
 from b24migrate.phases.compose import Composed, Composer
+from b24migrate.phases.foresight import Foresight
 from b24migrate.phases.work import Work, seen
 from b24migrate.pipeline.looking_up import beside
 from b24migrate.pipeline.looking_up.asking import STRANGE, onlooker, the_source, the_target
@@ -147,10 +149,26 @@ def _fields(
     for name, source_id in composed.unresolved:
         unresolved[name] = (*unresolved.get(name, ()), source_id)
     evidence = Evidence(
-        stream, composed.fields, there, sides.target.state, stream.adopted(now), unresolved, not work.options.absent
+        stream,
+        composed.fields,
+        there,
+        sides.target.state,
+        stream.adopted(now),
+        unresolved,
+        not work.options.absent,
+        _announced(work, stream, now, sides.target),
     )
     drafts = Drafting(work, stream, composer, now, then, sides.now is not None).all(composed.fields, there)
     return judged(drafts, evidence), cut(problem)
+
+
+def _announced(work: Work, stream: Stream, one: Seen, target: Side) -> Callable[[str], bool]:
+    if target.state is not SideState.NOW:
+        return lambda _: False
+    try:
+        return Foresight(work, stream).announced(one)
+    except (MigrationError, *STRANGE):
+        return lambda _: False
 
 
 def _verdict(one: Record, link: Link | None, target: Side, fields: tuple[FieldRow, ...]) -> RecordVerdict:

@@ -7,7 +7,7 @@ import { known, named, say } from "./words.js";
 
 const VERDICTS = {
   differs: ["bad", "cross"], missing: ["bad", "bang"], only_source: ["bad", "bang"], only_target: ["warn", "bang"],
-  not_there: ["bad", "bang"],  unknown: ["quiet", "question"], rewritten: ["good", "again"], equal: ["good", "check"], beyond: ["quiet", "bar"],
+  not_there: ["bad", "bang"], foreseen: ["quiet", "bar"], unknown: ["quiet", "question"], rewritten: ["good", "again"], equal: ["good", "check"], beyond: ["quiet", "bar"],
   own: ["quiet", "bar"], not_sent: ["quiet", "bar"],
 };
 const ORDER = Object.keys(VERDICTS);
