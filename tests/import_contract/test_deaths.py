@@ -40,6 +40,8 @@ def history(box: Client, perform: Callable[[Call], Any]) -> object:
     send("users", item("u1", NAME="Eva", EMAIL="u1@example.org"), item("u2", NAME="Eva", EMAIL="u2@example.org"))
     send("groups", item("g1", NAME="Sold", OWNER_ID=owner))
     send("crm_stages", item("s1", ENTITY_ID="DEAL_STAGE", STATUS_ID="NEW", NAME="Fresh"))
+    send("crm_types", item("t1", title="Claims"), item("t2", title="Claims"))
+    send("crm_categories", item("k1", entityTypeId=known("crm_types", "t1"), name="Main"))
     perform(partial(box.upload, "f1", b"twenty bytes of text"))
     perform(partial(box.upload, "f2", b""))
     file = perform(partial(box.call, "import.files.put", key="f1", offset=-1))["id"]
