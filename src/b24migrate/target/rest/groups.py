@@ -99,10 +99,16 @@ def read_groups(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 
 
 def date_projects(box: Box, some: Mapping[str, Known]) -> None:
-    for one in some.values():
-        dates = {name: one.trace[name] for name in DATES if isinstance(one.trace, Mapping) and one.trace.get(name)}
-        if dates:
-            box.call("sonet_group.update", {"GROUP_ID": one.target_id, **dates})
+    wanted = {key: _dates(one) for key, one in some.items()}
+    there = read_groups(box, {key: one for key, one in some.items() if wanted[key]})
+    for key, told in there.items():
+        if any(told[name] != date for name, date in wanted[key].items()):
+            box.call("sonet_group.update", {"GROUP_ID": some[key].target_id, **wanted[key]})
+
+
+def _dates(one: Known) -> dict[str, Json]:
+    kept = one.trace if isinstance(one.trace, Mapping) else {}
+    return {name: kept[name] for name in DATES if kept.get(name)}
 
 
 GROUPS = Writer(

@@ -1,0 +1,120 @@
+"""A company with everything, on its way to a box that has nothing but its own methods."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.pipeline.world import World, small, world
+
+from b24migrate.fidelity import Rule
+from b24migrate.pipeline import fidelity
+from b24migrate.pipeline.runner import Ended
+from b24migrate.wiring import App
+from b24sim import Portal
+
+PLAN = small(
+    companies=12,
+    contacts=14,
+    deals=30,
+    smart_items=12,
+    tasks=16,
+    posts=10,
+    comments_per_post=2,
+    templates=3,
+    messages=60,
+)
+# What the source itself has lost is left out, so that every record arrives.
+MAPPING = {
+    "placeholder_user": "1",
+    "policy": {"crm_deals.categoryId": "drop", "crm_deals.stageId": "drop", "tasks.groupId": "drop"},
+}
+EVERYTHING = (
+    *("users", "groups", "chats", "tasks", "feed", "workflows"),
+    *("crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
+)
+WRITES = ("*.add", "*.create", "crm.item.batchImport", "*.update", "*.set", "*.uploadfile", "*.commit", "*.setOwner")
+
+
+class Announced(NamedTuple):
+    stream: str
+    field: str
+    foretold: int
+    seen: int
+    by_the_record: bool  # else it depends on others
+
+
+def _announced(rule: Rule, count: int, found: Counter[tuple[str, str]]) -> Announced:
+    seen = sum(number for (stream, field), number in found.items() if stream == rule.stream and rule.concerns(field))
+    return Announced(rule.stream, rule.field, count, seen, rule.running is None and not rule.field.endswith("*"))
+
+
+@dataclass
+class Move:
+    """One migration by the box's own methods."""
+
+    world: World
+
+    @contextmanager
+    def app(self) -> Iterator[App]:
+        with self.world.app() as app:
+            app.work.options = replace(app.work.options, verify_all=True)
+            app.runner.consent = lambda _: "a test"
+            yield app
+
+    def run(self) -> Ended:
+        with self.app() as app:
+            return app.runner.run(app.chosen(), tick=self.world.leap())
+
+    def lose(self, every: int, *methods: str) -> None:
+        """Answers to writes get lost after the box has acted."""
+        self.world.strike_box(*({"method": one, "kind": "lost", "every": every} for one in methods or WRITES))
+
+    # ------------------------------------------------------------ looking
+
+    @property
+    def unforeseen(self) -> list[tuple[Any, ...]]:
+        return self.world.sql("SELECT Stream, Fate, SourceId, Field, Expected, Actual FROM Findings")
+
+    @property
+    def spared(self) -> list[tuple[Any, ...]]:
+        return self.world.sql("SELECT Stream, SourceId, Field, Expected, Actual FROM Spared")
+
+    def foreseen(self) -> Counter[tuple[str, str]]:
+        rows = self.world.sql("SELECT Stream, Field FROM Foreseen WHERE SourceId <> '*'")
+        return Counter((stream, field) for stream, field in rows)
+
+    def announced(self) -> list[Announced]:
+        """Every rule about a field, with how many records it concerns and how often it was seen to be true."""
+        found = self.foreseen()
+        with self.app() as app:
+            rules = fidelity.asked(app.work)
+            lines = fidelity.listed(app.work, rules).lines
+            counts = {(line.stream, line.field): line.records or 0 for line in lines}
+            return [_announced(rule, counts[rule.stream, rule.field], found) for rule in rules if rule.field]
+
+    def statuses(self) -> dict[str, Counter[str]]:
+        with self.app() as app:
+            tables = {stream.name: stream.table.name for stream in app.catalog.streams.values()}
+        return {
+            name: Counter(row["Status"] for row in self.world.table(table, "Status")) for name, table in tables.items()
+        }
+
+    def twice(self) -> list[str]:
+        ledger = self.world.box.portal.native
+        return [f"{one.kind} {one.stamp}" for one in ledger.entries.values() if ledger.made(one) > 1]
+
+
+@contextmanager
+def moving(folder: Path, *entities: str, box: Portal | None = None, **plan: Any) -> Iterator[Move]:
+    with world(folder, replace(PLAN, **plan), box=box) as made:
+        made.settings = {
+            "run": {"entities": list(entities or EVERYTHING)},
+            "target": {"kind": "rest"},
+            "mapping": MAPPING,
+        }
+        yield Move(made)

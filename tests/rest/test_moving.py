@@ -1,0 +1,85 @@
+"""A whole migration by the box's own methods: everything arrives once, and differs exactly as was foretold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.rest.everything import Move, moving
+
+
+def assert_as_foretold(move: Move) -> None:
+    assert move.unforeseen == []
+    assert move.spared == []
+    announced = move.announced()
+    assert [one for one in announced if bool(one.foretold) != bool(one.seen)] == []
+    assert [one for one in announced if one.by_the_record and one.foretold != one.seen] == []
+
+
+def test_everything_arrives_once_and_differs_exactly_as_was_foretold(tmp_path: Path) -> None:
+    with moving(tmp_path) as move:
+        assert move.run().exit_code == 0
+        assert {name: set(found) for name, found in move.statuses().items() if set(found) - {"IMPORT_OK"}} == {}
+        assert move.twice() == []
+        assert_as_foretold(move)
+
+
+def test_lost_answers_bring_nothing_twice_and_change_nothing_of_what_was_foretold(tmp_path: Path) -> None:
+    with moving(tmp_path) as move:
+        move.lose(4)
+        assert move.run().exit_code == 0
+        assert move.world.box.portal.stats.faults["lost"] > 50
+        assert move.twice() == []
+        assert_as_foretold(move)
+
+
+def test_what_has_no_field_for_a_stamp_is_looked_up_all_the_same(tmp_path: Path) -> None:
+    writes = ("department.add", "sonet_group.create", "im.message.add", "im.disk.file.commit", "log.*.add")
+    with moving(tmp_path, "users", "groups", "chats", "feed", messages=30) as move:
+        move.lose(3, *writes)
+        assert move.run().exit_code == 0
+        assert move.world.box.portal.stats.faults["lost"] > 10
+        assert move.twice() == []
+        assert move.unforeseen == []
+
+
+def test_a_second_run_writes_nothing(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "groups", "crm_structure", "crm_companies", "feed") as move:
+        assert move.run().exit_code == 0
+        ledger = move.world.box.portal.native
+        before = {name: (one.updates, one.deleted) for name, one in ledger.entries.items()}
+        assert move.run().exit_code == 0
+        assert {name: (one.updates, one.deleted) for name, one in ledger.entries.items()} == before
+
+
+def test_what_changed_on_the_source_is_changed_on_the_box(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals") as move:
+        assert move.run().exit_code == 0
+        changed = next(iter(move.world.records("CrmDeals")))
+        move.world.change("crm_deals", id=changed, fields={"title": "Renamed"})
+        assert move.run().exit_code == 0
+        assert move.twice() == []
+        assert move.unforeseen == []
+        target = int(move.world.records("CrmDeals")[changed]["TargetId"])
+        assert move.world.box.portal.company.crm.items[2].row(target)["title"] == "Renamed"
+
+
+def test_earlier_times_are_raised_to_those_of_what_the_box_has_and_counted(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "crm_structure", "crm_companies") as move:
+        made = move.world.box.portal.company.crm.items[4]
+        with move.app() as app:
+            app.work.target._box.call("crm.item.add", {"entityTypeId": 4, "fields": {"title": "Was there"}})  # type: ignore[attr-defined]
+        assert len(made) == 1
+        assert move.run().exit_code == 0
+        (raised,) = [one for one in move.announced() if one[:2] == ("crm_companies", "createdTime")]
+        assert raised.foretold == raised.seen == 12
+        assert move.unforeseen == []
+
+
+def test_a_department_is_never_left_under_the_name_of_its_stamp(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "groups") as move:
+        move.lose(3, "department.update", "sonet_group.update")
+        assert move.run().exit_code == 0
+        company = move.world.box.portal.company
+        names = [company.departments.row(one)["NAME"] for one in company.departments]
+        names += [company.groups.row(one)["NAME"] for one in company.groups.ids]
+        assert [name for name in names if name.startswith("b24migrate")] == []
