@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -26,6 +27,8 @@ SECRET = "box0secret0box0s"
 HANDS = 4  # calls at a time
 START_S = 10.0
 HTTP = urllib3.PoolManager(retries=False, timeout=20.0)
+# Whoever is killed himself cannot end what he started: the end of his pipe does.
+GUARD = ("sh", "-c", '"$@" </dev/null & read -r nothing; kill -KILL 0', "guard")
 PHP = (
     *("php", "-d", "opcache.enable_cli=1", "-d", "display_errors=stderr", "-d", "log_errors=0"),
     *("-d", "post_max_size=64M", "-d", "memory_limit=512M"),
@@ -72,9 +75,11 @@ class PhpBox(Served):
             "B24_DB": str(self._file),
             "B24_SECRET": SECRET,
         }
-        command = [*PHP, "-S", f"127.0.0.1:{self._port}", str(ROUTER)]
+        command = [*GUARD, *PHP, "-S", f"127.0.0.1:{self._port}", str(ROUTER)]
         with (self._file.parent / "php.log").open("ab") as said:
-            self._process = subprocess.Popen(command, env=environ, stdout=said, stderr=said, start_new_session=True)
+            self._process = subprocess.Popen(
+                command, env=environ, stdin=subprocess.PIPE, stdout=said, stderr=said, start_new_session=True
+            )
         self._wait(self._answers)
 
     def kill(self) -> None:
@@ -82,7 +87,7 @@ class PhpBox(Served):
         if self._process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)  # those at work are children of the one that listens
-            self._process.wait(10)
+            self._process.communicate(timeout=10)
             self._process = None
             self._wait(lambda: not self._listens())  # a child that is only just dying still holds the port
 
@@ -110,6 +115,8 @@ class PhpBox(Served):
 @contextmanager
 def php_box(folder: Path | None = None) -> Iterator[PhpBox]:
     """An empty one. Without a folder it leaves nothing behind."""
+    if shutil.which(PHP[0]) is None:
+        raise RuntimeError("There is no PHP. `make php` installs it.")
     with ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="b24box-")))
         box = PhpBox(place / "box.sqlite", _free_port())
