@@ -47,6 +47,7 @@ class Facts:
     served: tuple[str, ...] = ()
     server: str = ""
     at: str = ""
+    lacks: Mapping[str, str] = field(default_factory=dict)  # of what the target does not take: why, by its wire name
 
     def as_json(self) -> Json:
         return msgspec.to_builtins(self)

@@ -12,7 +12,7 @@ import msgspec
 
 from b24migrate.errors import GateUnmet, Limited, MigrationError, Permanent, Transient
 from b24migrate.pipeline.diagnosis import Check, Diagnosis, Facts
-from b24migrate.ports import ANALYSIS, Answer, Clock, Command, RegisterRow, Source, Store, Target
+from b24migrate.ports import ANALYSIS, Answer, Clock, Command, RegisterRow, Source, Store, Target, TargetInfo
 from b24migrate.records import Json
 from b24migrate.streams import Entity
 
@@ -33,9 +33,11 @@ def examine(
     checks = list(_storage(store, clock))
     asked, facts = _source(source, entities, timezone, clock)
     checks += asked
-    answered, served, server = _target(target, entities, clock)
+    answered, info = _target(target, entities, clock)
     checks += answered
-    learned = replace(facts, owners=tuple(source.owners), served=served, server=server, at=clock.now().isoformat())
+    learned = replace(facts, owners=tuple(source.owners), at=clock.now().isoformat())
+    if info is not None:
+        learned = replace(learned, served=info.entities, server=info.server, lacks=info.lacks)
     return Diagnosis(tuple(checks), learned)
 
 
@@ -230,27 +232,30 @@ def _value(answer: Answer) -> Json:
 # ---------------------------------------------------------------- the target
 
 
-def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[list[Check], tuple[str, ...], str]:
+def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[list[Check], TargetInfo | None]:
     try:
         info = patient(clock, target.info)
     except Permanent as error:
         fix = "Install the import module on the box and grant the webhook the scope `import`."
         message = f"the target does not serve import.*: {error.message}"
-        return [Check("target", False, message, fix, "auth.target", fatal=True, code=error.code)], (), ""
+        return [Check("target", False, message, fix, "auth.target", fatal=True, code=error.code)], None
     except MigrationError as error:
-        return [refused("target", error, "auth.target")], (), ""
+        return [refused("target", error, "auth.target")], None
     if info.contract != CONTRACT:
         message = f"the target speaks version {info.contract} of the import contract, this program version {CONTRACT}"
         fix = "Install the matching version of the import module on the box, or of this program."
-        return [Check("target", False, message, fix, "auth.target", fatal=True)], info.entities, info.server
+        return [Check("target", False, message, fix, "auth.target", fatal=True)], info
     checks = [Check("target", True, f"the target answers: {info.server}")]
-    return [*checks, *(_served(entity, info.entities) for entity in entities)], info.entities, info.server
+    return [*checks, *(_served(entity, info) for entity in entities)], info
 
 
-def _served(entity: Entity, served: Sequence[str]) -> Check:
+def _served(entity: Entity, info: TargetInfo) -> Check:
     gate = f"auth.target.import.{entity.name}"
     name = f"import of {entity.name}"
-    if entity.wire in served or entity.name in served:
+    if entity.wire in info.lacks:
+        fix = f"Mend that on the box, or leave {entity.name} out: [entities.{entity.name}] enabled = false."
+        return Check(name, False, info.lacks[entity.wire], fix, gate, entity.name, fatal=True)
+    if entity.wire in info.entities or entity.name in info.entities:
         return Check(name, True, f"the target imports {entity.name}", "", gate, entity.name)
     fix = f"Update the import module on the box, or leave {entity.name} out: [entities.{entity.name}] enabled = false."
     return Check(name, False, f"the target does not import {entity.name}", fix, gate, entity.name, fatal=True)

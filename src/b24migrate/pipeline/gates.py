@@ -49,6 +49,9 @@ def unmet(
         gate = f"auth.cloud.{entity.name}"
         fix = "Let an administrator create the webhook in source.webhook, then run again."
         return Unmet(gate, f"only an administrator can list all {entity.name}; the webhook's owner is none.", fix)
+    if phase in WRITES and entity.wire in analysis.facts.lacks:
+        fix = f"Mend that on the box, or leave {entity.name} out, then run again."
+        return Unmet(f"auth.target.import.{entity.name}", f"{analysis.facts.lacks[entity.wire]}.", fix)
     if phase in WRITES and entity.wire not in analysis.facts.served:
         gate = f"auth.target.import.{entity.name}"
         served = ", ".join(analysis.facts.served) or "nothing"
