@@ -24,7 +24,7 @@
  *     POST /control/fail_item   {"glob", "code", "retry", "times"}: the next items whose key matches fail so
  *     POST /control/losses      {stream: {field: "reason"}}: what this box cannot keep from now on
  *     POST /control/crash       {"at", "times", "how"}: the process dies at a point: after-intent, after-create,
- *         after-map, after-update, after-seal, after-delete, after-append, before-answer.
+ *         after-map, after-update, before-seal, after-seal, after-delete, after-append, before-answer.
  *         how = "gone" (the default): the call ends there and then with a 502, the server lives on;
  *         how = "kill": SIGKILL of the worker, which php -S does not replace, so start it again afterwards.
  */

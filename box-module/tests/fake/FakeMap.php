@@ -32,6 +32,9 @@ final class FakeMap implements Map
 
     public function put(Entry $entry): void
     {
+        if ($entry->print !== '') {
+            $this->box->accidents->at('before-seal');
+        }
         $this->db->together(function () use ($entry): void {
             $before = $this->db->rows('SELECT * FROM map WHERE key = ?', $entry->key)[0] ?? null;
             $known = $before !== null && $before['id'] !== null;
@@ -65,7 +68,7 @@ final class FakeMap implements Map
 
     public function page(string $stream, string $after, int $limit): array
     {
-        [$id, $key] = $after === '' ? [-1, ''] : explode(':', $after, 2);
+        [$id, $key] = $after === '' ? [-1, ''] : explode(':', $after, 2) + [1 => ''];
         $rows = $this->db->rows(
             'SELECT ' . self::COLUMNS . ' FROM map WHERE stream = ? AND id IS NOT NULL AND (id, key) > (?, ?)'
                 . ' ORDER BY id, key LIMIT ?',

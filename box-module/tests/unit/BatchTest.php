@@ -4,6 +4,10 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
+use B24migrate\Import\Api\Sight;
+use B24migrate\Import\Api\Writing;
+use B24migrate\Import\Contract\Catalog;
+use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Contract\Json;
 
 /** What a batch does that only a look behind the door can tell. */
@@ -81,7 +85,7 @@ final class BatchTest extends DoorCase
 
     public function testWhatWasWrittenIsSealedAndARepeatedCallSealsWhatABrokenOneDidNot(): void
     {
-        [$this->mishap->point, $this->mishap->times] = ['after-seal', 1];
+        [$this->mishap->point, $this->mishap->times] = ['before-seal', 1];
         $this->group();
         $this->assertSame('', $this->box->map()->entries(['g1'])['g1']->print);
         $this->assertSame('unchanged', $this->send('groups', 'g1', ['NAME' => 'Sales', 'OWNER_ID' => '1'])['status']);
@@ -137,6 +141,50 @@ final class BatchTest extends DoorCase
             $this->assertSame($statuses, array_column($answers, 'status'));
             $this->assertSame($dry, array_filter(array_column($answers, 'id')) === []);
         }
+    }
+
+    public function testARehearsalTellsNamesApartThatAreTheSameNumber(): void
+    {
+        $ten = self::item('u1', ['NAME' => 'A', 'EMAIL' => '10']);
+        $alsoTen = self::item('u2', ['NAME' => 'A', 'EMAIL' => '1e1']);
+        $answers = $this->batch('users', [$ten, $alsoTen], true);
+        $this->assertSame(['created', 'created'], array_column($answers, 'status'));
+    }
+
+    public function testWhatALinkedRecordKeepsIsNotJudged(): void
+    {
+        $this->make('departments', 'd1', ['NAME' => 'Company']);
+        $answer = $this->send('departments', 'd1', ['NAME' => null, 'PARENT' => '77', 'SORT' => 7]);
+        $this->assertSame(['updated', '1'], [$answer['status'], $answer['id']]);
+        $this->assertSame(7, $this->box->records('departments')->read(['1'])['1']['SORT']);
+    }
+
+    public function testABugDoesNotTellWhereTheBoxKeepsItsFiles(): void
+    {
+        $bug = new \ErrorException('fopen(/home/bitrix/www/upload/0f3c/a.part): Failed to open stream: No such file');
+        $told = ItemFault::of($bug)->body();
+        $this->assertSame(['INTERNAL', true], [$told['code'], $told['retry']]);
+        $this->assertSame('ErrorException: fopen((path)): Failed to open stream: No such file', $told['message']);
+        $refusal = new ItemFault('VALIDATION', 'NAME', 'NAME: /a/b is no name');
+        $this->assertSame($refusal, ItemFault::of($refusal));
+    }
+
+    public function testWhoSealsLateSpoilsNothingThatCameLater(): void
+    {
+        $stream = Catalog::stream('groups');
+        foreach (['g1', 'g2'] as $key) {
+            $late = new Writing($this->box, new Sight($this->box), 'r0');
+            $late->create($stream, $key, str_repeat('0', 64), ['NAME' => 'Sales', 'OWNER_ID' => '1'], null);
+            $fields = ['NAME' => 'Sold', 'OWNER_ID' => '1'];
+            $this->assertSame('updated', $this->send('groups', $key, $fields)['status']);
+            if ($key === 'g2') {
+                $this->assertSame('deleted', $this->delete('groups', $key)['status']);
+            }
+            $late->seal($stream);
+        }
+        $this->assertSame('unchanged', $this->send('groups', 'g1', $fields)['status']);
+        $this->assertSame('deleted', $this->delete('groups', 'g1')['status']);
+        $this->assertSame([], $this->box->map()->entries(['g1', 'g2']));
     }
 
     public function testANumberKeepsItsSpellingOnTheWayThrough(): void

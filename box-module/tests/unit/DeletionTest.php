@@ -30,9 +30,20 @@ final class DeletionTest extends DoorCase
 
     public function testWhatWasNeverReadBackIsKept(): void
     {
-        [$this->mishap->point, $this->mishap->times] = ['after-seal', 1];
+        [$this->mishap->point, $this->mishap->times] = ['before-seal', 1];
         $this->group();
         $this->assertSame('kept', $this->delete('groups', 'g1')['status']);
+    }
+
+    public function testWhatAnAttemptThatDiedMayHaveLeftIsNotSaidToBeAbsent(): void
+    {
+        [$this->mishap->point, $this->mishap->times] = ['after-create', 1];
+        $anna = ['NAME' => 'Anna', 'EMAIL' => 'anna@example.org'];
+        $this->assertSame('failed', $this->send('users', 'u1', $anna)['status']);
+        $this->assertSame('kept', $this->delete('users', 'u1')['status']);
+        $this->make('users', 'u1', $anna);
+        $this->assertSame('deleted', $this->delete('users', 'u1')['status']);
+        $this->assertCount(1, $this->box->records('users')->all());
     }
 
     public function testARecordThatIsGoneAlreadyIsAbsentAndForgotten(): void
@@ -48,7 +59,7 @@ final class DeletionTest extends DoorCase
         [$this->mishap->point, $this->mishap->times] = ['after-delete', 1];
         $answer = $this->delete('groups', 'g1');
         $this->assertSame('kept', $answer['status']);
-        $this->assertSame('the box did not delete it: broken after-delete', $answer['reason']);
+        $this->assertSame('the box did not delete it: TypeError: broken after-delete', $answer['reason']);
         $this->assertSame('deleted', $this->delete('groups', 'g1')['status']);
     }
 

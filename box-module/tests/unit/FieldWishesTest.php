@@ -29,6 +29,20 @@ final class FieldWishesTest extends DoorCase
         $this->assertCount(2, $this->box->customFields()->of('crm_deals', null)['UF_CRM_1']['options']);
     }
 
+    /** @dataProvider zeros */
+    public function testAZeroIsAListValueLikeAnyOther(array $zero): void
+    {
+        $first = $this->declare([self::channel([$zero])])[0];
+        $this->assertCount(1, (array)$first['options']);
+        $this->assertEquals($first['options'], $this->declare([self::channel([$zero])])[0]['options']);
+        $this->assertCount(1, $this->box->customFields()->of('crm_deals', null)['UF_CRM_1']['options']);
+    }
+
+    public function zeros(): array
+    {
+        return [[['id' => '0', 'value' => '0']], [['id' => '7', 'value' => 'None', 'xml_id' => '0']]];
+    }
+
     public function testACodeOfTheBoxIsWhatTheBoxSays(): void
     {
         $type = $this->make('crm_types', 't', ['title' => 'Contracts']);

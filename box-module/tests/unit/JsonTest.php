@@ -28,6 +28,20 @@ final class JsonTest extends TestCase
         $this->assertEquals($expected, Json::decode('{"a":{},"b":[],"c":{"0":"5"}}'));
     }
 
+    public function testWhatIsNoNumberOfThisMachineIsRefused(): void
+    {
+        $this->expectException(\JsonException::class);
+        Json::decode('{"a":[1e999]}');
+    }
+
+    public function testWhatIsDeepEnoughToComeInGoesOutInsideAnAnswer(): void
+    {
+        $deepest = Json::decode(str_repeat('[', 499) . str_repeat(']', 499));
+        $this->assertNotSame('', Json::encode(['result' => ['items' => [['fields' => ['TEMPLATE' => $deepest]]]]]));
+        $this->expectException(\JsonException::class);
+        Json::decode(str_repeat('[', 500) . str_repeat(']', 500));
+    }
+
     public function testNamesAreSortedEverywhereButListsStayAsTheyAre(): void
     {
         $canonical = Json::canonical(Json::decode('{"b":[{"z":1,"y":2},3],"a":{},"B":null}'));

@@ -48,6 +48,35 @@ final class UploadsTest extends DoorCase
         }
     }
 
+    public function testNamesThatAreTheSameNumberAreDifferentNames(): void
+    {
+        $this->put(0, 12, ['name' => '10']);
+        $this->assertSame(['received' => 0, 'id' => null], $this->put(12, 8, ['name' => '1e1']));
+        $this->assertSame(8, $this->put(0, 8, ['name' => '1e1'])['received']);
+    }
+
+    public function testAFileThatIsAnotherOneByNowTakesThePlaceOfWhatABrokenCallMade(): void
+    {
+        [$this->mishap->point, $this->mishap->times] = ['after-create', 1];
+        try {
+            $this->put(0, 20);
+            $this->fail('it did not break');
+        } catch (\TypeError) {
+            $other = ['size' => 1, 'sha256' => hash('sha256', 'a'), 'content' => 'YQ=='];
+            $answer = $this->put(0, 20, $other);
+        }
+        $this->assertSame(1, $answer['received']);
+        $this->assertSame([hash('sha256', 'a')], array_column($this->box->records('files')->all(), 'sha256'));
+        $this->assertSame($answer, $this->ask('files.put', ['key' => 'f1', 'offset' => -1]));
+    }
+
+    public function testAnEmptyFileBeginsAtItsBeginningToo(): void
+    {
+        $empty = ['size' => 0, 'sha256' => hash('sha256', ''), 'content' => ''];
+        $this->assertSame(['received' => 0, 'id' => null], $this->put(5, 0, $empty));
+        $this->assertNotNull($this->put(0, 0, $empty)['id']);
+    }
+
     public function testAWrongSumIsRefusedAndTheUploadForgotten(): void
     {
         $wrong = ['sha256' => str_repeat('0', 64), 'key' => 'f1', 'name' => 'a', 'size' => 1, 'offset' => 0];

@@ -74,12 +74,10 @@ final class Batch
             return $this->hand->alone($this->stream->lock($key), function () use ($key, $digest, $fields): array {
                 return $this->import($key, $digest, $fields, $this->hand->entries([$key])[$key] ?? null);
             });
-        } catch (ItemFault $fault) {
-            $error = $fault;
-        } catch (\Throwable $bug) {
-            $error = new ItemFault('INTERNAL', null, $bug::class . ': ' . $bug->getMessage(), true);
+        } catch (\Throwable $any) {
+            $error = ItemFault::of($any)->body();
+            return ['key' => $key, 'status' => 'failed', 'id' => null, 'ignored' => [], 'error' => $error];
         }
-        return ['key' => $key, 'status' => 'failed', 'id' => null, 'ignored' => [], 'error' => $error->body()];
     }
 
     private function import(string $key, string $digest, array $fields, ?Entry $entry): array
@@ -98,8 +96,8 @@ final class Batch
         } elseif ($entry->digest === $digest) {
             [$status, $id] = ['unchanged', $this->hand->shown($entry)];
         } else {
-            $this->inspect($known, $kinds, $entry->id, $this->present($entry));
             $own = $entry->adopted ? array_flip($this->stream->keptWhenLinked) : [];
+            $this->inspect(array_diff_key($known, $own), $kinds, $entry->id, $this->present($entry));
             [$status, $id] = ['updated', $this->hand->update($entry, $digest, array_diff_key($kept, $own))];
         }
         $ignored = array_map('strval', array_keys(array_diff_key($fields, $kept)));

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
+use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Contract\Stream;
 use B24migrate\Import\Port\Box;
 use B24migrate\Import\Port\Entry;
@@ -37,7 +38,7 @@ final class Deletion
             $work = fn () => $this->judged($key);
             [$status, $reason] = $this->dry ? $work() : $this->box->guard()->alone($this->stream->lock($key), $work);
         } catch (\Throwable $refusal) {
-            [$status, $reason] = ['kept', 'the box did not delete it: ' . $refusal->getMessage()];
+            [$status, $reason] = ['kept', 'the box did not delete it: ' . ItemFault::of($refusal)->getMessage()];
         }
         return ['key' => $key, 'status' => $status, 'reason' => $reason];
     }
@@ -46,8 +47,11 @@ final class Deletion
     private function judged(string $key): array
     {
         $entry = isset($this->gone[$key]) ? null : $this->box->map()->entries([$key])[$key] ?? null;
-        if ($entry === null || $entry->stream !== $this->stream->name || $entry->id === null) {
+        if ($entry === null || $entry->stream !== $this->stream->name) {
             return ['absent', null];
+        }
+        if ($entry->id === null) {
+            return ['kept', 'an attempt to import it has died, and may have left something: send it again first'];
         }
         $now = $this->records->read([$entry->id])[$entry->id] ?? null;
         // a record that was only linked is not the import's to remove

@@ -56,10 +56,9 @@ final class FieldWishes
         try {
             $work = fn () => $this->declared($wish, $code);
             return ['code' => $code] + $this->box->guard()->alone("fields:{$this->stream->name}:$this->type", $work);
-        } catch (ItemFault $fault) {
+        } catch (\Throwable $any) {
+            $fault = ItemFault::of($any);
             $error = ['code' => $fault->fault, 'message' => $fault->getMessage()];
-        } catch (\Throwable $bug) {
-            $error = ['code' => 'INTERNAL', 'message' => $bug->getMessage()];
         }
         return ['code' => $code, 'target' => null, 'status' => 'failed', 'options' => (object)[], 'error' => $error];
     }
@@ -128,8 +127,9 @@ final class FieldWishes
         $matched = [];
         foreach (['xml_id', 'value'] as $name) {
             foreach ($wanted as $option) {
-                $same = array_filter($free, static fn ($mine) => $mine[$name] === $option->raw($name));
-                if (!isset($matched[$option->text('id')]) && $option->raw($name) && $same !== []) {
+                $wish = $option->raw($name) ?? '';
+                $same = $wish === '' ? [] : array_filter($free, static fn ($mine) => $mine[$name] === $wish);
+                if (!isset($matched[$option->text('id')]) && $same !== []) {
                     $matched[$option->text('id')] = reset($same)['id'];
                     unset($free[key($same)]);
                 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Api;
 
 use B24migrate\Import\Contract\Catalog;
+use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Port\Box;
 
@@ -57,7 +58,7 @@ final class Selftest
             $this->ids[$stream] = $outcome['id'];
             $report['differs'] = $this->differences($stream, array_diff_key($fields, array_flip($outcome['ignored'])));
         } catch (\Throwable $fault) {
-            $report['error'] = $fault::class . ': ' . $fault->getMessage();
+            $report['error'] = ItemFault::of($fault)->getMessage();
         }
         return $report;
     }

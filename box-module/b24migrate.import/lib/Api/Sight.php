@@ -54,7 +54,7 @@ final class Sight implements Lookup
             return null;
         }
         foreach ($this->imagined[$stream] ?? [] as $id => $fields) {
-            if (self::folded(array_intersect_key($fields, $values)) == self::folded($values)) {
+            if (self::folded(array_intersect_key($fields, $values)) === self::folded($values)) {
                 return (string)$id;
             }
         }
@@ -82,6 +82,7 @@ final class Sight implements Lookup
         if (is_string($values['EMAIL'] ?? null)) {
             $values['EMAIL'] = mb_strtolower(trim($values['EMAIL']));
         }
+        ksort($values);
         return $values;
     }
 }

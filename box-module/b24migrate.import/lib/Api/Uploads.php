@@ -45,9 +45,12 @@ final class Uploads
         $chunk = $this->chunk($body);
         return function () use ($announced, $chunk, $offset): array {
             $upload = $this->box->shelf()->upload($this->key);
-            if ($upload === null || array_intersect_key($upload, $announced) != $announced) {
+            if ($upload === null || array_diff_assoc($announced, $upload) !== []) {
                 $this->box->shelf()->begin($this->key, $announced['name'], $announced['size'], $announced['sha256']);
                 $upload = $announced + ['received' => 0];
+            }
+            if ($offset !== $upload['received'] && $upload['received'] === 0) {
+                return ['received' => 0, 'id' => null];
             }
             if ($offset === $upload['received'] && $chunk !== '') {
                 if ($offset + strlen($chunk) > $announced['size']) {
@@ -91,12 +94,24 @@ final class Uploads
     private function finished(string $sha256): string
     {
         $map = $this->box->map();
-        $begun = isset($map->entries([$this->key])[$this->key]);
+        $left = $this->left($sha256);
         $map->put(new Entry($this->key, self::STREAM, null, $sha256));
-        $id = ($begun ? $this->box->shelf()->trace($this->key) : null) ?? $this->box->shelf()->keep($this->key);
+        $id = $left ?? $this->box->shelf()->keep($this->key);
         $map->put(new Entry($this->key, self::STREAM, $id, $sha256));
         $this->box->shelf()->discard($this->key);
         return $id;
+    }
+
+    /** What an attempt that died has made; if the file was another one then, it goes. */
+    private function left(string $sha256): ?string
+    {
+        $intent = $this->box->map()->entries([$this->key])[$this->key] ?? null;
+        $left = $intent === null ? null : $this->box->shelf()->trace($this->key);
+        if ($left === null || $intent->digest === $sha256) {
+            return $left;
+        }
+        $this->box->records(self::STREAM)->delete($left);
+        return null;
     }
 
     /** @return array{name: string, size: int, sha256: string} what a client says about the whole file */

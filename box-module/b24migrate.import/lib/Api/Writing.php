@@ -81,15 +81,19 @@ final class Writing implements Hand
         }
         $records = $this->box->records($stream->name);
         $now = $records->read(array_values(array_map(static fn ($entry) => (string)$entry->id, $open)));
-        $this->box->guard()->together(function () use ($records, $open, $now): void {
-            $map = $this->box->map();
-            foreach ($map->entries(array_map('strval', array_keys($open))) as $key => $entry) {
-                // another call may have been quicker with a later version
-                if ($entry == $open[$key] && isset($now[$entry->id])) {
-                    $map->put($entry->sealed(Fingerprint::of($now[$entry->id], $records)));
-                }
-            }
-        });
+        foreach (array_filter($open, static fn ($entry) => isset($now[$entry->id])) as $entry) {
+            $print = Fingerprint::of($now[$entry->id], $records);
+            $this->alone($stream->lock($entry->key), fn () => $this->sealOne($entry, $print));
+        }
+    }
+
+    private function sealOne(Entry $entry, string $print): void
+    {
+        $still = $this->box->map()->entries([$entry->key])[$entry->key] ?? null;
+        // another call may have been quicker with a later version, or has taken it back
+        if ($still !== null && $still->print === '' && $still->digest === $entry->digest && $still->id === $entry->id) {
+            $this->box->map()->put($still->sealed($print));
+        }
     }
 
     private function createAfterIntent(Records $records, Entry $intent, array $fields, ?string $left): string

@@ -16,6 +16,13 @@ final class ItemFault extends \RuntimeException
         parent::__construct($message);
     }
 
+    /** Whatever else went wrong may go well another time. Where the box keeps its files is nobody's business. */
+    public static function of(\Throwable $any): self
+    {
+        $told = preg_replace('~(?<![\w/])(?:/[^\s/:;,()\'"]+){2,}~', '(path)', $any->getMessage());
+        return $any instanceof self ? $any : new self('INTERNAL', null, $any::class . ": $told", true);
+    }
+
     /** @return array{code: string, field: ?string, message: string, retry: bool} */
     public function body(): array
     {

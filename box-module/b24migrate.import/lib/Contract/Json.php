@@ -11,7 +11,8 @@ namespace B24migrate\Import\Contract;
  */
 final class Json
 {
-    private const DEPTH = 512;
+    /** Less than an answer may have: what came in goes out again inside one. */
+    private const DEPTH = 500;
     private const SPELLING = JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_LINE_TERMINATORS | JSON_UNESCAPED_SLASHES
         | JSON_PRESERVE_ZERO_FRACTION | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR;
 
@@ -46,6 +47,9 @@ final class Json
     {
         if (is_array($value)) {
             return array_map(self::tamed(...), $value);
+        }
+        if (is_float($value) && !is_finite($value)) {
+            throw new \JsonException('a number is too large');
         }
         if (!$value instanceof \stdClass) {
             return $value;

@@ -10,6 +10,9 @@ namespace B24migrate\Import\Rest;
  */
 final class Errors
 {
+    /** What a newer PHP only advises against still works. */
+    private const SERIOUS = E_ALL & ~E_DEPRECATED & ~E_USER_DEPRECATED;
+
     private function __construct()
     {
     }
@@ -20,7 +23,7 @@ final class Errors
         $before = null;
         $before = set_error_handler(
             static function (int $level, string $message, string $file, int $line) use ($home, &$before): bool {
-                if (str_starts_with($file, $home) && (error_reporting() & $level) !== 0) {
+                if (str_starts_with($file, $home) && (error_reporting() & $level & self::SERIOUS) !== 0) {
                     throw new \ErrorException($message, 0, $level, $file, $line);
                 }
                 return $before !== null && (bool)$before($level, $message, $file, $line);

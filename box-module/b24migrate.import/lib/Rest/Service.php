@@ -6,6 +6,7 @@ namespace B24migrate\Import\Rest;
 
 use B24migrate\Import\Api\Door;
 use B24migrate\Import\Contract\CallFault;
+use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Kernel\KernelBox;
 use Bitrix\Rest\AccessException;
 use Bitrix\Rest\RestException;
@@ -46,12 +47,11 @@ final class Service
         $errors = Errors::ofThisModule();
         try {
             $box = new KernelBox();
-            return (new Door($box, $box->entities()))->answer($server->getMethod(), self::body());
+            return (new Door($box, $box->entities()))->answer(strtolower($server->getMethod()), self::body());
         } catch (CallFault $fault) {
             throw self::told($fault);
         } catch (\Throwable $bug) {
-            $fault = new CallFault('INTERNAL_SERVER_ERROR', 500, $bug::class . ': ' . $bug->getMessage());
-            throw self::told($fault, $bug);
+            throw self::told(new CallFault('INTERNAL_SERVER_ERROR', 500, ItemFault::of($bug)->getMessage()), $bug);
         } finally {
             $errors->end();
             while (ob_get_level() > $level) {

@@ -1,0 +1,35 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Unit;
+
+use B24migrate\Import\Rest\Errors;
+use PHPUnit\Framework\TestCase;
+
+final class ErrorsTest extends TestCase
+{
+    /** @dataProvider levels */
+    public function testWhatANewerPhpOnlyAdvisesAgainstStopsNoImport(int $level, bool $stops): void
+    {
+        set_error_handler(static fn (): bool => true);
+        $errors = Errors::ofThisModule();
+        $handler = set_error_handler(null);
+        restore_error_handler();
+        $thrown = false;
+        try {
+            $handler($level, 'said', dirname(__DIR__, 2) . '/b24migrate.import/lib/Api/Door.php', 1);
+        } catch (\ErrorException) {
+            $thrown = true;
+        } finally {
+            $errors->end();
+            restore_error_handler();
+        }
+        $this->assertSame($stops, $thrown);
+    }
+
+    public function levels(): array
+    {
+        return [[E_WARNING, true], [E_NOTICE, true], [E_DEPRECATED, false], [E_USER_DEPRECATED, false]];
+    }
+}
