@@ -1,0 +1,49 @@
+"""Files: each once, in a folder that only the webhook's owner sees, large ones by the way of large ones."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+
+import pytest
+from tests.rest.everything import moving
+
+from b24migrate.errors import Transient
+from b24migrate.target.rest import files
+
+SMALL, LARGE = b"plan", b"x" * (files.AT_ONCE_BYTES + 1)
+
+
+@pytest.mark.parametrize("data", [SMALL, LARGE], ids=["small", "large"])
+def test_a_file_is_uploaded_once_even_when_the_answer_gets_lost(tmp_path: Path, data: bytes) -> None:
+    with moving(tmp_path, "users") as move, move.app() as app:
+        target, drive = app.work.target, move.world.box.portal.company.drive
+
+        def put() -> str | None:
+            digest = hashlib.sha256(data).hexdigest()
+            return target.put_file("source:file:disk:5", "plan.pdf", len(data), digest, io.BytesIO(data))
+
+        move.world.strike_box(
+            {"method": "disk.folder.uploadfile", "kind": "lost", "at": [1]},
+            {"method": "upload", "kind": "lost", "at": [1]},
+        )
+        numbers = []
+        for _ in range(4):
+            try:
+                numbers.append(put())
+            except Transient:
+                continue
+        assert len(set(numbers)) == 1
+        assert len(drive.files) == 1
+        assert drive.files[int(numbers[0] or 0)].file.size == len(data)
+
+
+def test_two_files_of_one_name_keep_it(tmp_path: Path) -> None:
+    with moving(tmp_path, "users") as move, move.app() as app:
+        made = [
+            app.work.target.put_file(f"source:file:disk:{one}", "plan.pdf", 4, "0" * 64, io.BytesIO(SMALL))
+            for one in (1, 2)
+        ]
+        drive = move.world.box.portal.company.drive
+        assert [drive.files[int(one or 0)].file.name for one in made] == ["plan.pdf", "plan.pdf"]
