@@ -21,8 +21,8 @@ final class Arguments
     {
         try {
             $given = trim($body) === '' ? new \stdClass() : Json::decode($body);
-        } catch (\JsonException) {
-            $given = null;
+        } catch (\JsonException $unread) {
+            throw CallFault::malformed("the body must be one JSON object: {$unread->getMessage()}");
         }
         if (!Json::isObject($given)) {
             throw CallFault::malformed('the body must be one JSON object');
