@@ -103,7 +103,8 @@ INFO = {
 
 
 def test_a_box_that_lacks_an_entity(company: Scene) -> None:
-    with answering({"import.info": {"result": INFO}}) as webhook:
+    unknown = {"error": "ERROR_METHOD_NOT_FOUND", "error_description": "Method not found!"}
+    with answering({"import.info": {"result": INFO}, "import.fidelity": unknown}) as webhook:
         company.target = webhook
         is_clear(company.run("doctor"), 3, "does not import groups", "Update the import module")
 
