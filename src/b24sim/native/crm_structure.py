@@ -63,8 +63,9 @@ def category_update(context: Context, params: Params) -> Result:
 def category_delete(context: Context, params: Params) -> Result:
     _administrator(context)
     crm, category = context.portal.company.crm, _known_category(context, params)
-    items = crm.items[category.entity_type_id]
-    if category.default or any(items.row(number).get("categoryId") == category.id for number in items):
+    items = crm.items.get(category.entity_type_id)
+    used = items is not None and any(items.row(number).get("categoryId") == category.id for number in items)
+    if category.default or used:
         raise RestError(0, "Нельзя удалить воронку, в которой есть элементы")
     crm.categories = [other for other in crm.categories if other != category]
     crm.statuses = [row for row in crm.statuses if row["ENTITY_ID"] != dictionary_of(category)[0]]

@@ -21,7 +21,7 @@ operating_seconds = 480
 allow_http = false                # loopback is always allowed
 
 [target]
-kind = "import"                   # the import module on the box
+kind = "import"                   # the import module on the box; "rest": its own methods, which keep less
 webhook = "env:B24_TARGET"        # https://box.example/rest/1/secret/
 portal_url = ""                   # for links in texts; default: where the webhook is
 
