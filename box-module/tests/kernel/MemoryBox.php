@@ -36,7 +36,7 @@ final class MemoryBox implements Box, Guard
 
     public function records(string $stream): Records
     {
-        return new (self::GATEWAYS[$stream])($this);
+        return new (self::GATEWAYS[$stream])($this, $stream);
     }
 
     public function map(): Map

@@ -27,12 +27,14 @@ final class World
     public static array $handlers = [];
     /** @var array<string, string> versions of modules */
     public static array $versions = [];
+    /** @var array<string, object> what the kernel makes once for a call */
+    public static array $services = [];
     public static bool $inTransaction = false;
     private static int $lastId = 100;
 
     public static function reset(): void
     {
-        self::$tables = self::$calls = self::$noise = self::$options = self::$versions = [];
+        self::$tables = self::$calls = self::$noise = self::$options = self::$versions = self::$services = [];
         self::$inTransaction = false;
         $GLOBALS['USER'] = new \CUser();
         $GLOBALS['DB'] = new FakeDatabase();

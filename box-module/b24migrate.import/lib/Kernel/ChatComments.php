@@ -21,14 +21,17 @@ use Bitrix\Tasks\Internals\TaskTable;
  */
 final class ChatComments extends Gateway
 {
+    protected const TABLE = MessageTable::class;
+    /** A chat must be there for all before the next may look for it, and not only when a transaction ends. */
+    protected const ATOMIC = false;
     private const SINCE = '25.700.0';
     private const ENTITY = 'TASKS_TASK';
 
     private readonly Records $messages;
 
-    public function __construct(Box $box)
+    public function __construct(Box $box, string $stream)
     {
-        parent::__construct($box);
+        parent::__construct($box, $stream);
         $this->messages = $box->records('chat_messages');
     }
 
@@ -40,8 +43,7 @@ final class ChatComments extends Gateway
     public static function chatOf(int $task): ?int
     {
         $filter = ['=ENTITY_TYPE' => self::ENTITY, '=ENTITY_ID' => (string)$task];
-        $chat = self::all(ChatTable::class, ['ID'], $filter)[0] ?? null;
-        return $chat ? (int)$chat['ID'] : null;
+        return (int)(self::all(ChatTable::class, ['ID'], $filter)[0]['ID'] ?? 0) ?: null;
     }
 
     /** Whether people have said something there. */
@@ -50,31 +52,25 @@ final class ChatComments extends Gateway
         return self::any(MessageTable::class, ['=CHAT_ID' => (int)self::chatOf($task), '>AUTHOR_ID' => 0]);
     }
 
-    public function has(string $id): bool
-    {
-        return $this->messages->has($id);
-    }
-
     public function read(array $ids): array
     {
         $found = $this->messages->read($ids);
         $chats = array_unique(array_map('intval', array_column($found, 'chat_id')));
         $filter = ['@ID' => $chats, '=ENTITY_TYPE' => self::ENTITY];
         $rows = $chats === [] ? [] : self::all(ChatTable::class, ['ID', 'ENTITY_ID'], $filter);
-        $tasks = array_column($rows, 'ENTITY_ID', 'ID');
-        return array_map(static fn(array $message): array => [
-            'task_id' => isset($tasks[$message['chat_id']]) ? (string)$tasks[$message['chat_id']] : null,
-            'author_id' => $message['author_id'],
-            'date' => $message['date'],
-            'text' => $message['text'],
-            'files' => $message['files'],
-        ], $found);
+        $tasks = array_map('strval', array_column($rows, 'ENTITY_ID', 'ID'));
+        $said = array_flip(['author_id', 'date', 'text', 'files']);
+        return array_map(static fn(array $message): array => array_intersect_key($message, $said)
+            + ['task_id' => $tasks[$message['chat_id']] ?? null], $found);
     }
 
     public function create(string $key, array $fields): string
     {
-        $chat = self::chatOf((int)$fields['task_id']) ?? $this->newChat((int)$fields['task_id']);
-        return $this->messages->create($key, ['chat_id' => (string)$chat] + $fields);
+        $task = (int)$fields['task_id'];
+        $chat = self::chatOf($task)
+            ?? $this->box->guard()->alone("chat:$task", fn() => self::chatOf($task) ?? $this->newChat($task));
+        $message = ['chat_id' => (string)$chat] + $fields;
+        return $this->box->guard()->together(fn() => $this->messages->create($key, $message));
     }
 
     public function update(string $id, array $fields): void
@@ -87,15 +83,13 @@ final class ChatComments extends Gateway
         $this->messages->delete($id);
     }
 
-    public function atomic(): bool
-    {
-        return $this->messages->atomic();
-    }
-
     public function trace(string $key, array $fields): ?string
     {
-        $chat = self::chatOf((int)$fields['task_id']);
-        return $chat === null ? null : $this->messages->trace($key, ['chat_id' => (string)$chat] + $fields);
+        return $this->keyless(self::all(MessageTable::class, ['ID'], [
+            '=CHAT_ID' => (int)self::chatOf((int)$fields['task_id']),
+            '=AUTHOR_ID' => (int)$fields['author_id'],
+            '=DATE_CREATE' => Dates::moment($fields['date']),
+        ]));
     }
 
     private function newChat(int $task): int
@@ -115,7 +109,7 @@ final class ChatComments extends Gateway
             'AUTHOR_ID' => (int)$row['CREATED_BY'],
             'SKIP_ADD_MESSAGE' => 'Y',
         ]);
-        $this->mustSucceed($result);
+        self::mustSucceed($result);
         return (int)$result->getResult()['CHAT_ID'];
     }
 }

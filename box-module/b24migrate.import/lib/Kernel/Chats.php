@@ -16,13 +16,11 @@ use Bitrix\Im\Model\RelationTable;
  */
 final class Chats extends Gateway
 {
-    private const FIELDS = [
-        'name' => ['TITLE', 'text'],
-        'description' => ['DESCRIPTION', 'text'],
-        'owner' => ['AUTHOR_ID', 'id'],
-        'date_create' => ['DATE_CREATE', 'moment'],
-        'entity_type' => ['ENTITY_TYPE', 'text'],
-        'entity_id' => ['ENTITY_ID', 'text'],
+    protected const TABLE = ChatTable::class;
+    protected const FIELDS = [
+        'text' => 'name:TITLE description entity_type entity_id',
+        'id' => 'owner:AUTHOR_ID',
+        'moment' => 'date_create',
     ];
 
     /**
@@ -34,31 +32,6 @@ final class Chats extends Gateway
     /** Of each the box has one for each record that it is about: a second one would confuse it. */
     private const SINGLE = ['GENERAL', 'SONET_GROUP', 'CRM'];
 
-    public function has(string $id): bool
-    {
-        return self::exists(ChatTable::class, $id);
-    }
-
-    public function read(array $ids): array
-    {
-        $ids = array_map('intval', $ids);
-        $people = $this->people($ids);
-        $found = [];
-        foreach (self::all(ChatTable::class, ['*'], ['@ID' => $ids]) as $row) {
-            $here = $people[(int)$row['ID']] ?? [];
-            $managers = array_filter($here, fn(array $one) => Columns::understand('flag', $one['MANAGER']));
-            $found[(string)$row['ID']] = (new Columns(self::FIELDS))->fromKernel($row) + [
-                // The kernel's own word: the source's words come from the same place.
-                'type' => \Bitrix\Im\Chat::getType($row),
-                'users' => array_map('strval', array_column($here, 'USER_ID')),
-                'manager_list' => array_map('strval', array_column($managers, 'USER_ID')),
-                'color' => Color::getColors()[(string)$row['COLOR']] ?? null,
-                'avatar' => Files::origin((int)$row['AVATAR']),
-            ];
-        }
-        return $found;
-    }
-
     public function create(string $key, array $fields): string
     {
         $id = $fields['type'] === 'private' ? $this->dialog($fields) : ($this->bound($fields) ?? $this->group($fields));
@@ -68,8 +41,8 @@ final class Chats extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        self::present(self::one(ChatTable::class, ['ID'], $id));
-        $row = (new Columns(self::FIELDS))->toKernel($fields);
+        $now = self::present(self::one(ChatTable::class, ['ID', 'TYPE', 'ENTITY_TYPE', 'AVATAR'], $id));
+        $row = self::columns()->toKernel($fields);
         // Chats have an owner or the number 0.
         $row = isset($row['AUTHOR_ID']) ? ['AUTHOR_ID' => (int)$row['AUTHOR_ID']] + $row : $row;
         $row = array_filter($row, fn(mixed $value) => $value !== null);
@@ -77,12 +50,13 @@ final class Chats extends Gateway
             // Told as numbers, kept as words; one that the box does not know becomes the one it picks by itself.
             $row['COLOR'] = (string)Color::getCode((string)$fields['color']);
         }
-        if (array_key_exists('avatar', $fields)) {
-            $row['AVATAR'] = $fields['avatar'] === null ? 0 : $this->avatar((int)$id, $fields['avatar']);
+        if (Files::owned('avatar', $fields, 'AVATAR', (int)$now['AVATAR']) !== []) {
+            $copy = fn(string $file) => (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + Files::copy($file), 'im');
+            $row['AVATAR'] = $fields['avatar'] === null ? 0 : $copy($fields['avatar']);
         }
-        $row === [] || $this->mustSucceed(ChatTable::update((int)$id, $row));
+        $row === [] || self::mustSucceed(ChatTable::update((int)$id, $row));
         if (array_intersect_key($fields, ['users' => 1, 'manager_list' => 1, 'owner' => 1]) !== []) {
-            $this->seat((int)$id, $fields);
+            $this->seat($now, $fields);
         }
     }
 
@@ -91,10 +65,8 @@ final class Chats extends Gateway
         foreach ($this->people([(int)$id])[(int)$id] ?? [] as $one) {
             RelationTable::delete((int)$one['ID']);
         }
-        if (method_exists('Bitrix\Im\Model\RecentTable', 'deleteByFilter')) {
-            \Bitrix\Im\Model\RecentTable::deleteByFilter(['=ITEM_CID' => (int)$id]);
-        }
-        $this->mustSucceed(ChatTable::delete((int)$id));
+        self::sweep('Bitrix\Im\Model\RecentTable', ['=ITEM_CID' => (int)$id]);
+        self::mustSucceed(ChatTable::delete((int)$id));
     }
 
     public function needed(string $id, array $gone = []): ?string
@@ -107,43 +79,75 @@ final class Chats extends Gateway
         };
     }
 
+    protected function fetched(array $ids): array
+    {
+        $people = $this->people($ids);
+        $rows = Files::withOrigins(parent::fetched($ids), 'AVATAR');
+        return array_map(fn(array $row) => $row + ['people' => $people[(int)$row['ID']] ?? []], $rows);
+    }
+
+    protected function fields(array $row): array
+    {
+        $managers = array_filter($row['people'], fn(array $one) => Columns::understand('flag', $one['MANAGER']));
+        return parent::fields($row) + [
+            // The kernel's own word: the source's words come from the same place.
+            'type' => \Bitrix\Im\Chat::getType($row),
+            'users' => array_map('strval', array_column($row['people'], 'USER_ID')),
+            'manager_list' => array_map('strval', array_column($managers, 'USER_ID')),
+            'color' => Color::getColors()[(string)$row['COLOR']] ?? null,
+            'avatar' => $row['AVATAR'],
+        ];
+    }
+
     /**
      * Once all messages are there: counters, everything read, and its place among the recent chats of its people.
      * Its tabs of files and links stay as they are; what they need is to be checked on a real box.
      */
-    public function settle(string $id): void
+    public function settle(int $id): void
     {
-        $type = self::one(ChatTable::class, ['TYPE'], $id)['TYPE'] ?? '';
-        $of = ['=CHAT_ID' => (int)$id];
+        $type = self::one(ChatTable::class, ['TYPE'], $id)['TYPE'] ?? null;
+        if ($type === null) {
+            return;
+        }
+        $of = ['=CHAT_ID' => $id];
         $order = ['select' => ['ID', 'DATE_CREATE'], 'filter' => $of, 'order' => ['ID' => 'DESC'], 'limit' => 2];
         $rows = MessageTable::getList($order)->fetchAll();
         $last = array_map('intval', array_column($rows, 'ID')) + [0, 0];
-        // Other kinds of chats find their place by themselves: they would be taken for dialogs.
-        $recent = $last[0] > 0 && in_array($type, ['P', 'C', 'O'], true);
-        $people = $this->people([(int)$id])[(int)$id] ?? [];
-        $this->mustSucceed(ChatTable::update((int)$id, [
+        $people = $this->people([$id])[$id] ?? [];
+        self::mustSucceed(ChatTable::update($id, [
             'MESSAGE_COUNT' => MessageTable::getCount($of),
             'LAST_MESSAGE_ID' => $last[0],
             'PREV_MESSAGE_ID' => $last[1],
             'USER_COUNT' => count($people),
         ]));
-        \CIMDisk::ChangeFolderMembers((int)$id, array_column($people, 'USER_ID'));
+        \CIMDisk::ChangeFolderMembers($id, array_column($people, 'USER_ID'));
         foreach ($people as $one) {
             RelationTable::update((int)$one['ID'], ['LAST_ID' => $last[0], 'LAST_SEND_ID' => $last[0]]);
-            $others = array_values(array_diff(array_column($people, 'USER_ID'), [$one['USER_ID']]));
-            !$recent || \CIMContactList::SetRecent([
-                'ENTITY_ID' => $type === 'P' ? (int)($others[0] ?? $one['USER_ID']) : (int)$id,
-                'MESSAGE_ID' => $last[0],
-                'MESSAGE_DATE' => $rows[0]['DATE_CREATE'],
+        }
+        // Other kinds of chats find their place by themselves: they would be taken for dialogs.
+        if ($rows !== [] && in_array($type, ['P', 'C', 'O'], true)) {
+            $this->showRecent($id, $type, $rows[0], $people);
+        }
+    }
+
+    private function showRecent(int $id, string $type, array $last, array $people): void
+    {
+        $users = array_column($people, 'USER_ID');
+        foreach ($people as $one) {
+            $others = array_values(array_diff($users, [$one['USER_ID']]));
+            \CIMContactList::SetRecent([
+                'ENTITY_ID' => $type === 'P' ? (int)($others[0] ?? $one['USER_ID']) : $id,
+                'MESSAGE_ID' => (int)$last['ID'],
+                'MESSAGE_DATE' => $last['DATE_CREATE'],
                 'CHAT_TYPE' => $type,
                 'USER_ID' => (int)$one['USER_ID'],
-                'CHAT_ID' => (int)$id,
+                'CHAT_ID' => $id,
                 'RELATION_ID' => (int)$one['ID'],
             ]);
         }
     }
 
-    /** Two people have one dialog; of one with himself, to be checked on a real box. @param array<string, mixed> $fields */
+    /** Two people have one dialog; of one with himself, to be checked on a real box. */
     private function dialog(array $fields): int
     {
         $people = array_values(array_unique($fields['users'] ?? []));
@@ -151,24 +155,21 @@ final class Chats extends Gateway
             throw new ItemFault('VALIDATION', 'users', 'users: a private chat has two people');
         }
         $id = (int)\CIMMessage::GetChatId((int)$people[0], (int)($people[1] ?? $people[0]), true);
-        return $id ?: throw $this->refusal('the box does not take this dialog');
+        return $id ?: throw self::refusal('the box does not take this dialog');
     }
 
-    /** What the box has made by itself for the same group or record. @param array<string, mixed> $fields */
+    /** What the box has made by itself for the same group or record. */
     private function bound(array $fields): ?int
     {
-        if (!in_array($fields['entity_type'] ?? '', self::SINGLE, true)) {
+        $type = $fields['entity_type'] ?? '';
+        if (!in_array($type, self::SINGLE, true)) {
             return null;
         }
-        $filter = ['=ENTITY_TYPE' => $fields['entity_type']];
-        if ($fields['entity_type'] !== 'GENERAL') {
-            $filter['=ENTITY_ID'] = (string)($fields['entity_id'] ?? '');
-        }
-        $id = $this->keyless('chats', self::all(ChatTable::class, ['ID'], $filter));
-        return $id === null ? null : (int)$id;
+        $about = $type === 'GENERAL' ? [] : ['=ENTITY_ID' => (string)($fields['entity_id'] ?? '')];
+        $rows = self::all(ChatTable::class, ['ID'], ['=ENTITY_TYPE' => $type] + $about);
+        return (int)$this->keyless($rows) ?: null;
     }
 
-    /** @param array<string, mixed> $fields */
     private function group(array $fields): int
     {
         $id = (new \CIMChat(0))->Add([
@@ -178,38 +179,39 @@ final class Chats extends Gateway
             'USERS' => false,
             'SKIP_ADD_MESSAGE' => 'Y',
         ]);
-        return (int)$id ?: throw $this->refusal('the box does not take this chat');
+        return (int)$id ?: throw self::refusal('the box does not take this chat');
     }
 
     /**
      * Exactly these people, silently. A list that was not sent stays as it is, and so does whoever the box itself
      * has put into a chat that it keeps.
-     *
-     * @param array<string, mixed> $fields
      */
-    private function seat(int $chat, array $fields): void
+    private function seat(array $chat, array $fields): void
     {
-        $row = self::one(ChatTable::class, ['TYPE', 'ENTITY_TYPE'], $chat);
-        $there = array_column($this->people([$chat])[$chat] ?? [], null, 'USER_ID');
+        $there = array_column($this->people([(int)$chat['ID']])[(int)$chat['ID']] ?? [], null, 'USER_ID');
         $managers = array_map('intval', $fields['manager_list'] ?? []);
-        $known = array_map('intval', $fields['users'] ?? ($row['TYPE'] === 'P' ? array_keys($there) : []));
+        $known = array_map('intval', $fields['users'] ?? array_keys($there));
         $wanted = array_unique(array_filter([...$known, ...$managers, (int)($fields['owner'] ?? 0)]));
-        $exactly = isset($fields['users']) && !in_array($row['ENTITY_TYPE'], self::SINGLE, true);
+        $exactly = isset($fields['users']) && !in_array($chat['ENTITY_TYPE'], self::SINGLE, true);
         foreach ($exactly ? array_diff(array_keys($there), $wanted) : [] as $user) {
             RelationTable::delete((int)$there[$user]['ID']);
         }
         foreach ($wanted as $user) {
-            $manager = ['MANAGER' => in_array($user, $managers, true) ? 'Y' : 'N'];
-            $new = ['CHAT_ID' => $chat, 'USER_ID' => $user, 'MESSAGE_TYPE' => $row['TYPE'], 'STATUS' => 2] + $manager;
-            $this->mustSucceed(match (true) {
-                !isset($there[$user]) => RelationTable::add($new),
-                array_key_exists('manager_list', $fields) => RelationTable::update((int)$there[$user]['ID'], $manager),
-                default => new \Bitrix\Main\Result(),
-            });
+            $manages = in_array($user, $managers, true);
+            $flag = ['MANAGER' => $manages ? 'Y' : 'N'];
+            $new = ['CHAT_ID' => (int)$chat['ID'], 'USER_ID' => $user, 'MESSAGE_TYPE' => $chat['TYPE'], 'STATUS' => 2];
+            if (!isset($there[$user])) {
+                self::mustSucceed(RelationTable::add($new + $flag));
+            } elseif (
+                array_key_exists('manager_list', $fields)
+                && Columns::understand('flag', $there[$user]['MANAGER'] ?? 'N') !== $manages
+            ) {
+                self::mustSucceed(RelationTable::update((int)$there[$user]['ID'], $flag));
+            }
         }
     }
 
-    /** @param list<int> $chats @return array<int, list<array<string, mixed>>> relations by chat */
+    /** @return array<int, list<array<string, mixed>>> relations by chat */
     private function people(array $chats): array
     {
         $people = [];
@@ -218,13 +220,5 @@ final class Chats extends Gateway
             $people[(int)$row['CHAT_ID']][] = $row;
         }
         return $people;
-    }
-
-    private function avatar(int $chat, string $file): int
-    {
-        $now = (int)(self::one(ChatTable::class, ['AVATAR'], $chat)['AVATAR'] ?? 0);
-        return Files::origin($now) === $file
-            ? $now
-            : (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + Files::copy($file), 'im');
     }
 }

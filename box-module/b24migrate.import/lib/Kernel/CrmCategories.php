@@ -14,6 +14,8 @@ use Bitrix\Crm\Service\Factory;
  */
 final class CrmCategories extends Gateway
 {
+    protected const ATOMIC = false;
+
     public function find(array $values): ?string
     {
         $type = (int)($values['entityTypeId'] ?? 0);
@@ -64,7 +66,9 @@ final class CrmCategories extends Gateway
     public function delete(string $id): void
     {
         [$type, $own] = CrmNumbers::parts($id);
-        $this->mustSucceed($this->factory($type)->getCategory($own)->delete());
+        $factory = $this->factory($type);
+        self::mustSucceed($factory->getCategory($own)->delete());
+        $factory->clearCategoriesCache();
     }
 
     public function needed(string $id, array $gone = []): ?string
@@ -73,36 +77,28 @@ final class CrmCategories extends Gateway
         return (int)$this->factory($type)?->getItemsCount(['=CATEGORY_ID' => $own]) > 0 ? 'it has items' : null;
     }
 
-    public function atomic(): bool
-    {
-        return false;
-    }
-
     public function trace(string $key, array $fields): ?string
     {
         return $this->find($fields);
     }
 
-    /** @param array<string, mixed> $fields */
     private function save(Factory $factory, object $category, array $fields): void
     {
-        if (isset($fields['name'])) {
-            $category->setName($fields['name']);
-        }
-        if (isset($fields['sort'])) {
-            $category->setSort($fields['sort']);
-        }
-        $this->mustSucceed($category->save());
+        $category->setName($fields['name'] ?? $category->getName());
+        $category->setSort($fields['sort'] ?? $category->getSort());
+        self::mustSucceed($category->save());
         // Which pipeline of deals is the default one cannot be changed; elsewhere there is one at a time.
         if (($fields['isDefault'] ?? false) && !$category->getIsDefault() && $factory->getEntityTypeId() !== 2) {
             $default = $factory->getDefaultCategory();
             if ($default) {
                 $default->setIsDefault(false);
-                $this->mustSucceed($default->save());
+                self::mustSucceed($default->save());
             }
             $category->setIsDefault(true);
-            $this->mustSucceed($category->save());
+            self::mustSucceed($category->save());
         }
+        // A factory remembers what it has read, and would not know the new one for the rest of the call.
+        $factory->clearCategoriesCache();
     }
 
     private function factory(int $type): ?Factory

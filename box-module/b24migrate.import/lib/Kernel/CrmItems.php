@@ -6,15 +6,19 @@ namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\Box;
+use Bitrix\Crm\Item;
 use Bitrix\Crm\Service\Container;
 use Bitrix\Crm\Service\Context;
 use Bitrix\Crm\Service\Factory;
-use Bitrix\Crm\Service\Operation;
 use Bitrix\Crm\Service\Operation\Settings;
 
 /** Companies, contacts, deals and items of smart processes. */
 final class CrmItems extends Gateway
 {
+    /** The kernel's operations write to many tables and caches, and have transactions of their own. */
+    protected const ATOMIC = false;
+    /** The kernel changes these whenever something is hung on an item: an activity, a task. */
+    protected const RESTLESS = ['updatedTime', 'updatedBy'];
     private const TYPES = ['crm_companies' => 4, 'crm_contacts' => 3, 'crm_deals' => 2];
     /** Who says that an ORIGIN_ID is a stamp. */
     private const ORIGINATOR = 'b24migrate';
@@ -26,28 +30,29 @@ final class CrmItems extends Gateway
 
     private readonly CrmValues $values;
 
-    public function __construct(Box $box, private readonly string $stream)
+    public function __construct(Box $box, string $stream)
     {
-        parent::__construct($box);
+        parent::__construct($box, $stream);
         $this->values = new CrmValues($box->customFields(), $stream);
     }
 
     public function has(string $id): bool
     {
         [$type, $own] = $this->parts($id);
-        return (int)Container::getInstance()->getFactory($type)?->getItemsCount(['=ID' => $own]) > 0;
+        return self::count($type, ['=ID' => $own]) > 0;
     }
 
     public function read(array $ids): array
     {
-        $found = [];
+        $numbers = $found = [];
         foreach ($ids as $id) {
             [$type, $own] = $this->parts($id);
-            $item = Container::getInstance()->getFactory($type)?->getItem($own);
-            if ($item) {
-                // A list leaves out what lies in other tables: product rows, observers, multifields.
-                $item->fill();
-                $found[$id] = $this->values->read($item);
+            $numbers[$type][$own] = $id;
+        }
+        foreach ($numbers as $type => $known) {
+            $factory = Container::getInstance()->getFactory($type);
+            foreach ($factory ? self::items($factory, array_keys($known)) : [] as $own => $parts) {
+                $found[$known[$own]] = $this->values->read($factory, $parts);
             }
         }
         return $found;
@@ -63,7 +68,8 @@ final class CrmItems extends Gateway
             $item->set($column, $stamp);
         }
         try {
-            $this->launch(new QuietImport($item, $this->settings(), $factory->getFieldsCollection()));
+            $import = new QuietImport($item, self::settings(), $factory->getFieldsCollection());
+            self::mustSucceed($import->launch());
         } catch (\Throwable $fault) {
             // The kernel may have saved it and stumbled afterwards.
             $item->getId() > 0 && $this->delete($this->number($type, $item->getId()));
@@ -76,10 +82,11 @@ final class CrmItems extends Gateway
     {
         [$type, $own] = $this->parts($id);
         $factory = $this->factory($type);
-        $item = $factory->getItem($own) ?? throw self::gone();
-        $item->fill();
+        $select = ['*', ...self::elsewhere($factory)];
+        $item = $factory->getItems(['select' => $select, 'filter' => ['=ID' => $own]])[0] ?? throw self::gone();
         $this->values->set($item, $factory, $fields);
-        $this->launch(new QuietUpdate($item, $this->settings(), $factory->getFieldsCollection()));
+        $update = new QuietUpdate($item, self::settings(), $factory->getFieldsCollection());
+        self::mustSucceed($update->launch());
     }
 
     /** It may be in the recycle bin afterwards; to be checked on a real box. */
@@ -88,25 +95,17 @@ final class CrmItems extends Gateway
         [$type, $own] = $this->parts($id);
         $factory = $this->factory($type);
         $item = $factory->getItem($own);
-        if ($item) {
-            $this->launch($factory->getDeleteOperation($item)->importSettings($this->settings()));
-        }
+        $item && self::mustSucceed($factory->getDeleteOperation($item)->importSettings(self::settings())->launch());
     }
 
     public function needed(string $id, array $gone = []): ?string
     {
         foreach (self::HOLDERS[$this->stream] ?? [] as [$type, $column, $word]) {
-            if ((int)Container::getInstance()->getFactory($type)?->getItemsCount(["=$column" => (int)$id]) > 0) {
+            if (self::count($type, ["=$column" => (int)$id]) > 0) {
                 return "it has $word";
             }
         }
         return null;
-    }
-
-    /** The kernel's operations write to many tables and caches, and have transactions of their own. */
-    public function atomic(): bool
-    {
-        return false;
     }
 
     public function trace(string $key, array $fields): ?string
@@ -120,10 +119,34 @@ final class CrmItems extends Gateway
         return $item ? $this->number($type, $item->getId()) : null;
     }
 
-    /** The kernel changes these whenever something is hung on an item: an activity, a task. */
-    public function restless(): array
+    /**
+     * Many at once. What lies in other tables is asked for apart: joined together, its rows would multiply.
+     *
+     * @param list<int> $ids
+     * @return array<int, array<string, Item>> by id, and by what the item was filled with
+     */
+    private static function items(Factory $factory, array $ids): array
     {
-        return ['updatedTime', 'updatedBy'];
+        $items = [];
+        foreach (['*', ...self::elsewhere($factory)] as $part) {
+            // Multifields have no column: the kernel reads them for all the items when they are asked for.
+            $select = $part === '*' ? ['*', 'FM'] : ['ID', $part];
+            foreach ($factory->getItems(['select' => $select, 'filter' => ['@ID' => $ids]]) as $item) {
+                $items[$item->getId()][$part] = $item;
+            }
+        }
+        return array_filter($items, static fn(array $parts) => isset($parts['*']));
+    }
+
+    /** @return list<string> */
+    private static function elsewhere(Factory $factory): array
+    {
+        return array_values(array_filter(CrmValues::ELSEWHERE, $factory->isFieldExists(...)));
+    }
+
+    private static function count(int $type, array $filter): int
+    {
+        return (int)Container::getInstance()->getFactory($type)?->getItemsCount($filter);
     }
 
     /** @return array<string, string> */
@@ -134,14 +157,9 @@ final class CrmItems extends Gateway
             : ['ORIGINATOR_ID' => self::ORIGINATOR, 'ORIGIN_ID' => self::stamp($key)];
     }
 
-    private function launch(Operation $operation): void
+    private static function settings(): Settings
     {
-        $this->mustSucceed($operation->launch());
-    }
-
-    private function settings(): Settings
-    {
-        $context = (new Context())->setUserId($this->actor())->setScope(Context::SCOPE_TASK);
+        $context = (new Context())->setUserId(self::actor())->setScope(Context::SCOPE_TASK);
         return (new Settings($context))->disableAllChecks()->disableAutomation()->disableBizProc()
             ->disableSaveToTimeline()->disableSaveToHistory();
     }

@@ -36,24 +36,23 @@ final class CrmNumbers
         return self::parts($number)[1];
     }
 
-    /** Codes of the contract as the box spells them: `DT1030_10300000000005:NEW` is `DT1030_5:NEW` there. */
+    /**
+     * Codes of the contract as the box spells them: `DT1030_10300000000005:NEW` is `DT1030_5:NEW` there. A number that
+     * does not begin with its own type only looks like one of ours.
+     */
     public static function plain(string $text): string
     {
-        return self::replaced($text, static fn(int $type, string $digits): string => (string)self::id($digits));
+        return self::replaced($text, static fn(int $type, string $digits): string
+            => self::parts($digits)[0] === $type ? (string)self::id($digits) : $digits);
     }
 
     /** And back. */
     public static function numbered(string $text): string
     {
-        return self::replaced(
-            $text,
-            static fn(int $type, string $digits): string => (int)$digits < self::ROOM
-                ? self::number($type, (int)$digits)
-                : $digits
-        );
+        return self::replaced($text, static fn(int $type, string $digits): string
+            => (int)$digits < self::ROOM ? self::number($type, (int)$digits) : $digits);
     }
 
-    /** @param \Closure(int, string): string $spell */
     private static function replaced(string $text, \Closure $spell): string
     {
         return (string)preg_replace_callback(self::IN_TEXT, static function (array $found) use ($spell): string {

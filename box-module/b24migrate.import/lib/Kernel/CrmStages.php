@@ -11,6 +11,9 @@ use Bitrix\Crm\StatusTable;
 /** Stages of pipelines, and the other dictionaries of the CRM. */
 final class CrmStages extends Gateway
 {
+    protected const TABLE = StatusTable::class;
+    protected const FIELDS = ['text' => 'ENTITY_ID STATUS_ID NAME SEMANTICS COLOR', 'int' => 'SORT'];
+
     public function find(array $values): ?string
     {
         $values = array_map(static fn(mixed $value) => CrmNumbers::plain((string)$value), $values);
@@ -24,29 +27,13 @@ final class CrmStages extends Gateway
         return null;
     }
 
-    public function read(array $ids): array
-    {
-        $found = [];
-        foreach (self::all(StatusTable::class, ['*'], ['@ID' => array_map('intval', $ids)]) as $row) {
-            $found[(string)$row['ID']] = [
-                'ENTITY_ID' => CrmNumbers::numbered($row['ENTITY_ID']),
-                'STATUS_ID' => CrmNumbers::numbered($row['STATUS_ID']),
-                'NAME' => $row['NAME'],
-                'SORT' => (int)$row['SORT'],
-                'SEMANTICS' => (string)$row['SEMANTICS'] === '' ? null : $row['SEMANTICS'],
-                'COLOR' => (string)$row['COLOR'] === '' ? null : $row['COLOR'],
-            ];
-        }
-        return $found;
-    }
-
     public function create(string $key, array $fields): string
     {
         $dictionary = CrmNumbers::plain($fields['ENTITY_ID']);
         $status = new \CCrmStatus($dictionary);
         $category = preg_match('/_STAGE_(\d+)$/', $dictionary, $found) === 1 ? ['CATEGORY_ID' => (int)$found[1]] : [];
         $code = ['STATUS_ID' => CrmNumbers::plain($fields['STATUS_ID']), 'SYSTEM' => 'N'];
-        return (string)($status->Add($code + $category + $this->row($fields)) ?: throw $this->refused($status));
+        return (string)($status->Add($code + $category + $this->row($fields)) ?: throw self::refused($status));
     }
 
     public function update(string $id, array $fields): void
@@ -55,13 +42,13 @@ final class CrmStages extends Gateway
         $status = new \CCrmStatus($now['ENTITY_ID']);
         // The kernel takes what it is not told for empty.
         if (!$status->Update((int)$id, $this->row($fields + $now)) || $status->GetLastError()) {
-            throw $this->refused($status);
+            throw self::refused($status);
         }
     }
 
     public function delete(string $id): void
     {
-        $this->mustSucceed(StatusTable::delete((int)$id));
+        self::mustSucceed(StatusTable::delete((int)$id));
     }
 
     public function needed(string $id, array $gone = []): ?string
@@ -76,7 +63,12 @@ final class CrmStages extends Gateway
         return (int)$factory?->getItemsCount(['=STAGE_ID' => $row['STATUS_ID']]) > 0 ? 'items are in this stage' : null;
     }
 
-    /** @param array<string, mixed> $fields @return array<string, mixed> */
+    protected function fields(array $row): array
+    {
+        $codes = array_intersect_key($row, ['ENTITY_ID' => 1, 'STATUS_ID' => 1]);
+        return parent::fields(array_map(CrmNumbers::numbered(...), $codes) + $row);
+    }
+
     private function row(array $fields): array
     {
         return [
@@ -87,7 +79,7 @@ final class CrmStages extends Gateway
         ];
     }
 
-    private function refused(\CCrmStatus $status): ItemFault
+    private static function refused(\CCrmStatus $status): ItemFault
     {
         return new ItemFault('VALIDATION', null, self::plain((string)$status->GetLastError()) ?: 'the box refuses it');
     }

@@ -12,6 +12,8 @@ use Bitrix\Crm\Service\Container;
  */
 final class CrmTypes extends Gateway
 {
+    protected const ATOMIC = false;
+
     public function find(array $values): ?string
     {
         $rows = $this->dataClass()::getList(['filter' => ['=TITLE' => $values['title'] ?? null]])->fetchAll();
@@ -54,17 +56,12 @@ final class CrmTypes extends Gateway
 
     public function delete(string $id): void
     {
-        $this->mustSucceed($this->type($id)->delete());
+        self::mustSucceed($this->type($id)->delete());
     }
 
     public function needed(string $id, array $gone = []): ?string
     {
         return (int)Container::getInstance()->getFactory((int)$id)?->getItemsCount() > 0 ? 'it has items' : null;
-    }
-
-    public function atomic(): bool
-    {
-        return false;
     }
 
     public function trace(string $key, array $fields): ?string
@@ -73,21 +70,19 @@ final class CrmTypes extends Gateway
         return $this->find($fields);
     }
 
-    /** @param array<string, mixed> $fields */
     private function save(object $type, array $fields): void
     {
         $entity = $this->dataClass()::getEntity();
         foreach ($fields as $name => $value) {
-            $column = CrmValues::column($name);
+            $column = Columns::column($name);
             if ($name !== 'entityTypeId' && $value !== null && $entity->hasField($column)) {
                 $type->set($column, $value);
             }
         }
-        $this->mustSucceed($type->save());
+        self::mustSucceed($type->save());
     }
 
-    /** @param array<string, mixed> $row @return array<string, mixed> */
-    private function fields(array $row): array
+    protected function fields(array $row): array
     {
         $fields = ['title' => $row['TITLE'], 'entityTypeId' => (string)$row['ENTITY_TYPE_ID']];
         $fields['code'] = (string)($row['CODE'] ?? '') === '' ? null : $row['CODE'];

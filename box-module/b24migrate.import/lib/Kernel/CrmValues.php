@@ -11,20 +11,22 @@ use Bitrix\Crm\Multifield\Assembler;
 use Bitrix\Crm\Multifield\Collection;
 use Bitrix\Crm\Service\Container;
 use Bitrix\Crm\Service\Factory;
-use Bitrix\Main\Type\Date;
 
 /** The fields of a CRM item, as the contract and as the kernel spell them. */
 final class CrmValues
 {
     /** In the order in which they are set: a stage belongs to a pipeline, a price to a currency. */
-    private const KINDS = [
-        'categoryId' => 'category', 'currencyId' => 'code', 'stageId' => 'code',
-        'title' => 'text', 'name' => 'text', 'lastName' => 'text', 'secondName' => 'text', 'comments' => 'text',
-        'sourceId' => 'text', 'assignedById' => 'user', 'createdBy' => 'user', 'updatedBy' => 'user',
-        'movedBy' => 'user', 'companyId' => 'id',
-        'createdTime' => 'moment', 'updatedTime' => 'moment', 'movedTime' => 'moment',
-        'opened' => 'bool', 'closed' => 'bool', 'isManualOpportunity' => 'bool', 'begindate' => 'date',
-        'closedate' => 'date', 'opportunity' => 'number', 'observers' => 'ids',
+    private const FIELDS = [
+        'category' => 'categoryId',
+        'code' => 'currencyId stageId',
+        'text' => 'title name lastName secondName comments sourceId',
+        'user' => 'assignedById createdBy updatedBy movedBy',
+        'id' => 'companyId',
+        'moment' => 'createdTime updatedTime movedTime',
+        'bool' => 'opened closed isManualOpportunity',
+        'date' => 'begindate closedate',
+        'number' => 'opportunity',
+        'ids' => 'observers',
     ];
     /** An item always has them, so there is nothing to clear. */
     private const NEVER_EMPTY = ['category', 'code', 'user', 'moment'];
@@ -33,22 +35,24 @@ final class CrmValues
         'companyIds' => ['COMPANY_BINDINGS', \CCrmOwnerType::Company],
     ];
     private const PRODUCT_ROW = [
-        'productName' => ['PRODUCT_NAME', 'text'], 'price' => ['PRICE', 'number'], 'quantity' => ['QUANTITY', 'number'],
-        'discountRate' => ['DISCOUNT_RATE', 'number'], 'taxRate' => ['TAX_RATE', 'number'],
-        'taxIncluded' => ['TAX_INCLUDED', 'flag'], 'measureCode' => ['MEASURE_CODE', 'text'], 'sort' => ['SORT', 'int'],
+        'text' => 'productName measureCode',
+        'number' => 'price quantity discountRate taxRate',
+        'flag' => 'taxIncluded',
+        'int' => 'sort',
     ];
     private const DISCOUNT_IN_PERCENT = 2;
+    /** What lies in other tables, and is there only when it is asked for. */
+    public const ELSEWHERE = ['CONTACT_BINDINGS', 'COMPANY_BINDINGS', 'PRODUCT_ROWS', 'OBSERVERS'];
 
     public function __construct(private readonly CustomFields $customFields, private readonly string $stream)
     {
     }
 
-    /** @param array<string, mixed> $fields */
     public function set(Item $item, Factory $factory, array $fields): void
     {
-        foreach (array_intersect_key(self::KINDS, $fields) as $name => $kind) {
+        foreach (array_intersect_key((new Columns(self::FIELDS))->kinds, $fields) as $name => [$column, $kind]) {
             if ($fields[$name] !== null || !in_array($kind, self::NEVER_EMPTY, true)) {
-                $this->put($item, self::column($name), self::spell($kind, $fields[$name]));
+                $this->put($item, $column, self::spell($kind, $fields[$name]));
             }
         }
         foreach ($fields as $name => $value) {
@@ -65,38 +69,40 @@ final class CrmValues
             $this->setMultifields($item, $fields['fm'] ?? []);
         }
         if (array_key_exists('productRows', $fields) && $item->hasField('PRODUCT_ROWS')) {
-            // Whether two rows that are quite alike stay two is to be checked on a real box.
-            $item->setProductRowsFromArrays(array_map(self::productRow(...), $fields['productRows'] ?? []));
+            // The kernel takes rows that are quite alike for one; how alike is to be checked on a real box.
+            $rows = array_map(self::productRow(...), $fields['productRows'] ?? []);
+            Gateway::mustSucceed($item->setProductRowsFromArrays($rows));
         }
         foreach ($this->customRow($item, $factory, $fields) as $code => $value) {
             $this->put($item, $code, $value);
         }
     }
 
-    /** @return array<string, mixed> */
-    public function read(Item $item): array
+    /** @param array<string, Item> $parts the item, and the same with each of what lies elsewhere */
+    public function read(Factory $factory, array $parts): array
     {
+        $item = $parts['*'];
         $type = $item->getEntityTypeId();
+        $get = fn(string $column): mixed => ($parts[$column] ?? $item)->get($column);
         $fields = $this->stream === 'crm_spitems' ? ['entityTypeId' => (string)$type] : [];
-        foreach (self::KINDS as $name => $kind) {
-            if ($item->hasField(self::column($name))) {
-                $fields[$name] = self::understand($kind, $item->get(self::column($name)), $type);
+        foreach ((new Columns(self::FIELDS))->kinds as $name => [$column, $kind]) {
+            if ($item->hasField($column)) {
+                $fields[$name] = self::understand($kind, $get($column), $type);
             }
         }
         foreach (self::BINDINGS as $name => [$column, $other]) {
             if ($item->hasField($column)) {
-                $ids = EntityBinding::prepareEntityIDs($other, $item->get($column) ?? []);
-                $fields[$name] = array_map('strval', $ids);
+                $fields[$name] = array_map('strval', EntityBinding::prepareEntityIDs($other, $get($column) ?? []));
             }
         }
         if ($item->hasField('FM')) {
             $fields['fm'] = self::multifields($item);
         }
         if ($item->hasField('PRODUCT_ROWS')) {
-            $rows = $item->getProductRows()?->toArray() ?? [];
+            $rows = $get('PRODUCT_ROWS')?->toArray() ?? [];
             $fields['productRows'] = array_values(array_map(self::productRowRead(...), $rows));
         }
-        return $fields + $this->parents($item) + $this->custom($item);
+        return $fields + self::parents($factory, $item) + $this->custom($item);
     }
 
     /** What this kind of record does not have on this box stays out of it: a company has no stage. */
@@ -107,7 +113,6 @@ final class CrmValues
         }
     }
 
-    /** @param list<array{typeId: string, valueType?: ?string, value: string}> $wanted */
     private function setMultifields(Item $item, array $wanted): void
     {
         $list = [];
@@ -120,7 +125,6 @@ final class CrmValues
         $item->set('FM', $collection);
     }
 
-    /** @return list<array<string, ?string>> */
     private static function multifields(Item $item): array
     {
         return array_map(
@@ -131,11 +135,10 @@ final class CrmValues
         );
     }
 
-    /** @param array<string, mixed> $row @return array<string, mixed> */
     private static function productRow(array $row): array
     {
         $columns = ['DISCOUNT_TYPE_ID' => self::DISCOUNT_IN_PERCENT];
-        foreach (self::PRODUCT_ROW as $name => [$column, $kind]) {
+        foreach ((new Columns(self::PRODUCT_ROW))->kinds as $name => [$column, $kind]) {
             if (isset($row[$name])) {
                 $columns[$column] = self::spell($kind, $row[$name]);
             }
@@ -143,70 +146,57 @@ final class CrmValues
         return $columns;
     }
 
-    /** @param array<string, mixed> $row @return array<string, mixed> */
     private static function productRowRead(array $row): array
     {
         $fields = [];
-        foreach (self::PRODUCT_ROW as $name => [$column, $kind]) {
+        foreach ((new Columns(self::PRODUCT_ROW))->kinds as $name => [$column, $kind]) {
             $fields[$name] = self::understand($kind, $row[$column] ?? null, 0);
         }
         return $fields;
     }
 
-    /** @return array<string, ?string> */
-    private function parents(Item $item): array
+    /** The data of an item would tell them too, but at the price of a query for each. */
+    private static function parents(Factory $factory, Item $item): array
     {
         $fields = [];
-        foreach ($item->getData() as $column => $value) {
-            if (preg_match('/^PARENT_ID_(\d+)$/', (string)$column, $found) === 1) {
-                $known = in_array((int)$found[1], [2, 3, 4], true);
-                $fields["parentId$found[1]"] = (int)$value === 0 ? null
-                    : ($known ? (string)$value : CrmNumbers::number((int)$found[1], (int)$value));
+        foreach ($factory->getFieldsCollection() as $field) {
+            if (preg_match('/^PARENT_ID_(\d+)$/', $field->getName(), $found) === 1) {
+                [$type, $id] = [(int)$found[1], (int)$item->get($field->getName())];
+                $number = in_array($type, [2, 3, 4], true) ? (string)$id : CrmNumbers::number($type, $id);
+                $fields["parentId$type"] = $id === 0 ? null : $number;
             }
         }
         return $fields;
     }
 
-    /** @param array<string, mixed> $fields @return array<string, mixed> */
+    /** The ORM of items takes objects where legacy classes take strings of the site. */
     private function customRow(Item $item, Factory $factory, array $fields): array
     {
-        $type = (string)$item->getEntityTypeId();
-        $row = (new CustomValues($this->customFields))->toKernel($this->stream, $type, $fields);
-        foreach (array_intersect_key($this->customFields->of($this->stream, $type), $row) as $code => $field) {
-            $spell = match ($field['type']) {
-                'file' => fn(mixed $copy): int => self::saved($factory, $code, $copy),
-                // The ORM of items takes objects where legacy classes take strings of the site.
-                'date' => fn(mixed $text): ?Date => Dates::date(Dates::day($text)),
-                'datetime' => fn(mixed $text): ?Date => Dates::moment(Dates::utc($text)),
-                'crm' => fn(mixed $code): mixed => ctype_digit((string)$code) ? CrmNumbers::id((string)$code)
-                    : CrmNumbers::plain((string)$code),
-                default => null,
-            };
-            if ($spell !== null) {
-                $one = $row[$code];
-                $row[$code] = $field['multiple'] ? array_map($spell, $one) : ($one ? $spell($one) : '');
-            }
-        }
-        return $row;
+        $known = $this->customFields->of($this->stream, (string)$item->getEntityTypeId());
+        return (new CustomValues($known))->toKernel($fields, [], [
+            'date' => static fn(string $day) => Dates::date($day),
+            'datetime' => static fn(string $utc) => Dates::moment($utc),
+            'crm' => static fn(string $code) => ctype_digit($code) ? CrmNumbers::id($code) : CrmNumbers::plain($code),
+            // A file that is there already is not copied again.
+            'file' => static fn(string $file, string $code): int
+                => array_search($file, Files::origins((array)$item->get($code)), true)
+                    ?: self::saved($factory, $code, Files::copy($file)),
+        ]);
     }
 
-    /** @return array<string, mixed> */
     private function custom(Item $item): array
     {
-        $type = (string)$item->getEntityTypeId();
+        $known = $this->customFields->of($this->stream, (string)$item->getEntityTypeId());
         $row = [];
-        foreach ($this->customFields->of($this->stream, $type) as $code => $field) {
-            if ($item->hasField($code)) {
-                $value = $item->get($code);
-                $row[$code] = $field['type'] === 'crm' && $value
-                    ? array_map(static fn(mixed $one): string => CrmNumbers::numbered((string)$one), (array)$value)
-                    : $value;
+        foreach (array_filter($known, $item->hasField(...), ARRAY_FILTER_USE_KEY) as $code => $field) {
+            $row[$code] = $item->get($code);
+            if ($field['type'] === 'crm') {
+                $row[$code] = array_map(CrmNumbers::numbered(...), array_map('strval', (array)($row[$code] ?: [])));
             }
         }
-        return (new CustomValues($this->customFields))->fromKernel($this->stream, $type, $row);
+        return (new CustomValues($known))->fromKernel($row);
     }
 
-    /** @param array<string, mixed> $copy */
     private static function saved(Factory $factory, string $code, array $copy): int
     {
         $id = (int)\CFile::SaveFile($copy + ['MODULE_ID' => 'crm'], 'crm');
@@ -245,11 +235,5 @@ final class CrmValues
     private static function number(float $value): int|float
     {
         return floor($value) === $value && abs($value) < 1e15 ? (int)$value : $value;
-    }
-
-    /** isManualOpportunity -> IS_MANUAL_OPPORTUNITY */
-    public static function column(string $name): string
-    {
-        return strtoupper((string)preg_replace('/(?<=[a-z])(?=[A-Z])/', '_', $name));
     }
 }

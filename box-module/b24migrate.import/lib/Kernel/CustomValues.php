@@ -4,48 +4,50 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use B24migrate\Import\Port\CustomFields;
-
-/** Values of UF_* as legacy classes take and give them. */
+/** Values of UF_*: strings of the site, as legacy classes take them, unless somebody wants something else. */
 final class CustomValues
 {
-    public function __construct(private readonly CustomFields $fields)
+    /** @param array<string, array{type: string, multiple: bool}> $fields those that the box has, by code */
+    public function __construct(private readonly array $fields)
     {
     }
 
     /**
-     * @param array<string, mixed> $fields of the contract
+     * @param array<string, mixed> $sent fields of the contract; those that are not custom are passed over
      * @param array<string, mixed> $now what the record has, by code: a file that is to go must be named
-     * @return array<string, mixed> those that are custom
+     * @param array<string, callable(mixed, string): mixed> $spell how another kernel class wants a type, with the code
+     * @return array<string, mixed>
      */
-    public function toKernel(string $stream, ?string $type, array $fields, array $now = []): array
+    public function toKernel(array $sent, array $now = [], array $spell = []): array
     {
         $row = [];
-        foreach (array_intersect_key($this->fields->of($stream, $type), $fields) as $code => $field) {
-            $values = is_array($fields[$code]) ? $fields[$code] : array_filter([$fields[$code]], fn($v) => $v !== null);
-            $spelled = array_map(fn(mixed $value) => self::spell($field['type'], $value), array_values($values));
-            if ($field['type'] === 'file') {
+        foreach (array_intersect_key($this->fields, $sent) as $code => ['type' => $type, 'multiple' => $multiple]) {
+            $values = is_array($sent[$code]) ? $sent[$code] : array_filter([$sent[$code]], fn($one) => $one !== null);
+            $way = $spell[$type] ?? fn(mixed $value) => self::spell($type, $value);
+            $spelled = array_map(fn(mixed $value) => $way($value, $code), array_values($values));
+            if ($type === 'file' && !isset($spell['file'])) {
                 // How old files are told to go is to be checked on a real box.
                 $gone = array_values(array_filter((array)($now[$code] ?? [])));
                 $spelled = [...$spelled, ...array_map(fn($old) => ['del' => 'Y', 'old_id' => $old], $gone)];
+                // One file takes the place of another: the new one names the old one.
+                $spelled = $multiple || $spelled === [] ? $spelled : [array_merge(...array_reverse($spelled))];
             }
-            $row[$code] = $field['multiple'] ? $spelled : self::alone($field['type'], $spelled);
+            $row[$code] = $multiple ? $spelled : $spelled[0] ?? '';
         }
         return $row;
     }
 
-    /**
-     * @param array<string, mixed> $row
-     * @return array<string, mixed>
-     */
-    public function fromKernel(string $stream, ?string $type, array $row): array
+    /** @return array<string, mixed> the custom ones among the columns of a row */
+    public function fromKernel(array $row): array
     {
         $fields = [];
-        foreach (array_intersect_key($this->fields->of($stream, $type), $row) as $code => $field) {
+        foreach (array_intersect_key($this->fields, $row) as $code => ['type' => $type, 'multiple' => $multiple]) {
             $raw = is_array($row[$code]) ? $row[$code] : [$row[$code]];
             $there = array_filter($raw, fn($value) => $value !== null && $value !== '' && $value !== false);
-            $values = array_map(fn(mixed $value) => self::understand($field['type'], $value), array_values($there));
-            $fields[$code] = $field['multiple'] ? $values : ($values[0] ?? null);
+            $values = $type === 'file'
+                ? array_values(Files::origins($there))
+                : array_map(fn(mixed $value) => self::understand($type, $value), array_values($there));
+            $fields[$code] = $multiple ? $values : ($values[0] ?? null);
         }
         return $fields;
     }
@@ -67,15 +69,8 @@ final class CustomValues
             'boolean' => (bool)(int)$value,
             'date' => Dates::day($value),
             'datetime' => Dates::utc($value),
-            'file' => Files::origin((int)$value),
             'integer', 'double' => $value + 0,
             default => (string)$value,
         };
-    }
-
-    /** One file takes the place of another: the new one names the old one. @param list<mixed> $spelled */
-    private static function alone(string $type, array $spelled): mixed
-    {
-        return $type === 'file' && $spelled !== [] ? array_merge(...array_reverse($spelled)) : $spelled[0] ?? '';
     }
 }

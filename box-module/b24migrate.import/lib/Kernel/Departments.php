@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Main\Config\Option;
 
 /**
@@ -12,65 +13,36 @@ use Bitrix\Main\Config\Option;
  */
 final class Departments extends Gateway
 {
-    private const FIELDS = [
-        'NAME' => ['NAME', 'text'],
-        'PARENT' => ['IBLOCK_SECTION_ID', 'id'],
-        'SORT' => ['SORT', 'int'],
-        'UF_HEAD' => ['UF_HEAD', 'id'],
-    ];
-
-    public static function block(): int
-    {
-        return (int)Option::get('intranet', 'iblock_structure', 0);
-    }
+    protected const ATOMIC = false;
+    protected const FIELDS = ['text' => 'NAME', 'id' => 'PARENT:IBLOCK_SECTION_ID UF_HEAD', 'int' => 'SORT'];
 
     /** The first section without a parent. */
     public static function root(): string
     {
-        $filter = ['IBLOCK_ID' => self::block(), 'SECTION_ID' => false, 'CHECK_PERMISSIONS' => 'N'];
-        $rows = self::rows(\CIBlockSection::GetList(['LEFT_MARGIN' => 'ASC'], $filter, false, ['ID']));
-        return (string)($rows[0]['ID'] ?? '');
-    }
-
-    public function read(array $ids): array
-    {
-        $found = [];
-        foreach ($this->sections(['ID' => array_map('intval', $ids)]) as $row) {
-            $found[(string)$row['ID']] = (new Columns(self::FIELDS))->fromKernel($row);
-        }
-        return $found;
+        return (string)(self::sections(['SECTION_ID' => false], ['LEFT_MARGIN' => 'ASC'])[0]['ID'] ?? '');
     }
 
     public function create(string $key, array $fields): string
     {
         $section = new \CIBlockSection();
-        $row = ['IBLOCK_ID' => self::block(), 'XML_ID' => self::stamp($key), 'ACTIVE' => 'Y'];
-        $id = $section->Add($row + $this->row($fields));
-        if (!$id) {
-            throw $this->refusal(self::plain((string)$section->LAST_ERROR) ?: 'the box does not take this department');
-        }
-        return (string)$id;
+        $id = $section->Add(['XML_ID' => self::stamp($key), 'ACTIVE' => 'Y'] + self::row($fields));
+        return (string)($id ?: throw self::refused($section));
     }
 
     public function update(string $id, array $fields): void
     {
         $section = new \CIBlockSection();
-        // UF fields of a section are only written when its block is told.
-        if (!$section->Update((int)$id, ['IBLOCK_ID' => self::block()] + $this->row($fields))) {
-            throw $this->refusal(self::plain((string)$section->LAST_ERROR) ?: 'the box does not take this department');
-        }
+        $section->Update((int)$id, self::row($fields)) ?: throw self::refused($section);
     }
 
     public function delete(string $id): void
     {
-        if (!\CIBlockSection::Delete((int)$id, false)) {
-            throw $this->refusal('the box does not let this department go');
-        }
+        \CIBlockSection::Delete((int)$id, false) ?: throw self::refusal('the box does not let this department go');
     }
 
     public function needed(string $id, array $gone = []): ?string
     {
-        $children = array_column($this->sections(['SECTION_ID' => (int)$id]), 'ID');
+        $children = array_column(self::sections(['SECTION_ID' => (int)$id]), 'ID');
         if (array_diff(array_map('strval', $children), $gone) !== []) {
             return 'it has departments below it';
         }
@@ -79,32 +51,38 @@ final class Departments extends Gateway
         return $people->Fetch() ? 'people work in it' : null;
     }
 
-    public function atomic(): bool
-    {
-        return false;
-    }
-
     public function trace(string $key, array $fields): ?string
     {
-        $found = $this->sections(['=XML_ID' => self::stamp($key)]);
+        $found = self::sections(['=XML_ID' => self::stamp($key)]);
         return $found === [] ? null : (string)$found[0]['ID'];
     }
 
-    /** A section always has a place in the order. @param array<string, mixed> $fields @return array<string, mixed> */
-    private function row(array $fields): array
+    protected function fetched(array $ids): array
     {
-        $row = (new Columns(self::FIELDS))->toKernel($fields);
+        return self::sections(['ID' => $ids]);
+    }
+
+    /** UF fields of a section are only written when its block is told; a section always has a place in the order. */
+    private static function row(array $fields): array
+    {
+        $row = ['IBLOCK_ID' => self::block()] + self::columns()->toKernel($fields);
         return ($row['SORT'] ?? 0) === false ? array_diff_key($row, ['SORT' => 1]) : $row;
     }
 
-    /** @param array<string, mixed> $filter @return list<array<string, mixed>> */
-    private function sections(array $filter): array
+    private static function sections(array $filter, array $order = ['ID' => 'ASC']): array
     {
-        return self::rows(\CIBlockSection::GetList(
-            ['ID' => 'ASC'],
-            $filter + ['IBLOCK_ID' => self::block(), 'CHECK_PERMISSIONS' => 'N'],
-            false,
-            ['ID', 'NAME', 'IBLOCK_SECTION_ID', 'SORT', 'XML_ID', 'UF_HEAD']
-        ));
+        $filter += ['IBLOCK_ID' => self::block(), 'CHECK_PERMISSIONS' => 'N'];
+        $select = ['ID', 'NAME', 'IBLOCK_SECTION_ID', 'SORT', 'XML_ID', 'UF_HEAD'];
+        return self::rows(\CIBlockSection::GetList($order, $filter, false, $select));
+    }
+
+    private static function block(): int
+    {
+        return (int)Option::get('intranet', 'iblock_structure', 0);
+    }
+
+    private static function refused(\CIBlockSection $section): ItemFault
+    {
+        return self::refusal(self::plain((string)$section->LAST_ERROR) ?: 'the box does not take this department');
     }
 }

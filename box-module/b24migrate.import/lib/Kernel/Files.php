@@ -9,6 +9,7 @@ use Bitrix\Disk\File;
 use Bitrix\Disk\Folder;
 use Bitrix\Disk\Internals\AttachedObjectTable;
 use Bitrix\Disk\Internals\ObjectTable;
+use Bitrix\Main\FileTable;
 
 /**
  * Complete files: objects of the disk in a storage of their own, which nobody but administrators may open. What they
@@ -16,25 +17,28 @@ use Bitrix\Disk\Internals\ObjectTable;
  */
 final class Files extends Gateway
 {
+    protected const TABLE = ObjectTable::class;
+    protected const FIELDS = ['text' => 'name', 'int' => 'size'];
     private const STORAGE = 'b24migrate_import';
     private const ORIGIN = 'b24m_file_';
 
-    /** How tasks, posts and comments take a file. */
-    public static function attachment(string $id): string
+    /** How tasks, posts and comments take files. */
+    public static function attachments(?array $ids): array
     {
-        return 'n' . $id;
+        return array_map(fn(string $id) => "n$id", $ids ?? []);
     }
 
-    /** @param list<mixed> $attached ids of attachments @return list<string> files behind them, in order */
+    /**
+     * @param array<int, list<mixed>> $attached ids of attachments by record
+     * @return array<int, list<string>> the files behind them, in order
+     */
     public static function attachedTo(array $attached): array
     {
-        $ids = array_values(array_filter(array_map('intval', $attached)));
-        if ($ids === []) {
-            return [];
-        }
-        $rows = self::all(AttachedObjectTable::class, ['ID', 'OBJECT_ID'], ['@ID' => $ids]);
+        $ids = array_map('intval', array_filter(array_merge([], ...array_values($attached))));
+        $rows = $ids === [] ? [] : self::all(AttachedObjectTable::class, ['ID', 'OBJECT_ID'], ['@ID' => $ids]);
         $objects = array_column($rows, 'OBJECT_ID', 'ID');
-        return array_values(array_map('strval', array_filter(array_map(fn(int $id) => $objects[$id] ?? null, $ids))));
+        $file = fn(mixed $id) => isset($objects[(int)$id]) ? (string)$objects[(int)$id] : null;
+        return array_map(fn(array $of) => array_values(array_filter(array_map($file, $of))), $attached);
     }
 
     /**
@@ -49,14 +53,40 @@ final class Files extends Gateway
         return ['name' => (string)$file?->getName(), 'external_id' => self::ORIGIN . $id] + $copy;
     }
 
+    /** What is written into such a column; nothing when the field was not sent or is there already. */
+    public static function owned(string $field, array $fields, string $column, int $now): array
+    {
+        if (!array_key_exists($field, $fields) || self::origin($now) === ($fields[$field] ?? false)) {
+            return [];
+        }
+        $file = $fields[$field] === null ? ['del' => 'Y'] : self::copy($fields[$field]);
+        return [$column => $file + ['old_file' => $now]];
+    }
+
     /** The file that such a copy was made of. */
     public static function origin(int $blob): ?string
     {
-        $row = $blob > 0 ? \CFile::GetFileArray($blob) : false;
-        $stamp = (string)($row['EXTERNAL_ID'] ?? '');
-        return str_starts_with($stamp, self::ORIGIN) ? substr($stamp, strlen(self::ORIGIN)) : null;
+        return self::origins([$blob])[$blob] ?? null;
     }
 
+    /** @return array<int, string> of many at once, by copy, in the order they are asked for */
+    public static function origins(array $blobs): array
+    {
+        $ids = array_values(array_unique(array_filter(array_map('intval', $blobs))));
+        $rows = $ids === [] ? [] : self::all(FileTable::class, ['ID', 'EXTERNAL_ID'], ['@ID' => $ids]);
+        $stamps = preg_grep('/^' . self::ORIGIN . '/', array_column($rows, 'EXTERNAL_ID', 'ID'));
+        $files = array_map(fn(string $stamp) => substr($stamp, strlen(self::ORIGIN)), $stamps);
+        return array_replace(array_intersect_key(array_flip($ids), $files), $files);
+    }
+
+    /** Rows whose column tells the file instead of its copy. */
+    public static function withOrigins(array $rows, string $column): array
+    {
+        $origins = self::origins(array_column($rows, $column));
+        return array_map(fn(array $row) => [$column => $origins[(int)($row[$column] ?? 0)] ?? null] + $row, $rows);
+    }
+
+    /** That a file keeps the code it is given is to be checked on a real box. */
     public static function stamped(string $key): ?string
     {
         $filter = ['=CODE' => self::stamp($key), '=STORAGE_ID' => self::root()->getStorageId()];
@@ -67,52 +97,37 @@ final class Files extends Gateway
     /** Makes a file of what lies at a path. */
     public static function put(string $key, string $path, string $name): string
     {
-        $author = self::actor();
-        $data = ['NAME' => $name, 'CREATED_BY' => $author, 'CODE' => self::stamp($key)];
+        $data = ['NAME' => $name, 'CREATED_BY' => self::actor(), 'CODE' => self::stamp($key)];
         // An empty file is taken as empty content only, as the disk's own blank files are.
         $content = filesize($path) === 0 ? ['content' => ''] : (\CFile::MakeFileArray($path) ?: []);
-        $content = ['name' => $name] + $content;
-        $file = self::folder(self::stamp($key), $author)->uploadFile($content, $data, [], true);
-        if ($file === null) {
-            throw new \RuntimeException("the disk does not take the file $name");
-        }
-        return (string)$file->getId();
+        $file = self::folder(self::stamp($key))->uploadFile(['name' => $name] + $content, $data, [], true);
+        return (string)($file?->getId() ?? throw new \RuntimeException("the disk does not take the file $name"));
     }
 
     private static function root(): Folder
     {
         $driver = Driver::getInstance();
+        $find = fn() => $driver->getStorageByCommonId(self::STORAGE);
+        $row = ['NAME' => 'Migration', 'ENTITY_ID' => self::STORAGE, 'SITE_ID' => \CSite::GetDefSite()];
         // Without rights of anybody: only administrators look into it, and whoever sees what a file is attached to.
         // To be checked on a real box.
-        $storage = $driver->getStorageByCommonId(self::STORAGE) ?? $driver->addCommonStorage(
-            ['NAME' => 'Migration', 'ENTITY_ID' => self::STORAGE, 'SITE_ID' => \CSite::GetDefSite()],
-            []
-        );
-        return $storage->getRootObject();
+        $make = fn() => $find() ?? $driver->addCommonStorage($row, []);
+        return ($find() ?? (new KernelGuard())->alone('storage', $make))->getRootObject();
     }
 
     /** One for each file: in a common one the disk would call the second photo.jpg "photo (1).jpg". */
-    private static function folder(string $name, int $author): Folder
+    private static function folder(string $name): Folder
     {
         $root = self::root();
         return Folder::load(['=NAME' => $name, '=PARENT_ID' => $root->getId()])
-            ?? $root->addSubFolder(['NAME' => $name, 'CREATED_BY' => $author])
+            ?? $root->addSubFolder(['NAME' => $name, 'CREATED_BY' => self::actor()])
             ?? throw new \RuntimeException('the disk does not take a folder');
     }
 
-    public function has(string $id): bool
+    protected function fetched(array $ids): array
     {
-        return self::exists(ObjectTable::class, $id);
-    }
-
-    public function read(array $ids): array
-    {
-        $found = [];
-        $filter = ['@ID' => array_map('intval', $ids), '=TYPE' => ObjectTable::TYPE_FILE];
-        foreach (self::all(ObjectTable::class, ['ID', 'NAME', 'SIZE'], $filter) as $row) {
-            $found[(string)$row['ID']] = ['name' => $row['NAME'], 'size' => (int)$row['SIZE']];
-        }
-        return $found;
+        $filter = ['@ID' => $ids, '=TYPE' => ObjectTable::TYPE_FILE];
+        return self::all(ObjectTable::class, ['ID', 'NAME', 'SIZE'], $filter);
     }
 
     public function create(string $key, array $fields): string

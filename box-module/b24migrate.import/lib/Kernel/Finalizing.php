@@ -17,7 +17,8 @@ use Bitrix\Main\Loader;
  */
 final class Finalizing
 {
-    private const STRETCH = 50;
+    /** Each chat costs several writes for each of its people. */
+    private const STRETCH = 10;
     private const STREAMS = ['chats', 'task_comments'];
 
     public function __construct(private readonly Box $box)
@@ -37,24 +38,22 @@ final class Finalizing
         }
         [$entries, $next] = $this->box->map()->page($stream, $place, self::STRETCH);
         $chats = $this->chats($stream, $entries);
-        foreach ($chats as $chat) {
-            (new Chats($this->box))->settle($chat);
-        }
+        array_map((new Chats($this->box, 'chats'))->settle(...), $chats);
         $following = self::STREAMS[$at + 1] ?? null;
         return ['done' => count($chats), 'cursor' => $next === null ? $following : "$stream|$next"];
     }
 
-    /** @param list<Entry> $entries @return list<string> */
+    /** @param list<Entry> $entries @return list<int> */
     private function chats(string $stream, array $entries): array
     {
         $ids = array_map(static fn(Entry $entry): int => (int)$entry->id, $entries);
         if ($stream === 'chats') {
-            return array_map('strval', $ids);
+            return $ids;
         }
         if ($ids === [] || !ChatComments::areUsed()) {
             return [];
         }
         $rows = MessageTable::getList(['select' => ['CHAT_ID'], 'filter' => ['@ID' => $ids]])->fetchAll();
-        return array_values(array_unique(array_map('strval', array_column($rows, 'CHAT_ID'))));
+        return array_values(array_unique(array_map('intval', array_column($rows, 'CHAT_ID'))));
     }
 }

@@ -13,15 +13,14 @@ use Bitrix\Tasks\Internals\TaskTable;
 /** Comments on tasks where they are posts in a forum: tasks before 25.700. */
 final class ForumComments extends Gateway
 {
-    private const FIELDS = [
-        'author_id' => ['AUTHOR_ID', 'int'],
-        'date' => ['POST_DATE', 'moment'],
-        'text' => ['POST_MESSAGE', 'text'],
-    ];
+    protected const TABLE = MessageTable::class;
+    /** The first comment makes a topic, and every one of them counts in several tables. */
+    protected const ATOMIC = false;
+    protected const FIELDS = ['author' => 'author_id', 'moment' => 'date:POST_DATE', 'text' => 'text:POST_MESSAGE'];
     private const FILES = 'UF_FORUM_MESSAGE_DOC';
     private const ENTITY = 'FORUM_MESSAGE';
 
-    /** Whether people have said something there: the first post of a topic and those with a service are the kernel's. */
+    /** Whether people have spoken there: the first post of a topic and those with a service are the kernel's. */
     public static function areOn(int $task): bool
     {
         $topic = self::topic($task);
@@ -30,78 +29,35 @@ final class ForumComments extends Gateway
         return $topic > 0 && array_filter($rows, $said) !== [];
     }
 
-    public function has(string $id): bool
-    {
-        return self::exists(MessageTable::class, $id);
-    }
-
-    public function read(array $ids): array
-    {
-        $columns = ['ID', 'TOPIC_ID', 'AUTHOR_ID', 'POST_DATE', 'POST_MESSAGE'];
-        $rows = self::all(MessageTable::class, $columns, ['@ID' => array_map('intval', $ids)]);
-        $tasks = $this->tasks(array_unique(array_map('intval', array_column($rows, 'TOPIC_ID'))));
-        $found = [];
-        foreach ($rows as $row) {
-            $fields = (new Columns(self::FIELDS))->fromKernel($row);
-            $fields['text'] = trim((string)$row['POST_MESSAGE']) === '' ? null : $row['POST_MESSAGE'];
-            $fields['author_id'] = (string)(int)$row['AUTHOR_ID'];
-            $fields['task_id'] = isset($tasks[$row['TOPIC_ID']]) ? (string)$tasks[$row['TOPIC_ID']] : null;
-            $found[(string)$row['ID']] = $fields + ['files' => $this->files((int)$row['ID'])];
-        }
-        return $found;
-    }
-
     public function create(string $key, array $fields): string
     {
         $task = (int)$fields['task_id'];
-        $about = ['type' => 'TK', 'id' => $task, 'xml_id' => "TASK_$task"];
-        $feed = new Feed(Comment::getForumId(), $about, (int)$fields['author_id']);
-        // AUX without data: no mail, and no event from which others would notify, log and count.
-        $comment = $feed->addComment([
-            'POST_MESSAGE' => self::text($fields),
-            'POST_DATE' => Dates::moment($fields['date']),
-            'USE_SMILES' => 'Y',
-            'AUX' => 'Y',
-            self::FILES => array_map(Files::attachment(...), $fields['files'] ?? []),
-        ]);
-        if (!$comment) {
-            $errors = array_map(static fn($error) => self::plain((string)$error->getMessage()), $feed->getErrors());
-            throw new ItemFault('VALIDATION', null, implode("\n", $errors) ?: 'the box does not take this comment');
-        }
-        // The kernel dates some comments with now whatever it is told; to be checked on a real box.
-        $row = ['AUTHOR_ID' => (int)$fields['author_id'], 'POST_DATE' => Dates::moment($fields['date'])];
+        $post = fn(): string => $this->post($task, $fields);
+        // The first comment makes the topic: two first ones would make two, and one of them would not be seen.
+        $id = self::topic($task) > 0 ? $post() : $this->box->guard()->alone("topic:$task", $post);
         try {
-            $this->setRow((int)$comment['ID'], $row);
+            // The kernel dates some comments with now whatever it is told; to be checked on a real box.
+            $this->setRow($id, array_diff_key($fields, ['text' => 1]));
         } catch (ItemFault $fault) {
-            $this->delete((string)$comment['ID']);
+            $this->delete($id);
             throw $fault;
         }
-        return (string)$comment['ID'];
+        return $id;
     }
 
     public function update(string $id, array $fields): void
     {
         self::present(self::one(MessageTable::class, ['ID'], $id));
-        $row = (new Columns(self::FIELDS))->toKernel($fields);
-        if (array_key_exists('text', $fields)) {
-            $row = ['POST_MESSAGE' => self::text($fields), 'POST_MESSAGE_HTML' => ''] + $row;
-        }
-        $this->setRow((int)$id, $row);
+        $this->setRow($id, $fields);
         if (array_key_exists('files', $fields)) {
-            $files = array_map(Files::attachment(...), $fields['files'] ?? []);
-            $GLOBALS['USER_FIELD_MANAGER']->Update(self::ENTITY, (int)$id, [self::FILES => $files], $this->actor());
+            $files = [self::FILES => Files::attachments($fields['files'])];
+            $GLOBALS['USER_FIELD_MANAGER']->Update(self::ENTITY, (int)$id, $files, self::actor());
         }
     }
 
     public function delete(string $id): void
     {
         \CForumMessage::Delete((int)$id);
-    }
-
-    /** The first comment makes a topic, and every one of them counts in several tables. */
-    public function atomic(): bool
-    {
-        return false;
     }
 
     public function trace(string $key, array $fields): ?string
@@ -113,7 +69,30 @@ final class ForumComments extends Gateway
             '=POST_DATE' => Dates::moment($fields['date']),
         ]);
         $same = array_filter($rows, static fn($row) => $row['POST_MESSAGE'] === self::text($fields));
-        return $topic === 0 ? null : $this->keyless('task_comments', array_values($same));
+        return $topic === 0 ? null : $this->keyless(array_values($same));
+    }
+
+    protected function fetched(array $ids): array
+    {
+        $rows = parent::fetched($ids);
+        $topics = array_unique(array_map('intval', array_column($rows, 'TOPIC_ID')));
+        $columns = ['ID', 'FORUM_TOPIC_ID'];
+        $about = $topics === [] ? [] : self::all(TaskTable::class, $columns, ['@FORUM_TOPIC_ID' => $topics]);
+        $tasks = array_map('strval', array_column($about, 'ID', 'FORUM_TOPIC_ID'));
+        $attached = [];
+        foreach ($ids as $id) {
+            $field = $GLOBALS['USER_FIELD_MANAGER']->GetUserFields(self::ENTITY, $id)[self::FILES] ?? [];
+            $attached[$id] = (array)($field['VALUE'] ?? []);
+        }
+        $files = Files::attachedTo($attached);
+        return array_map(fn(array $row) => $row
+            + ['task_id' => $tasks[$row['TOPIC_ID']] ?? null, 'files' => $files[(int)$row['ID']]], $rows);
+    }
+
+    protected function fields(array $row): array
+    {
+        $text = trim((string)$row['POST_MESSAGE']) === '' ? null : $row['POST_MESSAGE'];
+        return ['text' => $text, 'task_id' => $row['task_id'], 'files' => $row['files']] + parent::fields($row);
     }
 
     private static function topic(int $task): int
@@ -121,32 +100,37 @@ final class ForumComments extends Gateway
         return (int)(self::one(TaskTable::class, ['FORUM_TOPIC_ID'], $task)['FORUM_TOPIC_ID'] ?? 0);
     }
 
-    /** A comment of nothing but files has no text, and the forum wants one. @param array<string, mixed> $fields */
+    private function post(int $task, array $fields): string
+    {
+        $about = ['type' => 'TK', 'id' => $task, 'xml_id' => "TASK_$task"];
+        $feed = new Feed(Comment::getForumId(), $about, (int)$fields['author_id']);
+        // AUX without data: no mail, and no event from which others would notify, log and count.
+        $comment = $feed->addComment([
+            'POST_MESSAGE' => self::text($fields),
+            'POST_DATE' => Dates::moment($fields['date']),
+            'USE_SMILES' => 'Y',
+            'AUX' => 'Y',
+            self::FILES => Files::attachments($fields['files'] ?? []),
+        ]);
+        $errors = array_map(static fn($error) => self::plain((string)$error->getMessage()), $feed->getErrors());
+        return $comment
+            ? (string)$comment['ID']
+            : throw new ItemFault('VALIDATION', null, implode("\n", $errors) ?: 'the box does not take this comment');
+    }
+
+    /** A comment of nothing but files has no text, and the forum wants one. */
     private static function text(array $fields): string
     {
         $text = (string)($fields['text'] ?? '');
         return $text === '' ? ' ' : $text;
     }
 
-    /** @param list<int> $topics @return array<int, int> by topic */
-    private function tasks(array $topics): array
+    private function setRow(string $id, array $fields): void
     {
-        $rows = $topics === []
-            ? []
-            : self::all(TaskTable::class, ['ID', 'FORUM_TOPIC_ID'], ['@FORUM_TOPIC_ID' => $topics]);
-        return array_column($rows, 'ID', 'FORUM_TOPIC_ID');
-    }
-
-    /** @param array<string, mixed> $row */
-    private function setRow(int $id, array $row): void
-    {
-        $row === [] || $this->mustSucceed(MessageTable::update($id, $row));
-    }
-
-    /** @return list<string> */
-    private function files(int $id): array
-    {
-        $field = $GLOBALS['USER_FIELD_MANAGER']->GetUserFields(self::ENTITY, $id)[self::FILES] ?? [];
-        return Files::attachedTo((array)($field['VALUE'] ?? []));
+        $row = self::columns()->toKernel($fields);
+        if (isset($row['POST_MESSAGE'])) {
+            $row = ['POST_MESSAGE' => self::text($fields), 'POST_MESSAGE_HTML' => ''] + $row;
+        }
+        $row === [] || self::mustSucceed(MessageTable::update((int)$id, $row));
     }
 }

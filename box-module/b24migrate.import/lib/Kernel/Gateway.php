@@ -11,18 +11,38 @@ use B24migrate\Import\Port\Records;
 /** What most streams have in common: each gateway says only how its own kernel differs. */
 abstract class Gateway implements Records
 {
-    public function __construct(protected readonly Box $box)
+    /** The table of the ORM that holds the records, where there is one. */
+    protected const TABLE = '';
+    /** Names of fields by kind, as `Columns` takes them. */
+    protected const FIELDS = [];
+    protected const ATOMIC = true;
+    protected const LOSSES = [];
+    protected const RESTLESS = [];
+
+    public function __construct(protected readonly Box $box, protected readonly string $stream)
     {
     }
 
     public function losses(): array
     {
-        return [];
+        return static::LOSSES;
+    }
+
+    public function restless(): array
+    {
+        return static::RESTLESS;
+    }
+
+    public function atomic(): bool
+    {
+        return static::ATOMIC;
     }
 
     public function has(string $id): bool
     {
-        return isset($this->read([$id])[$id]);
+        return static::TABLE === ''
+            ? isset($this->read([$id])[$id])
+            : ctype_digit($id) && self::any(static::TABLE, ['=ID' => (int)$id]);
     }
 
     public function find(array $values): ?string
@@ -30,14 +50,18 @@ abstract class Gateway implements Records
         return null;
     }
 
+    public function read(array $ids): array
+    {
+        $found = [];
+        foreach ($ids === [] ? [] : $this->fetched(array_map('intval', $ids)) as $row) {
+            $found[(string)$row['ID']] = $this->fields($row);
+        }
+        return $found;
+    }
+
     public function needed(string $id, array $gone = []): ?string
     {
         return null;
-    }
-
-    public function atomic(): bool
-    {
-        return true;
     }
 
     public function trace(string $key, array $fields): ?string
@@ -45,9 +69,26 @@ abstract class Gateway implements Records
         return null;
     }
 
-    public function restless(): array
+    /**
+     * Rows of the kernel, with what lies in other tables: read for all of them at once, not for each.
+     *
+     * @param non-empty-list<int> $ids
+     * @return list<array<string, mixed>>
+     */
+    protected function fetched(array $ids): array
     {
-        return [];
+        return self::all(static::TABLE, ['*'], ['@ID' => $ids]);
+    }
+
+    /** @return array<string, mixed> a row as the contract has it */
+    protected function fields(array $row): array
+    {
+        return self::columns()->fromKernel($row);
+    }
+
+    protected static function columns(): Columns
+    {
+        return new Columns(static::FIELDS);
     }
 
     /** The administrator whose webhook calls. Nobody else is ever authorized: authors are told explicitly. */
@@ -62,12 +103,7 @@ abstract class Gateway implements Records
         return 'b24m_' . substr(hash('sha256', $key), 0, 40);
     }
 
-    /**
-     * What is to be changed, as long as it is there: the ORM would change nothing and call it a success.
-     *
-     * @param ?array<string, mixed> $now
-     * @return array<string, mixed>
-     */
+    /** What is to be changed, as long as it is there: the ORM would change nothing and call it a success. */
     protected static function present(?array $now): array
     {
         return $now ?: throw self::gone();
@@ -93,15 +129,19 @@ abstract class Gateway implements Records
         return trim(html_entity_decode(strip_tags(str_replace('<br>', "\n", $message))));
     }
 
-    /**
-     * Of records that look like the one that is sought, the first that no key stands for.
-     *
-     * @param list<array<string, mixed>> $rows
-     */
-    protected function keyless(string $stream, array $rows): ?string
+    /** For the results that newer classes answer with. */
+    public static function mustSucceed(\Bitrix\Main\Result $result): void
+    {
+        if (!$result->isSuccess()) {
+            throw new ItemFault('VALIDATION', null, self::plain(implode("\n", $result->getErrorMessages())));
+        }
+    }
+
+    /** Of records that look like the one that is sought, the first that no key stands for. */
+    protected function keyless(array $rows): ?string
     {
         foreach (array_map('strval', array_column($rows, 'ID')) as $id) {
-            if ($this->box->map()->keysOf($stream, $id) === 0) {
+            if ($this->box->map()->keysOf($this->stream, $id) === 0) {
                 return $id;
             }
         }
@@ -113,45 +153,30 @@ abstract class Gateway implements Records
      *
      * @param class-string $table
      * @param list<string> $columns
-     * @param array<int|string, mixed> $filter
-     * @return list<array<string, mixed>>
      */
     protected static function all(string $table, array $columns, array $filter): array
     {
         return $table::getList(['select' => $columns, 'filter' => $filter, 'order' => ['ID' => 'ASC']])->fetchAll();
     }
 
-    /** @param class-string $table @param list<string> $columns @return array<string, mixed> empty when it is not there */
+    /** @return array<string, mixed> empty when it is not there */
     protected static function one(string $table, array $columns, int|string $id): array
     {
         return $table::getList(['select' => $columns, 'filter' => ['=ID' => (int)$id], 'limit' => 1])->fetch() ?: [];
     }
 
-    /** @param class-string $table @param array<int|string, mixed> $filter */
     protected static function any(string $table, array $filter): bool
     {
         return $table::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch() !== false;
     }
 
-    /** The cheap answer to `has`. @param class-string $table */
-    protected static function exists(string $table, string $id): bool
+    /** What hangs on a record in tables that not every kernel can be told to sweep. */
+    protected static function sweep(string $table, array $filter): void
     {
-        return ctype_digit($id) && self::any($table, ['=ID' => (int)$id]);
+        method_exists($table, 'deleteByFilter') && $table::deleteByFilter($filter);
     }
 
-    /** For the results that newer classes answer with. */
-    protected function mustSucceed(\Bitrix\Main\Result $result): void
-    {
-        if (!$result->isSuccess()) {
-            throw new ItemFault('VALIDATION', null, self::plain(implode("\n", $result->getErrorMessages())));
-        }
-    }
-
-    /**
-     * Legacy lists are walked row by row.
-     *
-     * @return list<array<string, mixed>>
-     */
+    /** Legacy lists are walked row by row. */
     public static function rows(mixed $result): array
     {
         $rows = [];

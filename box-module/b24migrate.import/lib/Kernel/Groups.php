@@ -15,67 +15,44 @@ use Bitrix\Tasks\Internals\TaskTable;
  */
 final class Groups extends Gateway
 {
-    private const FIELDS = [
-        'NAME' => ['NAME', 'text'],
-        'DESCRIPTION' => ['DESCRIPTION', 'text'],
-        'OWNER_ID' => ['OWNER_ID', 'id'],
-        'ACTIVE' => ['ACTIVE', 'flag'],
-        'VISIBLE' => ['VISIBLE', 'flag'],
-        'OPENED' => ['OPENED', 'flag'],
-        'CLOSED' => ['CLOSED', 'flag'],
-        'PROJECT' => ['PROJECT', 'flag'],
-        'KEYWORDS' => ['KEYWORDS', 'text'],
-        'DATE_CREATE' => ['DATE_CREATE', 'time'],
-        'DATE_UPDATE' => ['DATE_UPDATE', 'time'],
-        'DATE_ACTIVITY' => ['DATE_ACTIVITY', 'time'],
-        'PROJECT_DATE_START' => ['PROJECT_DATE_START', 'time'],
-        'PROJECT_DATE_FINISH' => ['PROJECT_DATE_FINISH', 'time'],
-        'SCRUM_MASTER_ID' => ['SCRUM_MASTER_ID', 'id'],
-    ];
-    private const SELECT = [
-        ...['ID', 'NAME', 'DESCRIPTION', 'OWNER_ID', 'ACTIVE', 'VISIBLE', 'OPENED', 'CLOSED', 'PROJECT', 'KEYWORDS'],
-        ...['DATE_CREATE', 'DATE_UPDATE', 'DATE_ACTIVITY', 'PROJECT_DATE_START', 'PROJECT_DATE_FINISH'],
-        ...['SCRUM_MASTER_ID', 'SUBJECT_ID', 'IMAGE_ID'],
+    protected const TABLE = WorkgroupTable::class;
+    protected const ATOMIC = false;
+    protected const RESTLESS = ['DATE_UPDATE', 'DATE_ACTIVITY'];
+    protected const FIELDS = [
+        'text' => 'NAME DESCRIPTION KEYWORDS',
+        'id' => 'OWNER_ID SCRUM_MASTER_ID',
+        'flag' => 'ACTIVE VISIBLE OPENED CLOSED PROJECT',
+        'time' => 'DATE_CREATE DATE_UPDATE DATE_ACTIVITY PROJECT_DATE_START PROJECT_DATE_FINISH',
     ];
     private const FEATURES = ['files', 'tasks', 'blog', 'calendar'];
 
     /**
-     * Members, tasks and posts move the dates of their group to now; afterwards they are what they were.
+     * Members and posts move the dates of their groups to now; afterwards they are what they were. Only one at a time:
+     * the next would take that "now" for the date it has to put back.
      *
      * @template T
+     * @param list<int|string> $groups
      * @param callable(): T $work
      * @return T
      */
-    public static function undisturbed(int $group, callable $work): mixed
+    public static function undisturbed(array $groups, callable $work): mixed
+    {
+        // In one order for all, so that no two wait for one another.
+        rsort($groups, SORT_NUMERIC);
+        foreach (array_unique($groups) as $group) {
+            $inner = $work;
+            $work = fn() => (new KernelGuard())->alone("group:$group", fn() => self::redated((int)$group, $inner));
+        }
+        return $work();
+    }
+
+    private static function redated(int $group, callable $work): mixed
     {
         $before = self::one(WorkgroupTable::class, ['DATE_UPDATE', 'DATE_ACTIVITY'], $group);
         $done = $work();
-        $back = (new Columns(self::FIELDS))->toKernel(array_filter(array_map(Dates::utc(...), $before)));
+        $back = self::columns()->toKernel(array_filter(array_map(Dates::utc(...), $before)));
         $back === [] || Dates::inServerTime(fn() => \CSocNetGroup::Update($group, $back, false, false, false));
         return $done;
-    }
-
-    public function has(string $id): bool
-    {
-        return self::exists(WorkgroupTable::class, $id);
-    }
-
-    public function read(array $ids): array
-    {
-        $rows = self::all(WorkgroupTable::class, self::SELECT, ['@ID' => array_map('intval', $ids)]);
-        $subjects = $this->subjects(['ID' => array_unique(array_column($rows, 'SUBJECT_ID'))]);
-        $found = [];
-        foreach ($rows as $row) {
-            $fields = (new Columns(self::FIELDS))->fromKernel($row);
-            $fields['TYPE'] = match (true) {
-                $fields['SCRUM_MASTER_ID'] !== null => 'scrum',
-                default => $fields['PROJECT'] ? 'project' : 'group',
-            };
-            $fields['SUBJECT_NAME'] = $subjects[(int)$row['SUBJECT_ID']] ?? null;
-            $fields['IMAGE'] = Files::origin((int)($row['IMAGE_ID'] ?? 0));
-            $found[(string)$row['ID']] = $fields;
-        }
-        return $found;
     }
 
     public function create(string $key, array $fields): string
@@ -91,10 +68,8 @@ final class Groups extends Gateway
         ];
         $row = array_filter($row, fn(mixed $value) => $value !== false);
         $owner = (int)$fields['OWNER_ID'];
-        $id = Dates::inServerTime(fn() => \CSocNetGroup::createGroup($owner, $row, false));
-        if (!$id) {
-            throw $this->refusal('the box does not take this group');
-        }
+        $id = Dates::inServerTime(fn() => \CSocNetGroup::createGroup($owner, $row, false))
+            ?: throw self::refusal('the box does not take this group');
         try {
             $this->finish((int)$id, $row);
         } catch (ItemFault $fault) {
@@ -106,22 +81,17 @@ final class Groups extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present(self::one(WorkgroupTable::class, ['OWNER_ID', 'IMAGE_ID'], $id));
-        $this->set((int)$id, $this->row($fields, (int)$now['IMAGE_ID']));
-        $owner = (int)($fields['OWNER_ID'] ?? $now['OWNER_ID']);
-        if ($owner !== (int)$now['OWNER_ID']) {
-            self::undisturbed((int)$id, function () use ($id, $owner, $now): void {
-                Members::enrol((int)$id, (int)$now['OWNER_ID'], SONET_ROLES_USER);
-                Members::enrol((int)$id, $owner, SONET_ROLES_OWNER);
-            });
+        $now = self::present(self::one(WorkgroupTable::class, ['IMAGE_ID'], $id));
+        if (isset($fields['OWNER_ID'])) {
+            // Looked up rather than compared with the old owner: an attempt may have died between the two writes.
+            Members::crown((int)$id, (int)$fields['OWNER_ID']);
         }
+        $this->set((int)$id, $this->row($fields, (int)$now['IMAGE_ID']));
     }
 
     public function delete(string $id): void
     {
-        if (!\CSocNetGroup::Delete((int)$id)) {
-            throw $this->refusal('the box does not let this group go');
-        }
+        \CSocNetGroup::Delete((int)$id) ?: throw self::refusal('the box does not let this group go');
     }
 
     public function needed(string $id, array $gone = []): ?string
@@ -133,26 +103,34 @@ final class Groups extends Gateway
         };
     }
 
-    public function atomic(): bool
-    {
-        return false;
-    }
-
     public function trace(string $key, array $fields): ?string
     {
-        $filter = ['=OWNER_ID' => (int)$fields['OWNER_ID'], '=NAME' => $fields['NAME']];
-        if (isset($fields['DATE_CREATE'])) {
-            $filter['=DATE_CREATE'] = Dates::moment($fields['DATE_CREATE']);
-        }
-        return $this->keyless('groups', self::all(WorkgroupTable::class, ['ID'], $filter));
+        // Without a date it could be somebody's own group of the same name.
+        return !isset($fields['DATE_CREATE']) ? null : $this->keyless(self::all(WorkgroupTable::class, ['ID'], [
+            '=OWNER_ID' => (int)$fields['OWNER_ID'],
+            '=NAME' => $fields['NAME'],
+            '=DATE_CREATE' => Dates::moment($fields['DATE_CREATE']),
+        ]));
     }
 
-    public function restless(): array
+    protected function fetched(array $ids): array
     {
-        return ['DATE_UPDATE', 'DATE_ACTIVITY'];
+        $rows = Files::withOrigins(parent::fetched($ids), 'IMAGE_ID');
+        $subjects = $this->subjects(['ID' => array_unique(array_column($rows, 'SUBJECT_ID'))]);
+        return array_map(fn($row) => $row + ['SUBJECT_NAME' => $subjects[(int)$row['SUBJECT_ID']] ?? null], $rows);
     }
 
-    /** @param array<string, mixed> $row */
+    protected function fields(array $row): array
+    {
+        $fields = parent::fields($row);
+        $type = $fields['PROJECT'] ? 'project' : 'group';
+        return $fields + [
+            'TYPE' => $fields['SCRUM_MASTER_ID'] !== null ? 'scrum' : $type,
+            'SUBJECT_NAME' => $row['SUBJECT_NAME'],
+            'IMAGE' => $row['IMAGE_ID'],
+        ];
+    }
+
     private function finish(int $id, array $row): void
     {
         foreach (self::FEATURES as $feature) {
@@ -163,24 +141,17 @@ final class Groups extends Gateway
         $last === [] || $this->set($id, $last);
     }
 
-    /** @param array<string, mixed> $row */
     private function set(int $id, array $row): void
     {
-        if (!Dates::inServerTime(fn() => \CSocNetGroup::Update($id, $row, false, false, false))) {
-            throw $this->refusal('the box does not take this group');
-        }
+        Dates::inServerTime(fn() => \CSocNetGroup::Update($id, $row, false, false, false))
+            ?: throw self::refusal('the box does not take this group');
     }
 
-    /** @param array<string, mixed> $fields @return array<string, mixed> */
     private function row(array $fields, int $image = 0): array
     {
-        $row = Dates::inServerTime(fn() => (new Columns(self::FIELDS))->toKernel($fields));
+        $row = self::columns()->toKernel($fields) + Files::owned('IMAGE', $fields, 'IMAGE_ID', $image);
         if (array_key_exists('SUBJECT_NAME', $fields)) {
             $row['SUBJECT_ID'] = $this->subject($fields['SUBJECT_NAME']);
-        }
-        if (array_key_exists('IMAGE', $fields)) {
-            $row['IMAGE_ID'] = $fields['IMAGE'] === null ? ['del' => 'Y'] : Files::copy($fields['IMAGE']);
-            $row['IMAGE_ID']['old_file'] = $image;
         }
         // It must have these dates; that others are cleared by false is to be checked on a real box.
         return array_filter($row, fn($value, $name) => $value !== false || !str_starts_with($name, 'DATE_'), 1);
@@ -190,11 +161,12 @@ final class Groups extends Gateway
     private function subject(?string $name): int
     {
         $site = ['SITE_ID' => \CSite::GetDefSite()];
-        $found = $this->subjects($site + ($name === null ? [] : ['NAME' => $name]));
-        return (int)(array_key_first($found) ?? \CSocNetGroupSubject::Add($site + ['NAME' => $name ?? 'General']));
+        $find = fn() => array_key_first($this->subjects($site + ($name === null ? [] : ['NAME' => $name])));
+        $make = fn() => $find() ?? \CSocNetGroupSubject::Add($site + ['NAME' => $name ?? 'General']);
+        return (int)($find() ?? (new KernelGuard())->alone('subjects', $make));
     }
 
-    /** @param array<string, mixed> $filter @return array<int, string> names by id */
+    /** @return array<int, string> names by id */
     private function subjects(array $filter): array
     {
         $rows = self::rows(\CSocNetGroupSubject::GetList(['SORT' => 'ASC', 'ID' => 'ASC'], $filter));

@@ -24,6 +24,30 @@ final class KernelBox implements Box
         'bizproc', 'iblock', self::MODULE,
     ];
 
+    /** Who serves a stream, and the modules that it needs. */
+    private const GATEWAYS = [
+        'departments' => [Departments::class, 'intranet', 'iblock'],
+        'users' => [Users::class, 'intranet'],
+        'files' => [Files::class, 'disk'],
+        'groups' => [Groups::class, 'socialnetwork'],
+        'group_members' => [Members::class, 'socialnetwork'],
+        'chats' => [Chats::class, 'im', 'disk'],
+        'chat_messages' => [Messages::class, 'im', 'disk'],
+        'feed_posts' => [Posts::class, 'blog', 'socialnetwork', 'disk'],
+        'feed_comments' => [PostComments::class, 'blog', 'socialnetwork', 'disk'],
+        'crm_types' => [CrmTypes::class, 'crm'],
+        'crm_categories' => [CrmCategories::class, 'crm'],
+        'crm_stages' => [CrmStages::class, 'crm'],
+        'crm_companies' => [CrmItems::class, 'crm'],
+        'crm_contacts' => [CrmItems::class, 'crm'],
+        'crm_deals' => [CrmItems::class, 'crm'],
+        'crm_spitems' => [CrmItems::class, 'crm'],
+        'tasks' => [Tasks::class, 'tasks', 'forum', 'im', 'disk'],
+        'task_checklists' => [Checklists::class, 'tasks'],
+        'task_comments' => [ForumComments::class, 'tasks', 'forum', 'im', 'disk'],
+        'workflow_templates' => [Workflows::class, 'bizproc'],
+    ];
+
     /** @var array<string, Records> */
     private array $records = [];
     private ?Map $map = null;
@@ -33,10 +57,8 @@ final class KernelBox implements Box
     public function entities(): array
     {
         $missing = [];
-        foreach ($this->gateways() as $stream => [$modules]) {
-            if (array_filter($modules, static fn(string $module) => !Loader::includeModule($module)) !== []) {
-                $missing[] = Catalog::STREAMS[$stream] ?? '';
-            }
+        foreach (array_keys(self::GATEWAYS) as $stream) {
+            $missing[] = self::lacking($stream) === [] ? '' : Catalog::STREAMS[$stream] ?? '';
         }
         return array_values(array_diff(Catalog::ENTITIES, $missing));
     }
@@ -105,44 +127,18 @@ final class KernelBox implements Box
 
     private function gateway(string $stream): Records
     {
-        [$modules, $make] = $this->gateways()[$stream] ?? throw CallFault::malformed("There is no stream $stream.");
-        foreach ($modules as $module) {
-            if (!Loader::includeModule($module)) {
-                throw new CallFault('ERROR_CORE', 400, "The module $module is not installed on this box.");
-            }
+        [$gateway] = self::GATEWAYS[$stream] ?? throw CallFault::malformed("There is no stream $stream.");
+        foreach (self::lacking($stream) as $module) {
+            throw new CallFault('ERROR_CORE', 400, "The module $module is not installed on this box.");
         }
-        return $make($this);
+        $chats = $gateway === ForumComments::class && ChatComments::areUsed();
+        return $chats ? new ChatComments($this, $stream) : new $gateway($this, $stream);
     }
 
-    /** @return array<string, array{list<string>, callable(self): Records}> the modules it needs and how it is made */
-    private function gateways(): array
+    /** @return list<string> modules that a stream needs and the box does not have */
+    private static function lacking(string $stream): array
     {
-        return [
-            'departments' => [['intranet', 'iblock'], static fn(self $box) => new Departments($box)],
-            'users' => [['intranet'], static fn(self $box) => new Users($box)],
-            'files' => [['disk'], static fn(self $box) => new Files($box)],
-            'groups' => [['socialnetwork'], static fn(self $box) => new Groups($box)],
-            'group_members' => [['socialnetwork'], static fn(self $box) => new Members($box)],
-            'chats' => [['im', 'disk'], static fn(self $box) => new Chats($box)],
-            'chat_messages' => [['im', 'disk'], static fn(self $box) => new Messages($box)],
-            'feed_posts' => [['blog', 'socialnetwork', 'disk'], static fn(self $box) => new Posts($box)],
-            'feed_comments' => [['blog', 'socialnetwork', 'disk'], static fn(self $box) => new PostComments($box)],
-            'crm_types' => [['crm'], static fn(self $box) => new CrmTypes($box)],
-            'crm_categories' => [['crm'], static fn(self $box) => new CrmCategories($box)],
-            'crm_stages' => [['crm'], static fn(self $box) => new CrmStages($box)],
-            'crm_companies' => [['crm'], static fn(self $box) => new CrmItems($box, 'crm_companies')],
-            'crm_contacts' => [['crm'], static fn(self $box) => new CrmItems($box, 'crm_contacts')],
-            'crm_deals' => [['crm'], static fn(self $box) => new CrmItems($box, 'crm_deals')],
-            'crm_spitems' => [['crm'], static fn(self $box) => new CrmItems($box, 'crm_spitems')],
-            'tasks' => [['tasks', 'forum', 'im', 'disk'], static fn(self $box) => new Tasks($box)],
-            'task_checklists' => [['tasks'], static fn(self $box) => new Checklists($box)],
-            'task_comments' => [['tasks', 'forum', 'im', 'disk'], static fn(self $box) => self::taskComments($box)],
-            'workflow_templates' => [['bizproc'], static fn(self $box) => new Workflows($box)],
-        ];
-    }
-
-    private static function taskComments(self $box): Records
-    {
-        return ChatComments::areUsed() ? new ChatComments($box) : new ForumComments($box);
+        $modules = array_slice(self::GATEWAYS[$stream], 1);
+        return array_values(array_filter($modules, static fn(string $module) => !Loader::includeModule($module)));
     }
 }

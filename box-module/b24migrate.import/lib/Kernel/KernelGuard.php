@@ -26,6 +26,8 @@ final class KernelGuard implements Guard
             throw new ItemFault('LOCKED', null, 'Another call is writing this record right now.', true);
         }
         try {
+            // What the kernel complained of before must not be taken for its answer to this.
+            $GLOBALS['APPLICATION']->ResetException();
             return $work();
         } finally {
             $connection->unlock($lock);

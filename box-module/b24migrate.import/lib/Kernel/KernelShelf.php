@@ -10,7 +10,8 @@ use Bitrix\Main\Config\Option;
 
 /**
  * Unfinished uploads, each a file of bytes and a file that tells how many of them are sure. What counts as received was
- * flushed to the disk before it was counted. The folder has a secret name, since the web server may serve its parent.
+ * flushed to the disk before it was counted. The folder has a secret name, since the web server may serve its parent;
+ * warnings of PHP would tell it to whoever calls, so there are none.
  */
 final class KernelShelf implements Shelf
 {
@@ -32,7 +33,9 @@ final class KernelShelf implements Shelf
 
     public function begin(string $key, string $name, int $size, string $sha256): void
     {
-        is_dir($this->folder) || mkdir($this->folder, 0700, true);
+        // A call that dies from here on must not leave a note of bytes that are gone.
+        $this->discard($key);
+        is_dir($this->folder) || @mkdir($this->folder, 0700, true);
         $this->write($key, 0, '');
         $this->tell($key, ['name' => $name, 'size' => $size, 'sha256' => $sha256, 'received' => 0]);
     }
@@ -46,7 +49,7 @@ final class KernelShelf implements Shelf
 
     public function sha256(string $key): string
     {
-        return (string)hash_file('sha256', $this->path($key, 'part'));
+        return (string)@hash_file('sha256', $this->path($key, 'part'));
     }
 
     public function keep(string $key): string
@@ -63,7 +66,7 @@ final class KernelShelf implements Shelf
     {
         // What tells goes first: bytes that nobody tells of are no upload.
         foreach (['json', 'part'] as $kind) {
-            is_file($this->path($key, $kind)) && unlink($this->path($key, $kind));
+            is_file($this->path($key, $kind)) && @unlink($this->path($key, $kind));
         }
     }
 
@@ -85,11 +88,11 @@ final class KernelShelf implements Shelf
 
     private function write(string $key, int $offset, string $bytes): void
     {
-        $file = fopen($this->path($key, 'part'), 'c+b');
+        $file = @fopen($this->path($key, 'part'), 'c+b');
         $done = $file !== false
             && ftruncate($file, $offset)
             && fseek($file, $offset) === 0
-            && fwrite($file, $bytes) === strlen($bytes)
+            && @fwrite($file, $bytes) === strlen($bytes)
             && fsync($file);
         $file !== false && fclose($file);
         if (!$done) {
@@ -97,15 +100,14 @@ final class KernelShelf implements Shelf
         }
     }
 
-    /** @param array<string, mixed> $upload */
     private function tell(string $key, array $upload): void
     {
         $path = $this->path($key, 'json');
-        $fresh = fopen("$path.new", 'wb');
+        $fresh = @fopen("$path.new", 'wb');
         $json = json_encode($upload, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE);
-        if ($fresh === false || fwrite($fresh, $json) !== strlen($json) || !fsync($fresh) || !fclose($fresh)) {
-            throw new \RuntimeException('the upload cannot be noted');
+        $noted = $fresh !== false && @fwrite($fresh, $json) === strlen($json) && fsync($fresh) && fclose($fresh);
+        if (!$noted || !@rename("$path.new", $path)) {
+            throw new \RuntimeException('the upload cannot be noted; is the disk full?');
         }
-        rename("$path.new", $path);
     }
 }

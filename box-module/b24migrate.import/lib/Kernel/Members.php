@@ -12,16 +12,75 @@ use Bitrix\Socialnetwork\UserToGroupTable;
  */
 final class Members extends Gateway
 {
-    /** @return string the id of the relation */
-    public static function enrol(int $group, int $user, string $role): string
+    protected const TABLE = UserToGroupTable::class;
+    protected const ATOMIC = false;
+    protected const FIELDS = ['id' => 'GROUP_ID USER_ID', 'text' => 'ROLE'];
+
+    /** One owner, and nobody else with that role. */
+    public static function crown(int $group, int $owner): void
+    {
+        $crowned = ['=GROUP_ID' => $group, '=ROLE' => SONET_ROLES_OWNER];
+        $users = array_map('intval', array_column(self::all(self::TABLE, ['ID', 'USER_ID'], $crowned), 'USER_ID'));
+        $users === [$owner] || Groups::undisturbed([$group], function () use ($group, $owner, $users): void {
+            foreach (array_diff($users, [$owner]) as $user) {
+                self::enrol($group, $user, SONET_ROLES_USER);
+            }
+            self::enrol($group, $owner, SONET_ROLES_OWNER);
+        });
+    }
+
+    /** Whether anybody but the owner is in the group, applicants included. */
+    public static function othersIn(int $group): bool
+    {
+        return self::any(self::TABLE, ['=GROUP_ID' => $group, '!=ROLE' => SONET_ROLES_OWNER]);
+    }
+
+    public function find(array $values): ?string
+    {
+        $there = self::relation((int)($values['GROUP_ID'] ?? 0), (int)($values['USER_ID'] ?? 0));
+        return $there === null ? null : (string)$there['ID'];
+    }
+
+    public function create(string $key, array $fields): string
+    {
+        $group = (int)$fields['GROUP_ID'];
+        $enrol = fn() => self::enrol($group, (int)$fields['USER_ID'], $fields['ROLE']);
+        $id = Groups::undisturbed([$group], $enrol) ?: throw self::refusal('the box does not take this member');
+        return (string)$id;
+    }
+
+    public function update(string $id, array $fields): void
+    {
+        $group = self::present(self::one(self::TABLE, ['GROUP_ID'], $id))['GROUP_ID'];
+        $row = array_intersect_key($fields, ['ROLE' => 1]);
+        Groups::undisturbed([$group], fn() => $row === [] || \CSocNetUserToGroup::Update((int)$id, $row))
+            ?: throw self::refusal('the box does not take this role');
+    }
+
+    public function delete(string $id): void
+    {
+        $member = self::one(self::TABLE, ['GROUP_ID', 'ROLE'], $id);
+        // The owner goes when the group goes.
+        if ($member !== [] && $member['ROLE'] !== SONET_ROLES_OWNER) {
+            Groups::undisturbed([$member['GROUP_ID']], fn() => \CSocNetUserToGroup::Delete((int)$id));
+        }
+    }
+
+    public function trace(string $key, array $fields): ?string
+    {
+        return $this->find($fields);
+    }
+
+    /** @return int the id of the relation, 0 when the box refuses */
+    private static function enrol(int $group, int $user, string $role): int
     {
         $there = self::relation($group, $user);
         if ($there !== null) {
             $there['ROLE'] === $role || \CSocNetUserToGroup::Update((int)$there['ID'], ['ROLE' => $role]);
-            return (string)$there['ID'];
+            return (int)$there['ID'];
         }
         // It dates the relation to now, whatever it is told; the contract knows no date of it either.
-        return (string)\CSocNetUserToGroup::Add([
+        return (int)\CSocNetUserToGroup::Add([
             'USER_ID' => $user,
             'GROUP_ID' => $group,
             'ROLE' => $role,
@@ -32,69 +91,9 @@ final class Members extends Gateway
         ]);
     }
 
-    /** Whether anybody but the owner is in the group, applicants included. */
-    public static function othersIn(int $group): bool
-    {
-        return self::any(UserToGroupTable::class, ['=GROUP_ID' => $group, '!=ROLE' => SONET_ROLES_OWNER]);
-    }
-
-    public function find(array $values): ?string
-    {
-        $there = self::relation((int)($values['GROUP_ID'] ?? 0), (int)($values['USER_ID'] ?? 0));
-        return $there === null ? null : (string)$there['ID'];
-    }
-
-    public function read(array $ids): array
-    {
-        $filter = ['@ID' => array_map('intval', $ids)];
-        $rows = self::all(UserToGroupTable::class, ['ID', 'GROUP_ID', 'USER_ID', 'ROLE'], $filter);
-        $fields = fn(array $row) => array_diff_key(array_map('strval', $row), ['ID' => 1]);
-        return array_combine(array_map('strval', array_column($rows, 'ID')), array_map($fields, $rows));
-    }
-
-    public function create(string $key, array $fields): string
-    {
-        $group = (int)$fields['GROUP_ID'];
-        $enrol = fn() => self::enrol($group, (int)$fields['USER_ID'], $fields['ROLE']);
-        $id = Groups::undisturbed($group, $enrol);
-        if ((int)$id === 0) {
-            throw $this->refusal('the box does not take this member');
-        }
-        return $id;
-    }
-
-    public function update(string $id, array $fields): void
-    {
-        $group = (int)self::present($this->read([$id])[$id] ?? null)['GROUP_ID'];
-        $row = array_intersect_key($fields, ['ROLE' => 1]);
-        if (!Groups::undisturbed($group, fn() => $row === [] || \CSocNetUserToGroup::Update((int)$id, $row))) {
-            throw $this->refusal('the box does not take this role');
-        }
-    }
-
-    public function delete(string $id): void
-    {
-        $member = $this->read([$id])[$id] ?? null;
-        // The owner goes when the group goes.
-        if ($member !== null && $member['ROLE'] !== SONET_ROLES_OWNER) {
-            Groups::undisturbed((int)$member['GROUP_ID'], fn() => \CSocNetUserToGroup::Delete((int)$id));
-        }
-    }
-
-    public function atomic(): bool
-    {
-        return false;
-    }
-
-    public function trace(string $key, array $fields): ?string
-    {
-        return $this->find($fields);
-    }
-
-    /** @return ?array<string, mixed> */
     private static function relation(int $group, int $user): ?array
     {
         $pair = ['=GROUP_ID' => $group, '=USER_ID' => $user];
-        return self::all(UserToGroupTable::class, ['ID', 'ROLE'], $pair)[0] ?? null;
+        return self::all(self::TABLE, ['ID', 'ROLE'], $pair)[0] ?? null;
     }
 }

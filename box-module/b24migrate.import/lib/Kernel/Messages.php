@@ -8,16 +8,20 @@ use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Disk\Internals\ObjectTable;
 use Bitrix\Im\Model\ChatTable;
 use Bitrix\Im\Model\MessageTable;
-use Bitrix\Im\Model\MessageUnreadTable;
 use Bitrix\Main\Type\Date;
 
 /** Messages of chats. They are shown in order of their ids, so they must come in the order they were written in. */
 final class Messages extends Gateway
 {
-    private const FIELDS = [
-        'chat_id' => ['CHAT_ID', 'id'],
-        'date' => ['DATE_CREATE', 'moment'],
-        'text' => ['MESSAGE', 'text'],
+    protected const TABLE = MessageTable::class;
+    protected const LOSSES = [
+        'reactions' => 'The source tells how many people reacted; the box keeps who did, and cannot be told.',
+    ];
+    protected const FIELDS = [
+        'id' => 'chat_id',
+        'author' => 'author_id',
+        'moment' => 'date:DATE_CREATE',
+        'text' => 'text:MESSAGE',
     ];
 
     /** No pull, push, counters, events, bots: what the kernel's own import sets. */
@@ -30,35 +34,6 @@ final class Messages extends Gateway
         'CONVERT' => 'Y',
     ];
 
-    public function losses(): array
-    {
-        return ['reactions' => 'The source tells how many people reacted; the box keeps who did, and cannot be told.'];
-    }
-
-    public function has(string $id): bool
-    {
-        return self::exists(MessageTable::class, $id);
-    }
-
-    public function read(array $ids): array
-    {
-        $ids = array_map('intval', $ids);
-        $params = $ids === [] ? [] : (\CIMMessageParam::Get($ids) ?: []);
-        $found = [];
-        $columns = ['ID', 'CHAT_ID', 'AUTHOR_ID', 'DATE_CREATE', 'MESSAGE'];
-        foreach (self::all(MessageTable::class, $columns, ['@ID' => $ids]) as $row) {
-            $own = $params[(int)$row['ID']] ?? [];
-            $others = array_diff_key($own, ['FILE_ID' => 1, 'LIKE' => 1]);
-            $others = array_map(fn(mixed $one) => $one instanceof Date ? Dates::utc($one) : $one, $others);
-            $found[(string)$row['ID']] = (new Columns(self::FIELDS))->fromKernel($row) + [
-                'author_id' => (string)(int)$row['AUTHOR_ID'],
-                'params' => $others === [] ? new \stdClass() : $others,
-                'files' => $this->origins((array)($own['FILE_ID'] ?? [])),
-            ];
-        }
-        return $found;
-    }
-
     public function create(string $key, array $fields): string
     {
         $chat = (int)$fields['chat_id'];
@@ -68,27 +43,21 @@ final class Messages extends Gateway
         $text = (string)preg_replace('/\[\/?(USER|CHAT)\b[^\]]*\]/i', '', (string)($fields['text'] ?? ''));
         $message = [
             // The kernel refuses an empty one, such as the source has where a message was deleted.
-            'MESSAGE' => $text === '' && $files === [] ? '-' : $text,
+            'MESSAGE' => $text === '' ? '-' : $text,
+            'MESSAGE_DATE' => Dates::text($fields['date']),
             'FROM_USER_ID' => $author,
             'TO_CHAT_ID' => $chat,
             'MESSAGE_TYPE' => self::one(ChatTable::class, ['TYPE'], $chat)['TYPE'] ?? 'C',
             'SYSTEM' => $author === 0 ? 'Y' : 'N',
-            // Older kernels look for files among the parameters, newer ones here; `attach` looks at what came of it.
             'FILES' => $files,
-            'PARAMS' => (array)($fields['params'] ?? []) + ($files === [] ? [] : ['FILE_ID' => $files]),
+            'PARAMS' => (array)($fields['params'] ?? []),
         ];
-        $id = Dates::inServerTime(fn() => \CIMMessenger::Add(
-            $message + ['MESSAGE_DATE' => Dates::text($fields['date'])] + self::SILENT
-        ));
-        if (!$id) {
-            throw $this->refusal('the box does not take this message');
-        }
-        $this->settle((int)$id, $fields);
-        $this->attach((int)$id, $files);
+        $id = (int)Dates::inServerTime(fn() => \CIMMessenger::Add($message + self::SILENT))
+            ?: throw self::refusal('the box does not take this message');
+        $this->settle($id, $fields + ['text' => null]);
+        $this->attach($id, $files);
         // Some kernels count it as unread even so.
-        if (method_exists('Bitrix\Im\Model\MessageUnreadTable', 'deleteByFilter')) {
-            MessageUnreadTable::deleteByFilter(['=CHAT_ID' => $chat, '=MESSAGE_ID' => (int)$id]);
-        }
+        self::sweep('Bitrix\Im\Model\MessageUnreadTable', ['=CHAT_ID' => $chat, '=MESSAGE_ID' => $id]);
         return (string)$id;
     }
 
@@ -112,32 +81,55 @@ final class Messages extends Gateway
     {
         // CIMMessenger::Delete would tell everybody who has the chat open.
         \CIMMessageParam::DeleteAll((int)$id);
-        $this->mustSucceed(MessageTable::delete((int)$id));
+        self::mustSucceed(MessageTable::delete((int)$id));
+    }
+
+    protected function fetched(array $ids): array
+    {
+        $params = \CIMMessageParam::Get($ids) ?: [];
+        $shared = array_map('intval', array_merge([], ...array_values(array_map(self::shared(...), $params))));
+        $rows = $shared === [] ? [] : self::all(ObjectTable::class, ['ID', 'FILE_ID'], ['@ID' => $shared]);
+        $origins = array_column(Files::withOrigins($rows, 'FILE_ID'), 'FILE_ID', 'ID');
+        return array_map(function (array $row) use ($params, $origins): array {
+            $own = $params[(int)$row['ID']] ?? [];
+            $files = array_map(fn(mixed $id) => $origins[(int)$id] ?? null, self::shared($own));
+            return $row + ['params' => $own, 'files' => array_values(array_filter($files))];
+        }, parent::fetched($ids));
+    }
+
+    protected function fields(array $row): array
+    {
+        $others = array_diff_key($row['params'], ['FILE_ID' => 1, 'LIKE' => 1]);
+        $others = array_map(fn(mixed $one) => $one instanceof Date ? Dates::utc($one) : $one, $others);
+        return parent::fields($row)
+            + ['params' => $others === [] ? new \stdClass() : $others, 'files' => $row['files']];
     }
 
     /**
      * The kernel reads what it is given: it takes mentions out that somebody may not see, cuts long texts, and shifts
      * times by the zone of whoever calls. What stands there in the end is what was sent.
-     *
-     * @param array<string, mixed> $fields
      */
     private function settle(int $id, array $fields): void
     {
-        $row = (new Columns(self::FIELDS))->toKernel(array_diff_key($fields, ['chat_id' => 1]));
-        $row += isset($fields['author_id']) ? ['AUTHOR_ID' => (int)$fields['author_id']] : [];
+        $row = self::columns()->toKernel(array_diff_key($fields, ['chat_id' => 1]));
         $now = self::one(MessageTable::class, ['AUTHOR_ID', 'DATE_CREATE', 'MESSAGE'], $id);
         $differs = fn(mixed $value, string $name) => $name === 'DATE_CREATE'
             ? Dates::utc($value) !== Dates::utc($now[$name] ?? null)
             : (string)$value !== (string)($now[$name] ?? '');
         $row = array_filter($row, $differs, ARRAY_FILTER_USE_BOTH);
-        $row === [] || $this->mustSucceed(MessageTable::update($id, $row));
+        $row === [] || self::mustSucceed(MessageTable::update($id, $row));
     }
 
-    /** @param list<int> $files copies in the folder of the chat */
+    /** @param list<int> $files copies in the folder of the chat; not every kernel has put them where they belong */
     private function attach(int $id, array $files): void
     {
-        $there = array_map('intval', (array)(\CIMMessageParam::Get([$id])[$id]['FILE_ID'] ?? []));
+        $there = array_map('intval', self::shared(\CIMMessageParam::Get([$id])[$id] ?? []));
         $there === $files || \CIMMessageParam::Set($id, ['FILE_ID' => $files]);
+    }
+
+    private static function shared(array $params): array
+    {
+        return array_values((array)($params['FILE_ID'] ?? []));
     }
 
     /** A copy in the folder of the chat: whoever is in the chat may open what lies there. */
@@ -151,14 +143,5 @@ final class Messages extends Gateway
         $data = ['NAME' => $copy['name'], 'CREATED_BY' => $author ?: self::actor()];
         $shared = $folder->uploadFile($copy, $data, [], true);
         return (int)$shared?->getId() ?: throw new \RuntimeException('the disk does not take a file of the chat');
-    }
-
-    /** @param list<mixed> $shared @return list<string> the files that such copies were made of, in order */
-    private function origins(array $shared): array
-    {
-        $ids = array_values(array_filter(array_map('intval', $shared)));
-        $rows = $ids === [] ? [] : self::all(ObjectTable::class, ['ID', 'FILE_ID'], ['@ID' => $ids]);
-        $blobs = array_column($rows, 'FILE_ID', 'ID');
-        return array_values(array_filter(array_map(fn(int $id) => Files::origin((int)($blobs[$id] ?? 0)), $ids)));
     }
 }

@@ -29,21 +29,21 @@ final class Posts extends Gateway
         ]) ?: [];
     }
 
-    public static function path(int $author, int|string $post): string
+    /** @return array<int, list<string>> the files that hang on each of these records */
+    public static function filesOn(string $entity, string $code, array $ids): array
     {
-        $page = Option::get('socialnetwork', 'userblogpost_page', '/company/personal/user/#user_id#/blog/#post_id#/');
-        return strtr($page, ['#user_id#' => $author, '#post_id#' => $post]);
-    }
-
-    public static function custom(string $entity, string $code, int $id): mixed
-    {
-        return $GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue($entity, $code, $id);
+        $values = [];
+        foreach (array_map('intval', $ids) as $id) {
+            $values[$id] = (array)($GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue($entity, $code, $id) ?: []);
+        }
+        return Files::attachedTo($values);
     }
 
     /** A row of the log takes times only as expressions. */
     public static function moment(string $utc): string
     {
-        return $GLOBALS['DB']->CharToDateFunction((string)Dates::text($utc), 'FULL');
+        $text = (string)Dates::text($utc);
+        return Dates::inServerTime(fn() => $GLOBALS['DB']->CharToDateFunction($text, 'FULL'));
     }
 
     public static function logOf(int $post): int
@@ -52,72 +52,46 @@ final class Posts extends Gateway
         return (int)(self::rows(\CSocNetLog::GetList([], $filter, false, false, ['ID']))[0]['ID'] ?? 0);
     }
 
-    public function read(array $ids): array
-    {
-        $select = ['ID', 'BLOG_ID', 'AUTHOR_ID', 'TITLE', 'DETAIL_TEXT', 'DATE_PUBLISH', 'CATEGORY_ID'];
-        return Dates::inServerTime(function () use ($ids, $select): array {
-            $found = [];
-            $filter = ['ID' => array_map('intval', $ids)];
-            foreach (self::rows(\CBlogPost::GetList(['ID' => 'ASC'], $filter, false, false, $select)) as $row) {
-                $id = (int)$row['ID'];
-                $custom = fn(string $code) => self::custom('BLOG_POST', $code, $id);
-                $found[(string)$id] = [
-                    'TITLE' => str_ends_with((string)$row['TITLE'], self::NOTHING) ? null : $row['TITLE'],
-                    'DETAIL_TEXT' => $row['DETAIL_TEXT'] === self::NOTHING ? null : $row['DETAIL_TEXT'],
-                    'AUTHOR_ID' => (string)$row['AUTHOR_ID'],
-                    'DATE_PUBLISH' => Dates::utc($row['DATE_PUBLISH']),
-                    'DEST' => $this->recipients($id),
-                    'IMPORTANT' => (bool)(int)$custom('UF_BLOG_POST_IMPRTNT'),
-                    'TAGS' => $this->tags((string)$row['CATEGORY_ID']),
-                    'FILES' => Files::attachedTo((array)($custom('UF_BLOG_POST_FILE') ?: [])),
-                ];
-            }
-            return $found;
-        });
-    }
-
     public function create(string $key, array $fields): string
     {
-        $author = (int)$fields['AUTHOR_ID'];
-        $blog = self::blogOf($author);
-        $row = Dates::inServerTime(fn() => $this->row($fields)) + [
-            'BLOG_ID' => $blog['ID'] ?? 0,
-            'DETAIL_TEXT_TYPE' => 'text',
-            'PUBLISH_STATUS' => BLOG_PUBLISH_STATUS_PUBLISH,
-            'PATH' => self::path($author, '#post_id#'),
-            'ENABLE_COMMENTS' => 'Y',
-            'HAS_IMAGES' => 'N',
-            'HAS_TAGS' => 'N',
-        ];
-        $id = (int)Dates::inServerTime(fn() => \CBlogPost::Add($row));
-        if ($id === 0) {
-            throw $this->refusal('the box does not take this post');
-        }
-        $this->tag($id, (int)$row['BLOG_ID'], $fields['TAGS'] ?? []);
-        $this->show($id, $author, $fields);
-        return (string)$id;
+        return self::inGroups($fields, function () use ($fields): string {
+            $author = (int)$fields['AUTHOR_ID'];
+            $row = $this->row($fields) + [
+                'BLOG_ID' => self::blogOf($author)['ID'] ?? 0,
+                'DETAIL_TEXT_TYPE' => 'text',
+                'PUBLISH_STATUS' => BLOG_PUBLISH_STATUS_PUBLISH,
+                'PATH' => self::path($author, '#post_id#'),
+                'ENABLE_COMMENTS' => 'Y',
+                'HAS_IMAGES' => 'N',
+                'HAS_TAGS' => 'N',
+            ];
+            $id = (int)Dates::inServerTime(fn() => \CBlogPost::Add($row))
+                ?: throw self::refusal('the box does not take this post');
+            $this->tag($id, (int)$row['BLOG_ID'], $fields['TAGS'] ?? []);
+            $this->show($id, $author, $fields);
+            return (string)$id;
+        });
     }
 
     public function update(string $id, array $fields): void
     {
         $now = self::present($this->read([$id])[$id] ?? null);
         $fields += $now;
-        $row = Dates::inServerTime(fn() => $this->row($fields));
-        if (!Dates::inServerTime(fn() => \CBlogPost::Update((int)$id, $row, false))) {
-            throw $this->refusal('the box does not take this post');
-        }
-        if (($fields['TAGS'] ?? []) !== $now['TAGS']) {
-            $this->tag((int)$id, (int)(self::blogOf((int)$fields['AUTHOR_ID'])['ID'] ?? 0), $fields['TAGS'] ?? []);
-        }
-        $this->show((int)$id, (int)$fields['AUTHOR_ID'], $fields);
+        self::inGroups($fields, function () use ($id, $fields, $now): void {
+            $row = $this->row($fields);
+            Dates::inServerTime(fn() => \CBlogPost::Update((int)$id, $row, false))
+                ?: throw self::refusal('the box does not take this post');
+            if (($fields['TAGS'] ?? []) !== $now['TAGS']) {
+                $this->tag((int)$id, (int)(self::blogOf((int)$fields['AUTHOR_ID'])['ID'] ?? 0), $fields['TAGS'] ?? []);
+            }
+            $this->show((int)$id, (int)$fields['AUTHOR_ID'], $fields);
+        });
     }
 
     public function delete(string $id): void
     {
         \CBlogPost::DeleteLog((int)$id);
-        if (!\CBlogPost::Delete((int)$id)) {
-            throw $this->refusal('the box does not let this post go');
-        }
+        \CBlogPost::Delete((int)$id) ?: throw self::refusal('the box does not let this post go');
     }
 
     public function needed(string $id, array $gone = []): ?string
@@ -126,7 +100,46 @@ final class Posts extends Gateway
         return self::rows($one) === [] ? null : 'it has comments';
     }
 
-    /** @param array<string, mixed> $fields all of them @return array<string, mixed> */
+    protected function fetched(array $ids): array
+    {
+        $select = ['ID', 'BLOG_ID', 'AUTHOR_ID', 'TITLE', 'DETAIL_TEXT', 'DATE_PUBLISH', 'CATEGORY_ID'];
+        $list = fn() => self::rows(\CBlogPost::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select));
+        $rows = Dates::inServerTime($list);
+        $files = self::filesOn('BLOG_POST', 'UF_BLOG_POST_FILE', $ids);
+        $tags = $this->tags(array_column($rows, 'CATEGORY_ID', 'ID'));
+        $more = fn(int $id) => ['files' => $files[$id], 'tags' => $tags[$id]];
+        return array_map(fn(array $row) => $row + $more((int)$row['ID']), $rows);
+    }
+
+    protected function fields(array $row): array
+    {
+        $id = (int)$row['ID'];
+        $important = $GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue('BLOG_POST', 'UF_BLOG_POST_IMPRTNT', $id);
+        return [
+            'TITLE' => str_ends_with((string)$row['TITLE'], self::NOTHING) ? null : $row['TITLE'],
+            'DETAIL_TEXT' => $row['DETAIL_TEXT'] === self::NOTHING ? null : $row['DETAIL_TEXT'],
+            'AUTHOR_ID' => (string)$row['AUTHOR_ID'],
+            'DATE_PUBLISH' => Dates::utc($row['DATE_PUBLISH']),
+            'DEST' => $this->recipients($id),
+            'IMPORTANT' => (bool)(int)$important,
+            'TAGS' => $row['tags'],
+            'FILES' => $row['files'],
+        ];
+    }
+
+    /** Whoever may read it is written down group by group, and each group takes that for something new. */
+    private static function inGroups(array $fields, callable $work): mixed
+    {
+        return Groups::undisturbed(array_values(preg_filter('/^SG/', '', $fields['DEST'] ?? [])), $work);
+    }
+
+    private static function path(int $author, int|string $post): string
+    {
+        $page = Option::get('socialnetwork', 'userblogpost_page', '/company/personal/user/#user_id#/blog/#post_id#/');
+        return strtr($page, ['#user_id#' => $author, '#post_id#' => $post]);
+    }
+
+    /** @param array<string, mixed> $fields all of them */
     private function row(array $fields): array
     {
         $text = (string)($fields['DETAIL_TEXT'] ?? '');
@@ -137,7 +150,7 @@ final class Posts extends Gateway
         $to = $fields['DEST'] ?? [];
         return [
             'AUTHOR_ID' => (int)$fields['AUTHOR_ID'],
-            'TITLE' => $title === '' ? mb_substr(self::bare($text), 0, 100) . self::NOTHING : $title,
+            'TITLE' => self::title($fields),
             'MICRO' => $micro ? 'Y' : 'N',
             'DETAIL_TEXT' => $text === '' ? self::NOTHING : $text,
             'DATE_CREATE' => $date,
@@ -145,9 +158,15 @@ final class Posts extends Gateway
             'HAS_SOCNET_ALL' => in_array('UA', $to, true) ? 'Y' : 'N',
             // To nobody would be to everybody.
             'SOCNET_RIGHTS' => $to ?: ['U' . $fields['AUTHOR_ID']],
-            'UF_BLOG_POST_FILE' => array_map(Files::attachment(...), $fields['FILES'] ?? []),
+            'UF_BLOG_POST_FILE' => Files::attachments($fields['FILES'] ?? []),
             'UF_BLOG_POST_IMPRTNT' => ($fields['IMPORTANT'] ?? false) ? 1 : 0,
         ];
+    }
+
+    private static function title(array $fields): string
+    {
+        $beginning = mb_substr(self::bare((string)($fields['DETAIL_TEXT'] ?? '')), 0, 100);
+        return (string)($fields['TITLE'] ?? '') ?: $beginning . self::NOTHING;
     }
 
     private static function bare(string $text): string
@@ -155,16 +174,15 @@ final class Posts extends Gateway
         return trim((string)preg_replace(['/\[[^\]]*\]/u', '/\s+/u'], ['', ' '], $text));
     }
 
-    /** @param array<string, mixed> $fields */
     private function show(int $id, int $author, array $fields): void
     {
         $text = (string)($fields['DETAIL_TEXT'] ?? '');
-        $at = Dates::inServerTime(fn() => self::moment($fields['DATE_PUBLISH']));
+        $at = self::moment($fields['DATE_PUBLISH']);
         $row = [
             'EVENT_ID' => self::EVENTS[($fields['IMPORTANT'] ?? false) ? 1 : 0],
             '=LOG_DATE' => $at,
             '=LOG_UPDATE' => $at,
-            'TITLE' => (string)($fields['TITLE'] ?? '') ?: mb_substr(self::bare($text), 0, 100) . self::NOTHING,
+            'TITLE' => self::title($fields),
             'MESSAGE' => $text,
             'TEXT_MESSAGE' => self::bare($text),
         ];
@@ -177,14 +195,9 @@ final class Posts extends Gateway
             \CSocNetLogRights::DeleteByLogID($log);
         }
         $codes = ComponentHelper::getBlogPostSocNetPerms(['postId' => $id, 'authorId' => $author]);
-        $open = fn() => \CSocNetLogRights::Add($log, $codes);
-        foreach (preg_filter('/^SG/', '', $fields['DEST'] ?? []) as $group) {
-            $open = fn() => Groups::undisturbed((int)$group, $open);
-        }
-        $open();
+        \CSocNetLogRights::Add($log, $codes);
     }
 
-    /** @return array<string, mixed> */
     private function logged(int $id, int $author): array
     {
         return [
@@ -203,7 +216,7 @@ final class Posts extends Gateway
         ];
     }
 
-    /** "All employees" is written as a right of the author's own page, all others as their codes. @return list<string> */
+    /** "All employees" is written as a right of the author's own page, all others as their codes. */
     private function recipients(int $post): array
     {
         $codes = [];
@@ -216,13 +229,16 @@ final class Posts extends Gateway
         return array_values(array_unique(array_filter($codes)));
     }
 
-    /** @return list<string> */
-    private function tags(string $categories): array
+    /** @param array<int, ?string> $categories @return array<int, list<string>> names, by post as well */
+    private function tags(array $categories): array
     {
-        $ids = array_values(array_filter(array_map('intval', explode(',', $categories))));
-        $found = $ids === [] ? null : \CBlogCategory::GetList([], ['ID' => $ids], false, false, ['ID', 'NAME']);
+        $numbers = fn(?string $list) => array_filter(array_map('intval', explode(',', (string)$list)));
+        $ids = array_map($numbers, $categories);
+        $all = array_values(array_unique(array_merge([], ...array_values($ids))));
+        $found = $all === [] ? null : \CBlogCategory::GetList([], ['ID' => $all], false, false, ['ID', 'NAME']);
         $names = array_column(self::rows($found), 'NAME', 'ID');
-        return array_values(array_filter(array_map(fn(int $id) => $names[$id] ?? null, $ids)));
+        $name = fn(int $id) => $names[$id] ?? null;
+        return array_map(fn(array $of) => array_values(array_filter(array_map($name, $of))), $ids);
     }
 
     /** Tags are categories of the author's blog; to be checked on a real box. @param list<string> $tags */

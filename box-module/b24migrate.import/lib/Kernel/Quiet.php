@@ -37,7 +37,7 @@ final class Quiet
         $events->addEventHandler('main', 'OnBeforeMailSend', [self::class, 'lastMail'], false, 1);
     }
 
-    /** Notifications of every module are system messages. @param array<string, mixed> $fields */
+    /** Notifications of every module are system messages. */
     public static function notification(array $fields): ?bool
     {
         return ($fields['MESSAGE_TYPE'] ?? '') === 'S' ? false : null;
@@ -48,7 +48,7 @@ final class Quiet
         return false;
     }
 
-    /** "The task was created" and the like; comments of people have no service type. @param array<string, mixed> $data */
+    /** "The task was created" and the like; comments of people have no service type. */
     public static function serviceComment(array $data): ?bool
     {
         return empty($data['SERVICE_TYPE']) ? null : false;

@@ -22,54 +22,17 @@ use Bitrix\Tasks\Internals\TaskTable;
  */
 final class Tasks extends Gateway
 {
-    private const FIELDS = [
-        'title' => ['TITLE', 'text'],
-        'description' => ['DESCRIPTION', 'text'],
-        'status' => ['STATUS', 'text'],
-        'priority' => ['PRIORITY', 'text'],
-        'createdBy' => ['CREATED_BY', 'id'],
-        'responsibleId' => ['RESPONSIBLE_ID', 'id'],
-        'changedBy' => ['CHANGED_BY', 'id'],
-        'closedBy' => ['CLOSED_BY', 'id'],
-        'groupId' => ['GROUP_ID', 'id'],
-        'parentId' => ['PARENT_ID', 'id'],
-        'createdDate' => ['CREATED_DATE', 'moment'],
-        'changedDate' => ['CHANGED_DATE', 'moment'],
-        'closedDate' => ['CLOSED_DATE', 'moment'],
-        'dateStart' => ['DATE_START', 'moment'],
-        'deadline' => ['DEADLINE', 'moment'],
-        'startDatePlan' => ['START_DATE_PLAN', 'moment'],
-        'endDatePlan' => ['END_DATE_PLAN', 'moment'],
-        'timeEstimate' => ['TIME_ESTIMATE', 'int'],
+    protected const TABLE = TaskTable::class;
+    /** Comments and checklists move it. */
+    protected const RESTLESS = ['changedDate', 'changedBy'];
+    protected const FIELDS = [
+        'text' => 'title description status priority',
+        'id' => 'createdBy responsibleId changedBy closedBy groupId parentId',
+        'moment' => 'createdDate changedDate closedDate dateStart deadline startDatePlan endDatePlan',
+        'int' => 'timeEstimate',
     ];
     private const MEMBERS = ['accomplices' => ['ACCOMPLICES', 'A'], 'auditors' => ['AUDITORS', 'U']];
     private const ENTITY = 'TASKS_TASK';
-
-    public function has(string $id): bool
-    {
-        return self::exists(TaskTable::class, $id);
-    }
-
-    public function read(array $ids): array
-    {
-        $ids = array_map('intval', $ids);
-        $rows = self::all(TaskTable::class, ['*'], ['@ID' => $ids]);
-        $members = [];
-        foreach (MemberTable::getList(['filter' => ['@TASK_ID' => $ids]])->fetchAll() as $one) {
-            $members[(int)$one['TASK_ID']][$one['TYPE']][] = (string)$one['USER_ID'];
-        }
-        $tags = $this->tags($ids);
-        $found = [];
-        foreach ($rows as $row) {
-            $id = (int)$row['ID'];
-            $fields = (new Columns(self::FIELDS))->fromKernel($row);
-            foreach (self::MEMBERS as $name => [, $type]) {
-                $fields[$name] = $members[$id][$type] ?? [];
-            }
-            $found[(string)$id] = $fields + ['tags' => $tags[$id] ?? []] + $this->custom($id);
-        }
-        return $found;
-    }
 
     public function create(string $key, array $fields): string
     {
@@ -86,7 +49,7 @@ final class Tasks extends Gateway
         ];
         $row += ['STATUS_CHANGED_DATE' => $row['CLOSED_DATE'] ?? $row['CHANGED_DATE']];
         $result = TaskTable::add($row);
-        $this->mustSucceed($result);
+        self::mustSucceed($result);
         $id = (int)$result->getId();
         if (!empty($fields['parentId'])) {
             Dependence::attachNew($id, (int)$fields['parentId']);
@@ -98,7 +61,7 @@ final class Tasks extends Gateway
     public function update(string $id, array $fields): void
     {
         $now = self::present(self::one(TaskTable::class, ['ID', 'PARENT_ID'], $id));
-        $this->mustSucceed(TaskTable::update((int)$id, $this->row($fields)));
+        self::mustSucceed(TaskTable::update((int)$id, $this->row($fields)));
         $parent = (int)($fields['parentId'] ?? 0);
         if (array_key_exists('parentId', $fields) && $parent !== (int)$now['PARENT_ID']) {
             Dependence::attach((int)$id, $parent);
@@ -109,7 +72,7 @@ final class Tasks extends Gateway
     public function delete(string $id): void
     {
         // The silence of the hit covers what the kernel wants to tell about it.
-        (new \Bitrix\Tasks\Control\Task($this->actor()))->withSkipExchangeSync()->delete((int)$id);
+        (new \Bitrix\Tasks\Control\Task(self::actor()))->withSkipExchangeSync()->delete((int)$id);
         $chat = ChatComments::areUsed() ? ChatComments::chatOf((int)$id) : null;
         $chat === null || $this->box->records('chats')->delete((string)$chat);
     }
@@ -126,16 +89,47 @@ final class Tasks extends Gateway
         };
     }
 
-    /** Comments and checklists move it. */
-    public function restless(): array
+    protected function fetched(array $ids): array
     {
-        return ['changedDate', 'changedBy'];
+        $members = $attached = $custom = [];
+        foreach (MemberTable::getList(['filter' => ['@TASK_ID' => $ids]])->fetchAll() as $one) {
+            $members[(int)$one['TASK_ID']][$one['TYPE']][] = (string)$one['USER_ID'];
+        }
+        foreach ($ids as $id) {
+            $known = Dates::inServerTime(fn() => $GLOBALS['USER_FIELD_MANAGER']->GetUserFields(self::ENTITY, $id));
+            $custom[$id] = array_column($known, 'VALUE', 'FIELD_NAME');
+            $attached[$id] = (array)($custom[$id]['UF_TASK_WEBDAV_FILES'] ?? []);
+        }
+        $files = Files::attachedTo($attached);
+        $tags = $this->tags($ids);
+        $more = fn(int $id) => ['members' => $members[$id] ?? [], 'tags' => $tags[$id] ?? []]
+            + ['files' => $files[$id], 'custom' => $custom[$id]];
+        return array_map(fn(array $row) => $row + $more((int)$row['ID']), parent::fetched($ids));
     }
 
-    /** @param array<string, mixed> $fields @return array<string, mixed> */
+    protected function fields(array $row): array
+    {
+        $fields = parent::fields($row);
+        foreach (self::MEMBERS as $name => [, $type]) {
+            $fields[$name] = $row['members'][$type] ?? [];
+        }
+        $links = array_map('strval', array_filter((array)($row['custom']['UF_CRM_TASK'] ?? [])));
+        $others = array_diff_key($row['custom'], ['UF_CRM_TASK' => 1, 'UF_TASK_WEBDAV_FILES' => 1]);
+        return $fields + [
+            'tags' => $row['tags'],
+            'ufCrmTask' => array_values(array_map(CrmNumbers::numbered(...), $links)),
+            'ufTaskWebdavFiles' => $row['files'],
+        ] + $this->custom()->fromKernel($others);
+    }
+
+    private function custom(): CustomValues
+    {
+        return new CustomValues($this->box->customFields()->of('tasks', null));
+    }
+
     private function row(array $fields): array
     {
-        $row = (new Columns(self::FIELDS))->toKernel($fields);
+        $row = self::columns()->toKernel($fields);
         if (isset($row['CHANGED_DATE'])) {
             $row['ACTIVITY_DATE'] = $row['CHANGED_DATE'];
         }
@@ -148,7 +142,7 @@ final class Tasks extends Gateway
         return $row;
     }
 
-    /** What lies in other tables. @param array<string, mixed> $fields */
+    /** What lies in other tables. */
     private function setAround(int $id, array $fields): void
     {
         $members = [];
@@ -158,35 +152,24 @@ final class Tasks extends Gateway
         foreach (['createdBy' => 'CREATED_BY', 'responsibleId' => 'RESPONSIBLE_ID'] as $name => $column) {
             $members += isset($fields[$name]) ? [$column => (int)$fields[$name]] : [];
         }
-        $members === [] || (new Member($this->actor(), $id))->set($members);
+        $members === [] || (new Member(self::actor(), $id))->set($members);
         if (array_key_exists('tags', $fields)) {
-            (new Tag((int)($fields['createdBy'] ?? $this->actor())))->set($id, $fields['tags'] ?? []);
+            (new Tag((int)($fields['createdBy'] ?? self::actor())))->set($id, $fields['tags'] ?? []);
         }
-        $custom = (new CustomValues($this->box->customFields()))->toKernel('tasks', null, $fields);
+        $manager = $GLOBALS['USER_FIELD_MANAGER'];
+        $now = array_column($manager->GetUserFields(self::ENTITY, $id), 'VALUE', 'FIELD_NAME');
+        $custom = $this->custom()->toKernel($fields, $now);
         if (array_key_exists('ufCrmTask', $fields)) {
             $custom['UF_CRM_TASK'] = array_map(CrmNumbers::plain(...), $fields['ufCrmTask'] ?? []);
         }
         if (array_key_exists('ufTaskWebdavFiles', $fields)) {
-            $custom['UF_TASK_WEBDAV_FILES'] = array_map(Files::attachment(...), $fields['ufTaskWebdavFiles'] ?? []);
+            $custom['UF_TASK_WEBDAV_FILES'] = Files::attachments($fields['ufTaskWebdavFiles']);
         }
-        $custom === [] || $GLOBALS['USER_FIELD_MANAGER']->Update(self::ENTITY, $id, $custom, $this->actor());
+        $custom === [] || Dates::inServerTime(fn() => $manager->Update(self::ENTITY, $id, $custom, self::actor()));
         SearchIndex::setTaskSearchIndex($id);
     }
 
-    /** @return array<string, mixed> */
-    private function custom(int $id): array
-    {
-        $row = array_column($GLOBALS['USER_FIELD_MANAGER']->GetUserFields(self::ENTITY, $id), 'VALUE', 'FIELD_NAME');
-        $links = array_filter((array)($row['UF_CRM_TASK'] ?? []));
-        $files = (array)($row['UF_TASK_WEBDAV_FILES'] ?? []);
-        unset($row['UF_CRM_TASK'], $row['UF_TASK_WEBDAV_FILES']);
-        return [
-            'ufCrmTask' => array_values(array_map(CrmNumbers::numbered(...), array_map('strval', $links))),
-            'ufTaskWebdavFiles' => Files::attachedTo($files),
-        ] + (new CustomValues($this->box->customFields()))->fromKernel('tasks', null, $row);
-    }
-
-    /** @param list<int> $ids @return array<int, list<string>> names by task */
+    /** @return array<int, list<string>> names by task */
     private function tags(array $ids): array
     {
         $links = TaskTagTable::getList(['filter' => ['@TASK_ID' => $ids]])->fetchAll();

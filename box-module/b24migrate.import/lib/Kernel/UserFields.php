@@ -13,11 +13,9 @@ use B24migrate\Import\Port\CustomFields;
  */
 final class UserFields implements CustomFields
 {
+    /** Of those streams whose gateways write custom values: what is not here is refused, and its values ignored. */
     private const ENTITIES = [
         'users' => 'USER',
-        'groups' => 'SONET_GROUP',
-        'feed_posts' => 'BLOG_POST',
-        'feed_comments' => 'BLOG_COMMENT',
         'tasks' => 'TASKS_TASK',
         'crm_companies' => 'CRM_COMPANY',
         'crm_contacts' => 'CRM_CONTACT',
@@ -81,11 +79,8 @@ final class UserFields implements CustomFields
     }
 
     /** What the kernel calls the records of a stream where fields belong to them. */
-    public function entity(string $stream, ?string $type): ?string
+    private function entity(string $stream, ?string $type): ?string
     {
-        if ($stream === 'departments') {
-            return 'IBLOCK_' . Departments::block() . '_SECTION';
-        }
         if ($stream !== 'crm_spitems') {
             return self::ENTITIES[$stream] ?? null;
         }
@@ -100,7 +95,6 @@ final class UserFields implements CustomFields
         return array_column($rows, null, 'FIELD_NAME');
     }
 
-    /** @param array<string, mixed> $row @return array<string, mixed> */
     private function described(array $row): array
     {
         $options = [];
@@ -113,26 +107,23 @@ final class UserFields implements CustomFields
         return ['type' => $row['USER_TYPE_ID'], 'multiple' => $row['MULTIPLE'] === 'Y', 'options' => $options];
     }
 
-    /** @param array<string, mixed> $field @return array<string, mixed> */
     private function wish(string $entity, string $code, array $field): array
     {
         $label = $field['label'] ?? [];
-        $optional = [
+        return [
+            'ENTITY_ID' => $entity,
+            'FIELD_NAME' => $code,
             'XML_ID' => $code,
-            'SORT' => $field['sort'] ?? 100,
+            'USER_TYPE_ID' => $field['type'],
+            'MULTIPLE' => ($field['multiple'] ?? false) ? 'Y' : 'N',
             // Only the CRM can be told not to check; elsewhere old records without a value could not arrive.
             'MANDATORY' => ($field['mandatory'] ?? false) && str_starts_with($entity, 'CRM_') ? 'Y' : 'N',
+            'SORT' => $field['sort'] ?? 100,
             'SHOW_FILTER' => 'E',
             'SETTINGS' => (array)($field['settings'] ?? []),
             'EDIT_FORM_LABEL' => $label,
             'LIST_COLUMN_LABEL' => $label,
             'LIST_FILTER_LABEL' => $label,
         ];
-        return [
-            'ENTITY_ID' => $entity,
-            'FIELD_NAME' => $code,
-            'USER_TYPE_ID' => $field['type'],
-            'MULTIPLE' => ($field['multiple'] ?? false) ? 'Y' : 'N',
-        ] + $optional;
     }
 }

@@ -11,40 +11,16 @@ final class Workflows extends Gateway
 {
     private const TREES = ['TEMPLATE', 'PARAMETERS', 'VARIABLES', 'CONSTANTS'];
     private const NEVER = 0;
-
-    public function losses(): array
-    {
-        return ['AUTO_EXECUTE' => 'Templates arrive with their automatic start off; an administrator switches it on '
-            . 'in the designer when the migration is over.'];
-    }
-
-    public function has(string $id): bool
-    {
-        return self::exists(WorkflowTemplateTable::class, $id);
-    }
-
-    public function read(array $ids): array
-    {
-        $columns = ['ID', 'MODULE_ID', 'ENTITY', 'DOCUMENT_TYPE', 'NAME', 'DESCRIPTION', 'USER_ID', 'MODIFIED'];
-        $filter = ['@ID' => array_map('intval', $ids)];
-        $found = [];
-        foreach (self::all(WorkflowTemplateTable::class, [...$columns, ...self::TREES], $filter) as $row) {
-            $fields = [
-                'MODULE_ID' => $row['MODULE_ID'],
-                'ENTITY' => $row['ENTITY'],
-                'DOCUMENT_TYPE' => $row['DOCUMENT_TYPE'],
-                'NAME' => $row['NAME'],
-                'DESCRIPTION' => Columns::understand('text', $row['DESCRIPTION']),
-                'USER_ID' => Columns::understand('id', $row['USER_ID']),
-                'MODIFIED' => Dates::utc($row['MODIFIED']),
-            ];
-            foreach (self::TREES as $name) {
-                $fields[$name] = self::walked((array)($row[$name] ?: []), CrmNumbers::numbered(...));
-            }
-            $found[(string)$row['ID']] = $fields;
-        }
-        return $found;
-    }
+    protected const TABLE = WorkflowTemplateTable::class;
+    protected const LOSSES = [
+        'AUTO_EXECUTE' => 'Templates arrive with their automatic start off; an administrator switches it on '
+            . 'in the designer when the migration is over.',
+    ];
+    protected const FIELDS = [
+        'text' => 'MODULE_ID ENTITY DOCUMENT_TYPE NAME DESCRIPTION',
+        'id' => 'USER_ID',
+        'moment' => 'MODIFIED',
+    ];
 
     public function create(string $key, array $fields): string
     {
@@ -60,9 +36,7 @@ final class Workflows extends Gateway
             null,
             true
         );
-        if (!$id) {
-            throw $this->refusal('the box does not take this template');
-        }
+        $id ?: throw self::refusal('the box does not take this template');
         $this->setAuthor((int)$id, $fields);
         return (string)$id;
     }
@@ -80,11 +54,16 @@ final class Workflows extends Gateway
         \CBPWorkflowTemplateLoader::delete((int)$id);
     }
 
+    protected function fields(array $row): array
+    {
+        $spell = CrmNumbers::numbered(...);
+        $trees = array_map(fn($tree) => (array)($tree ?: []), array_intersect_key($row, array_flip(self::TREES)));
+        return parent::fields($row) + array_map(fn(array $tree) => self::walked($tree, $spell), $trees);
+    }
+
     /**
      * The kernel itself writes down the first administrator, now. That its table takes others is to be checked on
      * a real box.
-     *
-     * @param array<string, mixed> $fields
      */
     private function setAuthor(int $id, array $fields): void
     {
@@ -92,10 +71,9 @@ final class Workflows extends Gateway
             'USER_ID' => (int)($fields['USER_ID'] ?? 0),
             'MODIFIED' => Dates::moment($fields['MODIFIED'] ?? null),
         ]);
-        $row === [] || $this->mustSucceed(WorkflowTemplateTable::update($id, $row));
+        $row === [] || self::mustSucceed(WorkflowTemplateTable::update($id, $row));
     }
 
-    /** @param array<string, mixed> $fields @return array<string, array<mixed>> */
     private function trees(array $fields): array
     {
         $trees = [];
@@ -105,7 +83,6 @@ final class Workflows extends Gateway
         return $trees;
     }
 
-    /** @param array<mixed> $tree @param \Closure(string): string $spell @return array<mixed> */
     private static function walked(array $tree, \Closure $spell): array
     {
         return array_map(static fn(mixed $node): mixed => match (true) {

@@ -12,6 +12,11 @@ namespace Bitrix\Main {
     {
         protected const TABLE = 'users';
     }
+
+    class FileTable extends DataManager
+    {
+        protected const TABLE = 'blobs';
+    }
 }
 
 namespace {

@@ -76,6 +76,8 @@ namespace {
             }
             $row = ['OWNER_ID' => $owner, 'ACTIVE' => 'Y'] + self::columns($row, []);
             $row += ['DATE_CREATE' => World::now(), 'DATE_UPDATE' => World::now(), 'DATE_ACTIVITY' => World::now()];
+            $all = ['DESCRIPTION', 'PROJECT', 'KEYWORDS', 'PROJECT_DATE_START', 'PROJECT_DATE_FINISH'];
+            $row += array_fill_keys([...$all, 'SCRUM_MASTER_ID', 'IMAGE_ID'], null);
             $id = World::put('groups', $row);
             World::put('members', ['GROUP_ID' => $id, 'USER_ID' => $owner, 'ROLE' => 'A']);
             return $id;

@@ -44,14 +44,12 @@ namespace Bitrix\Crm {
                 'IS_MANUAL_OPPORTUNITY', 'BEGINDATE', 'CLOSEDATE', 'CLOSED', 'PRODUCT_ROWS',
             ],
         ];
-        /** What lies in other tables and is not there before somebody fills the item. */
-        private const ELSEWHERE = ['OBSERVERS', 'PRODUCT_ROWS', 'FM'];
+        /** What lies in other tables and is not there when nobody has asked for it. */
+        public const ELSEWHERE = ['OBSERVERS', 'PRODUCT_ROWS', 'CONTACT_BINDINGS', 'COMPANY_BINDINGS'];
 
-        private bool $filled;
-
-        public function __construct(private int $type, private array $row = [])
+        /** @param list<string> $missing what was not asked for */
+        public function __construct(private int $type, private array $row = [], private array $missing = [])
         {
-            $this->filled = $row === [];
         }
 
         public function getEntityTypeId(): int
@@ -64,11 +62,6 @@ namespace Bitrix\Crm {
             return (int)($this->row['ID'] ?? 0);
         }
 
-        public function fill(): void
-        {
-            $this->filled = true;
-        }
-
         public function hasField(string $name): bool
         {
             $more = self::MORE[$this->type] ?? self::MORE[2];
@@ -77,7 +70,7 @@ namespace Bitrix\Crm {
 
         public function get(string $name): mixed
         {
-            return in_array($name, self::ELSEWHERE, true) && !$this->filled ? null : $this->row[$name] ?? null;
+            return in_array($name, $this->missing, true) ? null : $this->row[$name] ?? null;
         }
 
         public function set(string $name, mixed $value): static
@@ -86,12 +79,8 @@ namespace Bitrix\Crm {
                 throw new \InvalidArgumentException("Item has no $name field");
             }
             $this->row[$name] = $value;
+            $this->missing = array_diff($this->missing, [$name]);
             return $this;
-        }
-
-        public function getData(): array
-        {
-            return $this->row;
         }
 
         public function getFm(): Multifield\Collection
@@ -101,13 +90,11 @@ namespace Bitrix\Crm {
 
         public function setProductRowsFromArrays(array $rows): Result
         {
-            $this->row['PRODUCT_ROWS'] = new ProductRows($rows);
+            if (in_array('', array_column($rows, 'PRODUCT_NAME'), true)) {
+                return (new Result())->addError(new \Bitrix\Main\Error('A product has no name'));
+            }
+            $this->set('PRODUCT_ROWS', new ProductRows($rows));
             return new Result();
-        }
-
-        public function getProductRows(): ?ProductRows
-        {
-            return $this->get('PRODUCT_ROWS');
         }
 
         public function save(): Result
@@ -305,8 +292,19 @@ namespace Bitrix\Crm\Service {
         }
     }
 
-    class FieldsCollection
+    class FieldsCollection implements \IteratorAggregate
     {
+        public function getIterator(): \Iterator
+        {
+            $field = new class {
+                public function getName(): string
+                {
+                    return 'PARENT_ID_1030';
+                }
+            };
+            return new \ArrayIterator([$field]);
+        }
+
         public function getField(string $name): object
         {
             return (object)['name' => $name];
@@ -337,7 +335,7 @@ namespace Bitrix\Crm\Service {
 
         public function getName(): string
         {
-            return $this->row['NAME'];
+            return $this->row['NAME'] ?? '';
         }
 
         public function setName(string $name): void
@@ -380,8 +378,17 @@ namespace Bitrix\Crm\Service {
 
     class Factory
     {
+        /** @var ?array<int, Category> as a factory remembers them */
+        private ?array $categories = null;
+
         public function __construct(private int $type)
         {
+        }
+
+        public function clearCategoriesCache(): static
+        {
+            $this->categories = null;
+            return $this;
         }
 
         public function getEntityTypeId(): int
@@ -402,13 +409,12 @@ namespace Bitrix\Crm\Service {
         public function getCategories(): array
         {
             $rows = array_values(World::$tables["crm_categories_$this->type"] ?? []);
-            return array_map(static fn(array $row) => new Category($row), $rows);
+            return $this->categories ??= array_map(static fn(array $row) => new Category($row), $rows);
         }
 
         public function getCategory(int $id): ?Category
         {
-            $row = World::row("crm_categories_$this->type", $id);
-            return $row === [] ? null : new Category($row);
+            return array_values(array_filter($this->getCategories(), fn($one) => $one->getId() === $id))[0] ?? null;
         }
 
         public function getDefaultCategory(): ?Category
@@ -427,16 +433,24 @@ namespace Bitrix\Crm\Service {
             return new Item($this->type);
         }
 
+        public function isFieldExists(string $name): bool
+        {
+            return (new Item($this->type))->hasField($name);
+        }
+
         public function getItem(int $id): ?Item
         {
+            World::call('getItem', [$id]);
             $row = World::row("crm_$this->type", $id);
             return $row === [] ? null : new Item($this->type, $row);
         }
 
         public function getItems(array $parameters): array
         {
+            World::call('getItems', [$parameters]);
+            $missing = array_diff(Item::ELSEWHERE, $parameters['select']);
             $rows = Rows::matching("crm_$this->type", $parameters['filter']);
-            return array_map(fn(array $row) => new Item($this->type, $row), $rows);
+            return array_map(fn(array $row) => new Item($this->type, $row, $missing), $rows);
         }
 
         public function getItemsCount(array $filter = []): int
@@ -465,7 +479,8 @@ namespace Bitrix\Crm\Service {
         public function getFactory(int $type): ?Factory
         {
             $smart = Rows::matching('crm_types', ['=ENTITY_TYPE_ID' => $type]) !== [];
-            return $smart || in_array($type, [1, 2, 3, 4], true) ? new Factory($type) : null;
+            $there = $smart || in_array($type, [1, 2, 3, 4], true);
+            return $there ? World::$services["factory $type"] ??= new Factory($type) : null;
         }
 
         public function getDynamicTypeDataClass(): string

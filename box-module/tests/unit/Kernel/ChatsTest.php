@@ -97,8 +97,8 @@ final class ChatsTest extends KernelCase
             $last = $this->made('chat_messages', $message, "source:chat:msg:$text");
         }
         self::assertSame('there are messages in it', $this->records('chats')->needed($id));
-        $this->records('chats')->settle($id);
-        $this->records('chats')->settle($id);
+        $this->records('chats')->settle((int)$id);
+        $this->records('chats')->settle((int)$id);
         $counted = ['MESSAGE_COUNT' => 3, 'LAST_MESSAGE_ID' => (int)$last, 'USER_COUNT' => 2];
         self::assertHolds($counted, World::row('chats', $id));
         $folder = World::calls('CIMDisk::ChangeFolderMembers')[0];

