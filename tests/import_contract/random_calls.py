@@ -38,7 +38,7 @@ class RandomCalls:
         items = [self._item(stream) for _ in range(self._random.choice([1, 1, 2, 3, 5]))]
         if self._chance(0.04):
             self._random.choice(items)[self._random.choice(["digest", "fields", "key"])] = self._random.choice(ODD)
-        body = {"stream": stream, "run": "r", "dry_run": self._chance(0.25), "items": items}
+        body = {"stream": stream, "dry_run": self._chance(0.25), "items": items}
         return f"import.{ENTITY_OF[stream]}.batch", self._spoiled(body, 0.03)
 
     def _item(self, stream: str) -> JSON:
@@ -76,8 +76,9 @@ class RandomCalls:
         return f"import.{ENTITY_OF[stream]}.fields", body
 
     def _option(self, number: int) -> JSON:
-        words = {"value": self._random.choice(["0", "A", "10", "1e1"]), "xml_id": self._random.choice(["", "0", "x"])}
-        return {"id": str(number), **words}
+        """Of a field that exists: no two of its list values have the same XML_ID."""
+        name = str(number)
+        return {"id": name, "value": self.of("0", "A", "10", "1e1"), "xml_id": self.of("", name, f"x{name}")}
 
     def _match(self) -> Call:
         return "import.users.match", {"emails": ["a@x.org", "A@X.ORG ", "", "10", "1e1", "admin@BOX.example"]}

@@ -14,8 +14,8 @@ final class Limits
     private const BODY = 8_000_000;
     private const CHUNK = 4 * 1024 * 1024;
     private const FILE = 1024 * 1024 * 1024;
-    /** A body is there as text, as JSON and as what the kernel makes of it. */
-    private const COPIES_IN_MEMORY = 8;
+    /** A dense body is there as text twice, and tenfold as what the kernel and as what we read of it. */
+    private const COPIES_IN_MEMORY = 28;
     /** What is around the content in a call of import.files.put. */
     private const ENVELOPE = 10_000;
 
