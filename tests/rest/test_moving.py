@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.rest.everything import Move, moving
+
+from b24sim import Portal
+from b24sim.native.task_habits import TaskHabits
 
 
 def assert_as_foretold(move: Move) -> None:
@@ -83,3 +87,14 @@ def test_a_department_is_never_left_under_the_name_of_its_stamp(tmp_path: Path) 
         names = [company.departments.row(one)["NAME"] for one in company.departments]
         names += [company.groups.row(one)["NAME"] for one in company.groups.ids]
         assert [name for name in names if name.startswith("b24migrate")] == []
+
+
+@pytest.mark.parametrize("habits", [TaskHabits(chats=True), TaskHabits(chats=True, keeps_dates=False)], ids=str)
+def test_a_newer_box_keeps_comments_in_chats_and_that_is_foretold(tmp_path: Path, habits: TaskHabits) -> None:
+    box = Portal(role="box", task_habits=habits)
+    crm = ("crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
+    with moving(tmp_path, "users", "groups", *crm, "tasks", box=box, deals=10, smart_items=4) as move:
+        move.lose(4, "task.commentitem.add")
+        assert move.run().exit_code == 0
+        assert move.twice() == []
+        assert_as_foretold(move)

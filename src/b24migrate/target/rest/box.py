@@ -111,6 +111,9 @@ class Box:
         found: One = value
         return found
 
+    def forget(self, name: str) -> None:
+        self._kept.pop(name, None)
+
     def custom_types(self, stream: str) -> dict[str, str]:
         """The target's code of each custom field that was made, and its type."""
         known = self._custom_fields(stream)

@@ -51,8 +51,7 @@ def find_messages(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     found: dict[str, str] = {}
     for chat in sorted({str(trace) for trace in begun.values()}):
         wanted = {number_of(key): key for key, trace in begun.items() if str(trace) == chat}
-        asked = {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0, "LIMIT": PAGE}
-        for row in inside(box.question("im.dialog.messages.get", asked), "messages"):
+        for row in newest_of(box, chat):
             number = numbered(row.get("text"))
             if number in wanted:
                 found[wanted[number]] = str(row["id"])
@@ -64,11 +63,17 @@ def update_message(box: Box, known: Known, item: Item) -> None:
 
 
 def read_messages(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-    """Pages of each chat from before the first of them; asked for until the last is met or the chat ends."""
-    found: dict[str, Args] = {}
+    rows = rows_of(box, [(str(one.trace), one.target_id) for one in wanted.values()])
+    there = {key: rows[one.target_id] for key, one in wanted.items() if one.target_id in rows}
+    return {key: told_message(row) for key, row in there.items()}
+
+
+def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
+    """Of chats and messages: pages of each chat from before the first of them, until the last is met or the chat ends.
+    The place of a deleted one stays, and it is not there."""
     chats: dict[str, list[int]] = {}
-    for one in wanted.values():
-        chats.setdefault(str(one.trace), []).append(int(one.target_id))
+    for chat, number in places:
+        chats.setdefault(chat, []).append(int(number))
     rows: dict[str, Args] = {}
     cursors = {chat: min(ids) - 1 for chat, ids in chats.items()}
     while cursors:
@@ -76,18 +81,19 @@ def read_messages(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
             Command("im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "FIRST_ID": first, "LIMIT": PAGE})
             for chat, first in cursors.items()
         ]
-        onward: dict[str, int] = {}
-        for chat, said_ in zip(cursors, box.questions(asked), strict=True):
-            page = list(inside(said_, "messages"))
-            rows |= {str(row["id"]): row for row in page}
-            last = max((int(row["id"]) for row in page), default=0)
-            if page and last < max(chats[chat]):
-                onward[chat] = last
-        cursors = onward
-    for key, one in wanted.items():
-        if one.target_id in rows and not is_deleted(rows[one.target_id]):
-            found[key] = told_message(rows[one.target_id])
-    return found
+        pages = {
+            chat: {str(row["id"]): row for row in inside(answer, "messages")}
+            for chat, answer in zip(cursors, box.questions(asked), strict=True)
+        }
+        rows |= {number: row for page in pages.values() for number, row in page.items()}
+        reached = {chat: max(map(int, page)) for chat, page in pages.items() if page}
+        cursors = {chat: last for chat, last in reached.items() if last < max(chats[chat])}
+    return {number: row for number, row in rows.items() if not is_deleted(row)}
+
+
+def newest_of(box: Box, chat: str) -> Iterator[Args]:
+    asked = {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0, "LIMIT": PAGE}
+    return inside(box.question("im.dialog.messages.get", asked), "messages")
 
 
 def is_deleted(row: Args) -> bool:

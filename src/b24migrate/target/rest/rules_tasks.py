@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
+from b24migrate.target.rest.task_era import keeps_dates, talks_in_chats
 
 LONGEST_TITLE = 250
 STATUSES = ("2", "3", "4", "5", "6")
 PENDING, CLOSED = "2", "5"
 WORDLESS = "…"
+DATES = ("createdDate", "changedDate", "closedDate", "dateStart")
+TODAY = "The box takes the time of the move; no method sets another."
+QUOTED = "Every message is quoted: a line before it says who wrote it, when, and under which number."
 CLOSING = "Only a closed task was closed by somebody; where nobody is known, it was the owner of the webhook."
 
 
@@ -32,6 +37,10 @@ def filled_unless_closed(name: str) -> Judge:
 def changed(draft: Draft) -> bool:
     """At most: of a task to which nothing came later the box may be right by chance."""
     return draft.get("changedBy") not in EMPTY
+
+
+def dated(name: str, draft: Draft) -> bool:
+    return draft.get(name) not in EMPTY
 
 
 def toggled(name: str) -> Judge:
@@ -87,7 +96,11 @@ def of_tasks(box: Box) -> Sequence[Rule]:
     def judge(draft: Draft) -> bool:
         return closed_by_nobody(draft) or filled_unless_closed("closedBy")(draft)
 
-    return (*TASKS, Rule("tasks", "closedBy", Keeping.APPROXIMATED, CLOSING, judge))
+    dates = () if keeps_dates(box) else DATES
+    other = [rule for rule in TASKS if rule.field not in DATES]
+    lost = [Rule("tasks", name, Keeping.LOST, TODAY, partial(dated, name)) for name in dates]
+    kept = [rule for rule in TASKS if rule.field in DATES and not dates]
+    return (*other, *kept, *lost, Rule("tasks", "closedBy", Keeping.APPROXIMATED, CLOSING, judge))
 
 
 def of_checklists(box: Box) -> Sequence[Rule]:
@@ -116,6 +129,23 @@ CHECKLISTS = (
     ),
     Rule("task_checklists", "ATTACHMENTS", Keeping.LOST, "No method of a box attaches files to items of checklists."),
 )
+
+
+def of_comments(box: Box) -> Sequence[Rule]:
+    """On the forum they keep author and date; in a chat the owner of the webhook says them now."""
+    if not talks_in_chats(box):
+        return COMMENTS
+
+    def by_another(draft: Draft) -> bool:
+        return str(draft.get("author_id") or "0") == "0" or not box.is_owner(draft["author_id"])
+
+    return (
+        Rule("task_comments", "text", Keeping.TRANSFORMED, QUOTED, lambda _: True),
+        Rule("task_comments", "author_id", Keeping.TRANSFORMED, QUOTED, by_another),
+        Rule("task_comments", "date", Keeping.TRANSFORMED, QUOTED),
+    )
+
+
 COMMENTS = (
     Rule(
         "task_comments",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import rules_tasks, spelling
+from b24migrate.target.rest import messages, rules_tasks, spelling
 from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import one_by_one, unclaimed
+from b24migrate.target.rest.messages import newest_of
+from b24migrate.target.rest.names import names_of
 from b24migrate.target.rest.spelling import Column, columns
-from b24migrate.target.rest.words import Known, Writer
+from b24migrate.target.rest.task_era import chats_of, talks_in_chats
+from b24migrate.target.rest.words import Known, Made, Writer
 
 # ---------------------------------------------------------------- checklists
 
@@ -98,10 +102,23 @@ CHECKLISTS = Writer(
 # ---------------------------------------------------------------- comments
 
 
-def comment_params(item: Item) -> Args:
+def words_of(box: Box, item: Item) -> str:
+    """Where the box takes neither author nor date, a line before the words says them."""
+    fields = item.fields
+    if not talks_in_chats(box):
+        return rules_tasks.said(fields.get("text"))
+    author = str(fields.get("author_id") or "0")
+    return headed(item.key, fields.get("date"), fields.get("text"), names_of(box, [author]).get(author, ""))
+
+
+def add_comments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    return one_by_one("task.commentitem.add", lambda item: comment_params(box, item))(box, items)
+
+
+def comment_params(box: Box, item: Item) -> Args:
     fields = item.fields
     sent = {
-        "POST_MESSAGE": rules_tasks.said(fields.get("text")),
+        "POST_MESSAGE": words_of(box, item),
         "AUTHOR_ID": fields.get("author_id") or 0,
         "POST_DATE": fields.get("date"),
         "UF_FORUM_MESSAGE_DOC": [f"n{one}" for one in fields.get("files") or ()],
@@ -110,8 +127,12 @@ def comment_params(item: Item) -> Args:
 
 
 def update_comment(box: Box, known: Known, item: Item) -> None:
-    fields = {"POST_MESSAGE": rules_tasks.said(item.fields.get("text"))}
-    box.call("task.commentitem.update", {"TASKID": known.trace["task"], "ITEMID": known.target_id, "FIELDS": fields})
+    words = words_of(box, item)
+    if talks_in_chats(box):
+        box.call("im.message.update", {"MESSAGE_ID": known.target_id, "MESSAGE": words})
+        return
+    asked = {"TASKID": known.trace["task"], "ITEMID": known.target_id, "FIELDS": {"POST_MESSAGE": words}}
+    box.call("task.commentitem.update", asked)
 
 
 def comments_of(box: Box, tasks: Sequence[str]) -> dict[str, list[Args]]:
@@ -128,6 +149,19 @@ def comment_trace(item: Item) -> Args:
 
 
 def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    return find_in_chats(box, begun) if talks_in_chats(box) else find_on_forum(box, begun)
+
+
+def find_in_chats(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for task, chat in chats_of(box, sorted({str(trace["task"]) for trace in begun.values()})).items():
+        wanted = {number_of(key): key for key, trace in begun.items() if str(trace["task"]) == task}
+        numbers = {numbered(row.get("text")): str(row["id"]) for row in newest_of(box, chat)}
+        found |= {wanted[number]: one for number, one in numbers.items() if number in wanted}
+    return found
+
+
+def find_on_forum(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     there = comments_of(box, sorted({str(trace["task"]) for trace in begun.values()}))
     return unclaimed(
         box,
@@ -146,6 +180,18 @@ def _same_comment(box: Box, row: Args, trace: Args) -> bool:
 
 
 def read_comments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    return read_in_chats(box, wanted) if talks_in_chats(box) else read_on_forum(box, wanted)
+
+
+def read_in_chats(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    chats = chats_of(box, sorted({str(one.trace["task"]) for one in wanted.values()}))
+    tasks = {key: str(one.trace["task"]) for key, one in wanted.items() if str(one.trace["task"]) in chats}
+    rows = messages.rows_of(box, [(chats[task], wanted[key].target_id) for key, task in tasks.items()])
+    there = {key: rows[wanted[key].target_id] for key in tasks if wanted[key].target_id in rows}
+    return {key: {**messages.told_message(row), "task_id": tasks[key]} for key, row in there.items()}
+
+
+def read_on_forum(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     there = comments_of(box, sorted({str(one.trace["task"]) for one in wanted.values()}))
     rows = {(task, str(row["ID"])): row for task, listed in there.items() for row in listed}
     places = {key: (str(one.trace["task"]), one.target_id) for key, one in wanted.items()}
@@ -162,17 +208,22 @@ def told_comment(row: Args, task: str) -> Args:
     }
 
 
+def delete_comment(box: Box, known: Known) -> None:
+    if talks_in_chats(box):
+        box.call("im.message.delete", {"MESSAGE_ID": known.target_id})
+    else:
+        box.call("task.commentitem.delete", {"TASKID": known.trace["task"], "ITEMID": known.target_id})
+
+
 COMMENTS = Writer(
     stream="task_comments",
     entity="tasks",
     needs=("task.commentitem.getlist", "task.commentitem.add"),
-    create=one_by_one("task.commentitem.add", comment_params),
+    create=add_comments,
     trace=comment_trace,
     find=find_comments,
     update=update_comment,
     read=read_comments,
-    delete=lambda box, known: box.call(
-        "task.commentitem.delete", {"TASKID": known.trace["task"], "ITEMID": known.target_id}
-    ),
-    rules=lambda _: rules_tasks.COMMENTS,
+    delete=delete_comment,
+    rules=rules_tasks.of_comments,
 )

@@ -11,6 +11,7 @@ from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.custom import as_sent, as_told
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.spelling import Column, columns
+from b24migrate.target.rest.task_era import keeps_dates
 from b24migrate.target.rest.words import Known, Made, Writer, stamp
 
 LONGEST_TITLE = 250
@@ -147,7 +148,7 @@ def behind(box: Box, ids: Sequence[str]) -> dict[str, str]:
 
 def what_moves(item: Item) -> Args:
     """Checklists and comments move it, and their members join the task."""
-    return {name: item.fields.get(name) for name in ("changedDate", "accomplices", "auditors")}
+    return {name: item.fields.get(name) for name in ("createdDate", "changedDate", "accomplices", "auditors")}
 
 
 def restore(box: Box, some: Mapping[str, Known]) -> None:
@@ -162,6 +163,8 @@ def restore(box: Box, some: Mapping[str, Known]) -> None:
             "accomplices": spelling.ids(row.get("accomplices")),
             "auditors": spelling.ids(row.get("auditors")),
         }
+        if not keeps_dates(box):
+            there["changedDate"] = one.trace["changedDate"]
         moved = {
             name for name in there if one.trace.get(name) is not None and _set(there[name]) != _set(one.trace[name])
         }

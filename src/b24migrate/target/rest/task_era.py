@@ -1,0 +1,56 @@
+"""How this box treats tasks, as far as one that is there shows it: newer ones keep comments in chats (tasks 25.700)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from b24migrate.records import Args
+from b24migrate.target.rest import spelling
+from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.memory import Memory, Remembered, State
+
+REMEMBERED_S = 60.0
+
+
+def talks_in_chats(box: Box) -> bool:
+    """Whether comments are messages, said by whoever calls, now. A box without tasks does not show it."""
+    return bool(_seen(box, "task chats", lambda: _newest_has_a_chat(box)))
+
+
+def keeps_dates(box: Box) -> bool:
+    """Whether a task of ours was made when we said; a box that has none yet is believed to keep it."""
+    return _seen(box, "task dates", lambda: _kept_a_date(box)) is not False
+
+
+def _seen(box: Box, name: str, ask: Callable[[], bool | None]) -> bool | None:
+    """Asked again as long as there is nothing to see."""
+    found = box.kept(name, ask, REMEMBERED_S)
+    if found is None:
+        box.forget(name)
+    return found
+
+
+def _newest_has_a_chat(box: Box) -> bool | None:
+    asked = {"select": ["ID", "CHAT_ID"], "order": {"ID": "desc"}}
+    newest = next(inside(box.question("tasks.task.list", asked), "tasks"), None)
+    return None if newest is None else spelling.one_id(newest.get("chatId")) is not None
+
+
+def _kept_a_date(box: Box) -> bool | None:
+    ours = next((one for some in Memory(box.store).walk("tasks") for one in some if _dated(one)), None)
+    if ours is None:
+        return None
+    asked = {"filter": {"ID": ours.target_id}, "select": ["ID", "CREATED_DATE"]}
+    row = next(inside(box.question("tasks.task.list", asked), "tasks"), None)
+    return None if row is None else spelling.utc(row.get("createdDate")) == ours.trace["createdDate"]
+
+
+def _dated(one: Remembered) -> bool:
+    return one.state is State.DONE and isinstance(one.trace, Mapping) and bool(one.trace.get("createdDate"))
+
+
+def chats_of(box: Box, tasks: list[str]) -> dict[str, str]:
+    """The chat of each task that has one."""
+    asked = {"filter": {"ID": tasks}, "select": ["ID", "CHAT_ID"]}
+    rows: list[Args] = list(box.pages("tasks.task.list", asked, "tasks")) if tasks else []
+    return {str(row["id"]): str(row["chatId"]) for row in rows if spelling.one_id(row.get("chatId"))}
