@@ -71,7 +71,7 @@ final class Rows
         $there = array_map(self::plain(...), (array)self::whole($row[$column] ?? null));
         $sought = array_map(self::plain(...), (array)self::whole($wanted));
         return match ($sign) {
-            '=%' => preg_match('/^' . self::pattern((string)$sought[0]) . '$/i', (string)($there[0] ?? '')) === 1,
+            '=%' => preg_match('/^' . self::pattern((string)$sought[0]) . '$/iu', (string)($there[0] ?? '')) === 1,
             '!=', '!' => array_intersect($there, $sought) === [],
             '>' => self::order($row[$column] ?? '', $wanted) > 0,
             '<' => self::order($row[$column] ?? '', $wanted) < 0,

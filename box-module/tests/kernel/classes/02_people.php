@@ -190,6 +190,8 @@ namespace B24migrate\Import\Tests\Kernel {
         {
             $fields = [];
             foreach (World::$tables["uf:$entity"][$id] ?? [] as $code => $value) {
+                // Legacy lists tell times as the caller's clock shows them.
+                $value = $value instanceof \Bitrix\Main\Type\DateTime ? World::told($value) : $value;
                 $fields[$code] = ['FIELD_NAME' => $code, 'VALUE' => $value];
             }
             return $fields;

@@ -288,6 +288,9 @@ namespace Bitrix\Im\V2\Chat {
         public function addUniqueChat(array $row): ChatResult
         {
             $pair = array_intersect_key($row, ['ENTITY_TYPE' => 1, 'ENTITY_ID' => 1]);
+            if (World::$inTransaction) {
+                throw new \LogicException('a chat that others do not see yet is made again by the next');
+            }
             if (Rows::matching('chats', $pair) !== []) {
                 throw new \LogicException('a task must not have two chats');
             }

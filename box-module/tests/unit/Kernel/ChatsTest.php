@@ -99,6 +99,9 @@ final class ChatsTest extends KernelCase
         self::assertSame('there are messages in it', $this->records('chats')->needed($id));
         $this->records('chats')->settle((int)$id);
         $this->records('chats')->settle((int)$id);
+        $before = World::$calls;
+        $this->records('chats')->settle(12345);
+        self::assertSame($before, World::$calls, 'one that somebody has deleted is passed over');
         $counted = ['MESSAGE_COUNT' => 3, 'LAST_MESSAGE_ID' => (int)$last, 'USER_COUNT' => 2];
         self::assertHolds($counted, World::row('chats', $id));
         $folder = World::calls('CIMDisk::ChangeFolderMembers')[0];

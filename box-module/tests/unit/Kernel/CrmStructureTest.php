@@ -115,6 +115,17 @@ final class CrmStructureTest extends KernelCase
         $this->assertSame('items are in this stage', $stages->needed($id));
     }
 
+    public function testANewPipelineIsKnownForTheRestOfTheCall(): void
+    {
+        $pipelines = $this->real->records('crm_categories');
+        $this->assertNull($pipelines->find(['entityTypeId' => '2', 'name' => 'Опт']));
+        $id = $pipelines->create('a', ['entityTypeId' => '2', 'name' => 'Опт', 'sort' => 20]);
+        $this->assertSame($id, $pipelines->find(['entityTypeId' => '2', 'name' => 'Опт']));
+        $this->assertSame(20, $pipelines->read([$id])[$id]['sort']);
+        $pipelines->delete($id);
+        $this->assertFalse($pipelines->has($id));
+    }
+
     public function testAChangeOfOneFieldOfAStageLeavesTheOthers(): void
     {
         $stages = $this->real->records('crm_stages');

@@ -140,6 +140,20 @@ final class CrmTest extends KernelCase
         $this->assertIsObject(World::row('crm_2', $id)['UF_DAY']);
     }
 
+    public function testProductsThatTheBoxDoesNotTakeAreNotLostSilently(): void
+    {
+        $this->expectExceptionMessage('A product has no name');
+        $this->real->records('crm_deals')->create('a', ['title' => 'x', 'productRows' => [['productName' => '']]]);
+    }
+
+    public function testNumbersThatOnlyLookLikeOursStayAsTheyAre(): void
+    {
+        foreach (['T1_1700000000000', 'DT1030_10310000000005:NEW', 'SI_99999999999999999999'] as $text) {
+            $this->assertSame($text, CrmNumbers::plain($text));
+        }
+        $this->assertSame('DT1030_5:NEW', CrmNumbers::plain('DT1030_10300000000005:NEW'));
+    }
+
     public function testAnItemOfATypeThatIsNotThereIsRefused(): void
     {
         $this->expectExceptionMessage('no records of the type 1030');

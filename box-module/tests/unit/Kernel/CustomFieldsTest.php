@@ -50,6 +50,19 @@ final class CustomFieldsTest extends KernelCase
         }
     }
 
+    public function testWhereNobodyWritesCustomValuesNoFieldIsMade(): void
+    {
+        foreach (['groups', 'departments', 'feed_posts', 'chats'] as $stream) {
+            try {
+                $this->box->customFields()->create($stream, null, ['code' => 'UF_X', 'type' => 'string']);
+                self::fail($stream);
+            } catch (ItemFault $fault) {
+                self::assertSame('TYPE_UNSUPPORTED', $fault->fault);
+            }
+        }
+        self::assertArrayNotHasKey('fields', World::$tables);
+    }
+
     public function testAFieldOfUsersIsNeverMandatory(): void
     {
         $this->field('string', ['mandatory' => true]);

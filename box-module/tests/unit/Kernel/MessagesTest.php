@@ -50,6 +50,12 @@ final class MessagesTest extends KernelCase
         }
     }
 
+    public function testAMessageOfWhichNoTextWasSentHasNone(): void
+    {
+        $id = $this->made('chat_messages', array_diff_key($this->message(), ['text' => 1]));
+        self::assertNull($this->now('chat_messages', $id)['text']);
+    }
+
     public function testTheSystemSpeaksAsTheSystem(): void
     {
         $id = $this->made('chat_messages', $this->message(['author_id' => '0', 'params' => new \stdClass()]));

@@ -40,6 +40,16 @@ final class TasksTest extends KernelCase
         $this->assertSame('2020-01-02T03:04:05Z', Dates::utc(World::row('tasks', $id)['ACTIVITY_DATE']));
     }
 
+    public function testATimeInACustomFieldIsNotShiftedByTheZoneOfWhoeverCalls(): void
+    {
+        $this->real->customFields()->create('tasks', null, ['code' => 'UF_WHEN', 'type' => 'datetime']);
+        $tasks = $this->real->records('tasks');
+        $id = $tasks->create('a', self::TASK + ['UF_WHEN' => '2024-03-31T00:30:00Z']);
+        $stored = World::$tables['uf:TASKS_TASK'][(int)$id]['UF_WHEN'];
+        $this->assertSame('2024-03-31T00:30:00Z', Dates::utc($stored));
+        $this->assertSame('2024-03-31T00:30:00Z', $tasks->read([$id])[$id]['UF_WHEN']);
+    }
+
     public function testALateParentIsAttachedAndTakenAway(): void
     {
         $tasks = $this->real->records('tasks');

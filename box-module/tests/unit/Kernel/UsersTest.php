@@ -103,6 +103,21 @@ final class UsersTest extends KernelCase
         self::assertSame('it is the administrator', $this->records('users')->needed('1'));
     }
 
+    public function testAnAddressIsFoundWhateverItsCase(): void
+    {
+        $id = $this->made('users', ['NAME' => 'Anna', 'EMAIL' => 'Änna_1@example.org']);
+        self::assertSame($id, $this->records('users')->find(['EMAIL' => ' äNNA_1@Example.org']));
+        self::assertNull($this->records('users')->find(['EMAIL' => 'ännax1@example.org']));
+        self::assertNull($this->records('users')->find(['EMAIL' => '']));
+    }
+
+    public function testWhoHasCommentedOnATaskIsKept(): void
+    {
+        $id = $this->person();
+        World::put('forum_messages', ['AUTHOR_ID' => (int)$id]);
+        self::assertSame('the user has written comments', $this->records('users')->needed($id));
+    }
+
     public function testOnlyNumbersAreIds(): void
     {
         $id = $this->person();
