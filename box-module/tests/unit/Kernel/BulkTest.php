@@ -14,7 +14,8 @@ final class BulkTest extends KernelCase
     public function testManyItemsOfTheCrmAreReadWithAFewQuestions(): void
     {
         $deals = (new KernelBox())->records('crm_deals');
-        $deal = ['title' => 'x', 'observers' => ['1'], 'contactIds' => ['3'], 'productRows' => [['productName' => 'a']]];
+        $deal = ['title' => 'x', 'observers' => ['1'], 'contactIds' => ['3']];
+        $deal += ['productRows' => [['productName' => 'a']]];
         $ids = array_map(fn(int $n) => $deals->create("d$n", $deal), range(1, 30));
         World::$calls = [];
         $read = $deals->read([...$ids, '99999']);

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Kernel\Gateway;
 use B24migrate\Import\Kernel\Groups;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Kernel\KernelGuard;
@@ -15,6 +16,7 @@ use B24migrate\Import\Tests\Kernel\World;
 /** What two calls at the same time, or one that dies between two writes, could spoil. */
 final class SideBySideTest extends KernelCase
 {
+    private const TASK = ['title' => 'x', 'createdBy' => '12', 'responsibleId' => '1'];
     private const COMMENT = ['author_id' => '12', 'date' => '2019-01-02T03:04:05Z', 'text' => 'Готово'];
 
     protected function tearDown(): void
@@ -91,7 +93,7 @@ final class SideBySideTest extends KernelCase
         foreach (['topic' => '25.600.0', 'chat' => '25.700.0'] as $word => $version) {
             World::$versions['tasks'] = $version;
             $box = new KernelBox();
-            $task = $box->records('tasks')->create($word, ['title' => 'x', 'createdBy' => '12', 'responsibleId' => '1']);
+            $task = $box->records('tasks')->create($word, self::TASK);
             $make = fn() => $box->records('task_comments')->create('a', ['task_id' => $task] + self::COMMENT);
             $this->assertLocked("$word:$task", $make);
             $make();
@@ -104,7 +106,7 @@ final class SideBySideTest extends KernelCase
     {
         World::$versions['tasks'] = '25.700.0';
         $box = new KernelBox();
-        $task = $box->records('tasks')->create('t', ['title' => 'x', 'createdBy' => '12', 'responsibleId' => '1']);
+        $task = $box->records('tasks')->create('t', self::TASK);
         $comment = ['task_id' => $task] + self::COMMENT;
         $comments = $box->records('task_comments');
         self::assertFalse($comments->atomic(), 'its chat must be there for others before the comment is');
@@ -146,8 +148,7 @@ final class SideBySideTest extends KernelCase
     public function testWhatTheKernelSaidOfAnEarlierItemIsNotToldOfThisOne(): void
     {
         $GLOBALS['APPLICATION']->say('about something else');
-        $refused = fn() => (new KernelGuard())->alone('x', fn() => throw \B24migrate\Import\Kernel\Gateway::refusal('no'));
         $this->expectExceptionMessage('no');
-        $refused();
+        (new KernelGuard())->alone('x', fn() => throw Gateway::refusal('no'));
     }
 }
