@@ -98,3 +98,14 @@ def test_a_newer_box_keeps_comments_in_chats_and_that_is_foretold(tmp_path: Path
         assert move.run().exit_code == 0
         assert move.twice() == []
         assert_as_foretold(move)
+
+
+def test_an_owner_of_the_webhook_who_is_somebody_of_the_source_stays_himself(tmp_path: Path) -> None:
+    box = Portal(role="box")
+    with moving(tmp_path, "users", "groups", "chats", box=box) as move:
+        somebody = move.world.cloud.portal.company.users.row(1)
+        box.company.users.put(1, box.company.users.row(1) | {"EMAIL": somebody["EMAIL"]})
+        assert move.run().exit_code == 0
+        assert len(box.native.alive("users")) == 11
+        assert move.unforeseen == []
+        assert move.spared == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from b24migrate.target.rest import (
     chats,
+    crm_stages,
     crm_structure,
     feed,
     feed_comments,
@@ -28,7 +29,7 @@ WRITERS: dict[str, Writer] = {
         messages.MESSAGES,
         crm_structure.TYPES,
         crm_structure.PIPELINES,
-        crm_structure.STAGES,
+        crm_stages.STAGES,
         *ITEMS,
         tasks.TASKS,
         task_talk.CHECKLISTS,
