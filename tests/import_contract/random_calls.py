@@ -176,7 +176,7 @@ FIELDS: dict[str, Callable[[RandomCalls], JSON]] = {
         "NAME": any_.word(),
         "TEMPLATE": any_.of({}, [], {"0": [{}]}, [{"a": 1.0}], "x"),
     },
-    "crm_types": lambda any_: {"title": any_.word(), "entityTypeId": "190", "isStagesEnabled": True},
+    "crm_types": lambda any_: {"title": any_.word(), "code": any_.of(None, "A", "B"), "isStagesEnabled": True},
     "crm_categories": lambda any_: {
         "entityTypeId": any_.of("2", any_.ref("crm_types"), "31", "9"),
         "name": any_.of("Общая", "P", "10", "1e1"),

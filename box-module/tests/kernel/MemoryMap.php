@@ -44,6 +44,12 @@ final class MemoryMap implements Map
         return count(array_filter($this->complete($stream), fn(Entry $entry) => $entry->id === $id));
     }
 
+    public function makerOf(string $stream, string $id): ?Entry
+    {
+        $made = fn(Entry $entry) => $entry->id === $id && !$entry->adopted;
+        return array_values(array_filter($this->complete($stream), $made))[0] ?? null;
+    }
+
     /** @return list<Entry> */
     private function complete(string $stream): array
     {

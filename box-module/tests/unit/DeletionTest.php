@@ -28,6 +28,27 @@ final class DeletionTest extends DoorCase
         $this->assertSame('deleted', $this->delete('groups', 'g1')['status']);
     }
 
+    public function testWhatTheImportChangesUnderAnotherKeyIsNoChangeOfPeople(): void
+    {
+        $id = $this->make('crm_types', 't1', ['title' => 'Claims']);
+        $this->make('crm_types', 't2', ['title' => 'Claims', 'code' => 'A']);
+        $this->send('crm_types', 't2', ['title' => 'Claims', 'code' => 'B']);
+        $this->assertSame('B', $this->box->records('crm_types')->read([$id])[$id]['code']);
+        $this->assertSame('another key stands for it too', $this->delete('crm_types', 't1')['reason']);
+        $this->assertSame('deleted', $this->delete('crm_types', 't2')['status']);
+        $this->assertSame('deleted', $this->delete('crm_types', 't1')['status']);
+        $this->assertSame([], $this->box->records('crm_types')->all());
+    }
+
+    public function testWhatPeopleChangedIsKeptWhateverComesUnderAnotherKey(): void
+    {
+        $id = $this->make('crm_types', 't1', ['title' => 'Claims']);
+        $this->box->records('crm_types')->update($id, ['isStagesEnabled' => true]);
+        $this->make('crm_types', 't2', ['title' => 'Claims', 'code' => 'A']);
+        $this->delete('crm_types', 't2');
+        $this->assertSame('changed after its import', $this->delete('crm_types', 't1')['reason']);
+    }
+
     public function testWhatWasNeverReadBackIsKept(): void
     {
         [$this->mishap->point, $this->mishap->times] = ['before-seal', 1];

@@ -116,11 +116,24 @@ final class Writing implements Hand
         $records = $this->box->records($entry->stream);
         $work = function () use ($records, $entry, $fields): string {
             if ($fields !== []) {
+                $this->unsealMakerOf($entry);
                 $records->update((string)$entry->id, $fields);
             }
             return $this->wrote($entry);
         };
         return $records->atomic() ? $this->box->guard()->together($work) : $work();
+    }
+
+    /** Two keys of one record: what the import changes under the other one is no change of people either. */
+    private function unsealMakerOf(Entry $shared): void
+    {
+        [$map, $records, $id] = [$this->box->map(), $this->box->records($shared->stream), (string)$shared->id];
+        $maker = $shared->adopted ? $map->makerOf($shared->stream, $id) : null;
+        $now = $maker === null ? [] : $records->read([$id])[$id] ?? [];
+        if ($maker !== null && $maker->print === Fingerprint::of($now, $records)) {
+            $this->unsealed[$maker->key] = $maker->sealed('');
+            $map->put($maker->sealed(''));
+        }
     }
 
     private function wrote(Entry $entry): string

@@ -78,6 +78,14 @@ final class KernelMap implements Map
         return MapTable::getCount(['=STREAM' => $stream, '=TARGET_ORDER' => self::order($id)]);
     }
 
+    public function makerOf(string $stream, string $id): ?Entry
+    {
+        $same = ['=STREAM' => $stream, '=TARGET_ORDER' => self::order($id)];
+        $entries = array_map(self::entry(...), MapTable::getList(['filter' => $same])->fetchAll());
+        $made = array_filter($entries, static fn(Entry $entry) => !$entry->adopted);
+        return reset($made) ?: null;
+    }
+
     private static function hash(string $key): string
     {
         return hash('sha256', $key);

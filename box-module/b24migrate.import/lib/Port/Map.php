@@ -30,4 +30,7 @@ interface Map
 
     /** How many keys stand for this record: one that was adopted may have several. */
     public function keysOf(string $stream, string $id): int;
+
+    /** The key that this record was made for; null when the box had it before. */
+    public function makerOf(string $stream, string $id): ?Entry;
 }

@@ -64,6 +64,15 @@ final class MapTest extends KernelCase
         $this->assertSame(0, $this->map->keysOf('chats', '10'));
     }
 
+    public function testARecordHasOneMakerHoweverManyKeysItHas(): void
+    {
+        $this->map->put(new Entry('linked', 'groups', '10', str_repeat('0', 64), adopted: true));
+        $this->assertNull($this->map->makerOf('groups', '10'));
+        $this->put('made', '10');
+        $this->assertSame('made', $this->map->makerOf('groups', '10')?->key);
+        $this->assertNull($this->map->makerOf('chats', '10'));
+    }
+
     public function testTheTableIsMadeOnceAndDroppedWhenAsked(): void
     {
         $this->put('k', '1');
