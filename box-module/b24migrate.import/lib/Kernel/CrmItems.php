@@ -138,7 +138,6 @@ final class CrmItems extends Gateway
         return array_filter($items, static fn(array $parts) => isset($parts['*']));
     }
 
-    /** @return list<string> */
     private static function elsewhere(Factory $factory): array
     {
         return array_values(array_filter(CrmValues::ELSEWHERE, $factory->isFieldExists(...)));
@@ -149,7 +148,6 @@ final class CrmItems extends Gateway
         return (int)Container::getInstance()->getFactory($type)?->getItemsCount($filter);
     }
 
-    /** @return array<string, string> */
     private function stamps(string $key): array
     {
         return $this->stream === 'crm_spitems'
@@ -170,7 +168,6 @@ final class CrmItems extends Gateway
             ?? throw new ItemFault('TYPE_NOT_FOUND', 'entityTypeId', "the box has no records of the type $type");
     }
 
-    /** @return array{int, int} */
     private function parts(string $id): array
     {
         return isset(self::TYPES[$this->stream]) ? [self::TYPES[$this->stream], (int)$id] : CrmNumbers::parts($id);

@@ -16,24 +16,17 @@ final class CrmTypes extends Gateway
 
     public function find(array $values): ?string
     {
-        $rows = $this->dataClass()::getList(['filter' => ['=TITLE' => $values['title'] ?? null]])->fetchAll();
-        foreach ($rows as $row) {
-            // The database may take letters for equal that are not.
-            if ($row['TITLE'] === ($values['title'] ?? null)) {
-                return (string)$row['ENTITY_TYPE_ID'];
-            }
-        }
-        return null;
+        $title = $values['title'] ?? null;
+        $rows = $this->dataClass()::getList(['filter' => ['=TITLE' => $title]])->fetchAll();
+        // The database may take letters for equal that are not.
+        $types = array_column($rows, 'ENTITY_TYPE_ID', 'TITLE');
+        return isset($types[$title]) ? (string)$types[$title] : null;
     }
 
-    public function read(array $ids): array
+    protected function fetched(array $ids): array
     {
-        $filter = ['@ENTITY_TYPE_ID' => array_map('intval', $ids)];
-        $found = [];
-        foreach ($this->dataClass()::getList(['filter' => $filter])->fetchAll() as $row) {
-            $found[(string)$row['ENTITY_TYPE_ID']] = $this->fields($row);
-        }
-        return $found;
+        $rows = $this->dataClass()::getList(['filter' => ['@ENTITY_TYPE_ID' => $ids]])->fetchAll();
+        return array_map(fn(array $row) => ['ID' => $row['ENTITY_TYPE_ID']] + $row, $rows);
     }
 
     public function create(string $key, array $fields): string
@@ -101,7 +94,6 @@ final class CrmTypes extends Gateway
             ?? throw self::gone();
     }
 
-    /** @return class-string */
     private function dataClass(): string
     {
         return Container::getInstance()->getDynamicTypeDataClass();

@@ -16,7 +16,6 @@ final class CustomValues
      * @param array<string, mixed> $sent fields of the contract; those that are not custom are passed over
      * @param array<string, mixed> $now what the record has, by code: a file that is to go must be named
      * @param array<string, callable(mixed, string): mixed> $spell how another kernel class wants a type, with the code
-     * @return array<string, mixed>
      */
     public function toKernel(array $sent, array $now = [], array $spell = []): array
     {

@@ -16,25 +16,25 @@ final class Dates
     /** For the ORM. */
     public static function moment(?string $utc): ?DateTime
     {
-        return $utc === null ? null : DateTime::createFromTimestamp((new \DateTimeImmutable($utc))->getTimestamp());
+        return $utc === null ? null : DateTime::createFromTimestamp(self::at($utc));
     }
 
     /** A day for the ORM. */
     public static function date(?string $day): ?Date
     {
-        return $day === null ? null : Date::createFromTimestamp((new \DateTimeImmutable($day))->getTimestamp());
+        return $day === null ? null : Date::createFromTimestamp(self::at($day));
     }
 
     /** For legacy classes, which must be called inside `inServerTime`: a string in the site's FULL format. */
     public static function text(?string $utc): string|false
     {
-        return $utc === null ? false : ConvertTimeStamp((new \DateTimeImmutable($utc))->getTimestamp(), 'FULL');
+        return $utc === null ? false : ConvertTimeStamp(self::at($utc), 'FULL');
     }
 
     /** A day such as 2024-03-01 in the site's SHORT format. It has no time, hence no time zone either. */
     public static function dayText(?string $day): string|false
     {
-        return $day === null ? false : ConvertTimeStamp((new \DateTimeImmutable($day))->getTimestamp(), 'SHORT');
+        return $day === null ? false : ConvertTimeStamp(self::at($day), 'SHORT');
     }
 
     public static function utc(mixed $value): ?string
@@ -49,13 +49,7 @@ final class Dates
         return $seconds === null ? null : date('Y-m-d', $seconds);
     }
 
-    /**
-     * Legacy classes shift every time by the offset of the user who calls, unless they are told not to.
-     *
-     * @template T
-     * @param callable(): T $work
-     * @return T
-     */
+    /** Legacy classes shift every time by the offset of the user who calls, unless they are told not to. */
     public static function inServerTime(callable $work): mixed
     {
         \CTimeZone::Disable();
@@ -64,6 +58,11 @@ final class Dates
         } finally {
             \CTimeZone::Enable();
         }
+    }
+
+    private static function at(string $iso): int
+    {
+        return (new \DateTimeImmutable($iso))->getTimestamp();
     }
 
     private static function seconds(mixed $value): ?int

@@ -41,11 +41,7 @@ final class Files extends Gateway
         return array_map(fn(array $of) => array_values(array_filter(array_map($file, $of))), $attached);
     }
 
-    /**
-     * A copy for a column that owns its file: the kernel deletes the old one whenever the value changes.
-     *
-     * @return array<string, mixed> as CFile takes it
-     */
+    /** A copy for a column that owns its file: the kernel deletes the old one whenever the value changes. */
     public static function copy(string $id): array
     {
         $file = File::loadById((int)$id);

@@ -25,7 +25,6 @@ final class Finalizing
     {
     }
 
-    /** @return array{done: int, cursor: ?string} */
     public function stretch(string $after): array
     {
         if (!Loader::includeModule('im')) {

@@ -73,7 +73,6 @@ abstract class Gateway implements Records
      * Rows of the kernel, with what lies in other tables: read for all of them at once, not for each.
      *
      * @param non-empty-list<int> $ids
-     * @return list<array<string, mixed>>
      */
     protected function fetched(array $ids): array
     {
@@ -148,12 +147,7 @@ abstract class Gateway implements Records
         return null;
     }
 
-    /**
-     * Rows of a table that the ORM knows, in order of their ids.
-     *
-     * @param class-string $table
-     * @param list<string> $columns
-     */
+    /** Rows of a table that the ORM knows, in order of their ids. */
     protected static function all(string $table, array $columns, array $filter): array
     {
         return $table::getList(['select' => $columns, 'filter' => $filter, 'order' => ['ID' => 'ASC']])->fetchAll();

@@ -30,10 +30,7 @@ final class Groups extends Gateway
      * Members and posts move the dates of their groups to now; afterwards they are what they were. Only one at a time:
      * the next would take that "now" for the date it has to put back.
      *
-     * @template T
      * @param list<int|string> $groups
-     * @param callable(): T $work
-     * @return T
      */
     public static function undisturbed(array $groups, callable $work): mixed
     {
@@ -166,7 +163,6 @@ final class Groups extends Gateway
         return (int)($find() ?? (new KernelGuard())->alone('subjects', $make));
     }
 
-    /** @return array<int, string> names by id */
     private function subjects(array $filter): array
     {
         $rows = self::rows(\CSocNetGroupSubject::GetList(['SORT' => 'ASC', 'ID' => 'ASC'], $filter));

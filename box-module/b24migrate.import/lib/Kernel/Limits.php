@@ -31,7 +31,6 @@ final class Limits
         return new self(static fn(string $name): string => (string)ini_get($name), (int)($free ?: PHP_INT_MAX));
     }
 
-    /** @return array{items: int, body_bytes: int, file_bytes: int, chunk_bytes: int} */
     public function told(): array
     {
         $memory = intdiv($this->bytes('memory_limit'), self::COPIES_IN_MEMORY);

@@ -22,7 +22,6 @@ final class MapTable extends DataManager
         return 'b24migrate_import_map';
     }
 
-    /** @return list<\Bitrix\Main\ORM\Fields\ScalarField> */
     public static function getMap(): array
     {
         return [

@@ -108,7 +108,6 @@ final class PostComments extends Gateway
         ];
     }
 
-    /** @return list<int> */
     private function twins(string $id): array
     {
         $filter = ['EVENT_ID' => 'blog_comment', 'SOURCE_ID' => (int)$id];
