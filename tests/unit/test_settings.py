@@ -172,7 +172,7 @@ def test_a_file_saved_by_notepad_is_read(tmp_path: Path) -> None:
         (GOOD.replace('"https://cloud.example/rest/1/' + SECRET + '/"', "5"), ["line 3", "source.webhook"]),
         (GOOD.replace("[target]", 'more_webhooks = ["https://elsewhere.example/rest/1/x/"]\n[target]'), ["line 4", "more_webhooks", "another portal"]),
         (GOOD.replace("https://box.example/rest/1/otherS3cret/", f"https://cloud.example/rest/1/{SECRET}/"), ["target.webhook", "source"]),
-        (GOOD.replace("[target]", '[target]\nkind = "rest"'), ["target.kind", '"import"']),
+        (GOOD.replace("[target]", '[target]\nkind = "native"'), ["target.kind", '"import" or "rest"']),
         (GOOD.replace("[target]", '[target]\nportal_url = "box"'), ["target.portal_url", "https://"]),
         (GOOD + '[store]\nurl = "postgres://x"\n', ["line 7", "store.url", "sqlite:///"]),
         ("[source]\n" + GOOD, ["b24migrate.toml", "not valid TOML", "line"]),
