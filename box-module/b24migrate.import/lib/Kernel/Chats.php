@@ -71,9 +71,12 @@ final class Chats extends Gateway
 
     public function needed(string $id, array $gone = []): ?string
     {
-        $bound = self::one(ChatTable::class, ['ENTITY_TYPE'], $id)['ENTITY_TYPE'] ?? '';
+        $row = self::one(ChatTable::class, ['ENTITY_TYPE', 'ENTITY_ID'], $id);
+        $group = ($row['ENTITY_TYPE'] ?? '') === 'SONET_GROUP' ? (string)$row['ENTITY_ID'] : '';
         return match (true) {
-            $bound === 'GENERAL' => 'it is the general chat of the box',
+            ($row['ENTITY_TYPE'] ?? '') === 'GENERAL' => 'it is the general chat of the box',
+            // The box may have made it, and would miss it.
+            $group !== '' && $this->box->records('groups')->has($group) => 'it is the chat of a group',
             self::any(MessageTable::class, ['=CHAT_ID' => (int)$id]) => 'there are messages in it',
             default => null,
         };

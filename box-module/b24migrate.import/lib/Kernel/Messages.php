@@ -79,9 +79,14 @@ final class Messages extends Gateway
 
     public function delete(string $id): void
     {
+        $copies = self::shared(\CIMMessageParam::Get([(int)$id])[(int)$id] ?? []);
         // CIMMessenger::Delete would tell everybody who has the chat open.
         \CIMMessageParam::DeleteAll((int)$id);
         self::mustSucceed(MessageTable::delete((int)$id));
+        $files = $this->box->records('files');
+        foreach (array_map('strval', $copies) as $copy) {
+            $files->needed($copy) === null && $files->delete($copy);
+        }
     }
 
     protected function fetched(array $ids): array

@@ -89,6 +89,15 @@ final class ChatsTest extends KernelCase
         self::assertHolds(['name' => 'Other'] + $next, $this->now('chats', $id));
     }
 
+    public function testTheChatOfAGroupStaysAsLongAsTheGroup(): void
+    {
+        $group = $this->made('groups', ['NAME' => 'Sales', 'OWNER_ID' => '1']);
+        $id = $this->made('chats', $this->chat(['entity_type' => 'SONET_GROUP', 'entity_id' => $group]));
+        self::assertSame('it is the chat of a group', $this->records('chats')->needed($id));
+        $this->records('groups')->delete($group);
+        self::assertNull($this->records('chats')->needed($id));
+    }
+
     public function testWhenAllIsThereTheChatCountsAndHasBeenRead(): void
     {
         $id = $this->made('chats', $this->chat());

@@ -114,6 +114,17 @@ final class MessagesTest extends KernelCase
         self::assertSame(['reactions'], array_keys($this->records('chat_messages')->losses()));
     }
 
+    public function testTheCopiesOfItsFilesGoWithAMessageUnlessTheyAreUsedElsewhere(): void
+    {
+        $files = [$this->file('a.txt'), $this->file('b.txt')];
+        $id = $this->made('chat_messages', $this->message(['files' => $files]));
+        [$free, $used] = World::$tables['params'][(int)$id]['FILE_ID'];
+        World::put('attached', ['OBJECT_ID' => $used]);
+        $this->records('chat_messages')->delete($id);
+        $there = array_map($this->records('files')->has(...), array_map('strval', [$free, $used, ...$files]));
+        self::assertSame([false, true, true, true], $there);
+    }
+
     public function testADeletedMessageGoesWithoutAWord(): void
     {
         $id = $this->made('chat_messages', $this->message());
