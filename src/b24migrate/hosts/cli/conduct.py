@@ -172,9 +172,9 @@ def _count_what_is_not_kept(app: App) -> None:
     """For whoever looks later, and cannot ask the target: now that everything is read, its numbers are exact."""
     from b24migrate.pipeline import fidelity
 
-    before = fidelity.remembered(app.work)
+    before = fidelity.remembered(app.work, app.chosen())
     if before is not None and not before.all_kept:
-        fidelity.known(app.work, most=COUNTED_AFTERWARDS)
+        fidelity.known(app.work, app.chosen(), most=COUNTED_AFTERWARDS)
 
 
 def _print_json(status: Mapping[str, Json], code: int, message: str) -> None:

@@ -85,7 +85,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
     def fidelity(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(retold(keeping.view(app.work), speaks.language))
+            return Answer(retold(keeping.view(app), speaks.language))
 
     @router.get("/search", response_model=Hits, responses=asked.refusals(404), summary="Records by id, e-mail or title")
     def search(q: Sought, stream: SomeStream = "", after: After = "") -> Answer:

@@ -1,8 +1,8 @@
 """What this target does not keep of this source: listed before anything is written, and accepted by somebody."""
 
-from b24migrate.pipeline.fidelity.accepting import GATE, accept, accept_known, accepted, required
+from b24migrate.pipeline.fidelity.accepting import GATE, accept, accepted, required
 from b24migrate.pipeline.fidelity.counting import Counts, count
-from b24migrate.pipeline.fidelity.listing import asked, concerning, known, listed, remembered
+from b24migrate.pipeline.fidelity.listing import accept_known, asked, concerning, known, listed, remembered
 from b24migrate.pipeline.fidelity.model import Accepted, Basis, Fidelity, Line
 
 __all__ = [

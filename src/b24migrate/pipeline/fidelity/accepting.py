@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from b24migrate.errors import GateUnmet
-from b24migrate.fidelity import Keeping, Rule
+from b24migrate.fidelity import Rule
 from b24migrate.phases.values import utc_text
 from b24migrate.pipeline.fidelity.model import Accepted, Fidelity, hash_of
 from b24migrate.ports import FIDELITY, Clock, RegisterRow, Store
@@ -32,17 +32,6 @@ def accept(store: Store, clock: Clock, rules: Sequence[Rule], by: str) -> None:
     name, now = hash_of(rules), utc_text(clock.now().replace(microsecond=0))
     about = {"Hash": name, "Data": sorted(rule.digest for rule in rules), "By": by, "AtUtc": now}
     store.write(FIDELITY, [RegisterRow(ACCEPTED + name, about)])
-
-
-def accept_known(store: Store, clock: Clock, hash_seen: str, by: str) -> bool:
-    """The list that was last heard of the target, if it is the one that somebody saw. False when it is another."""
-    row = store.read(FIDELITY, "known")
-    if row is None or row.values["Hash"] != hash_seen:
-        return False
-    told = row.values["Data"]
-    rules = [Rule(stream, field, Keeping(keeping), reason) for stream, field, keeping, reason in told]
-    accept(store, clock, rules, by)
-    return True
 
 
 def required(found: Fidelity) -> GateUnmet:

@@ -34,24 +34,38 @@ def asked(work: Work) -> list[Rule]:
     return rules
 
 
-def known(work: Work, *, most: int = ANY) -> Fidelity | None:
+def known(work: Work, entities: Collection[str] = (), *, most: int = ANY) -> Fidelity | None:
     """By a target that answers at once; else what is remembered."""
     try:
         if "target" not in work.options.absent and work.target.alive():
-            return listed(work, asked(work), most=most)
+            return listed(work, asked(work), entities, most=most)
     except MigrationError:
         pass  # what is remembered is better than nothing
-    return remembered(work)
+    return remembered(work, entities)
 
 
-def remembered(work: Work) -> Fidelity | None:
+def remembered(work: Work, entities: Collection[str] = ()) -> Fidelity | None:
     """What was last heard of the target, with the numbers that were counted then; None when it was never asked. Nobody
     is asked, and nothing is written."""
     row = work.store.read(FIDELITY, KNOWN)
     if row is None:
         return None
-    rules = [Rule(stream, field, Keeping(keeping), reason) for stream, field, keeping, reason in row.values["Data"]]
-    return replace(_made(work, rules, (), 0), asked_at=str(row.values["AtUtc"]))
+    return replace(_made(work, _rules(row), entities, 0), asked_at=str(row.values["AtUtc"]))
+
+
+def accept_known(work: Work, entities: Collection[str], hash_seen: str, by: str) -> bool:
+    """What was last heard of the target, if it is the list that somebody saw. False when it is another."""
+    row = work.store.read(FIDELITY, KNOWN)
+    rules = concerning(work, _rules(row), entities) if row is not None else []
+    if row is None or hash_of(rules) != hash_seen:
+        return False
+    accepting.accept(work.store, work.clock, rules, by)
+    return True
+
+
+def _rules(row: RegisterRow) -> list[Rule]:
+    """As they are told; which records they touch is not remembered."""
+    return [Rule(stream, field, Keeping(keeping), reason) for stream, field, keeping, reason in row.values["Data"]]
 
 
 def concerning(work: Work, rules: Sequence[Rule], entities: Collection[str] = ()) -> list[Rule]:

@@ -67,7 +67,7 @@ def gather(work: Work, folder: Path, *, wanted: Collection[str] = (), clean: Cal
         tuple(survey.compared(work.store)),
         way(work, entities),
         proof,
-        fidelity.remembered(work),
+        fidelity.remembered(work, wanted),
     )
 
 
