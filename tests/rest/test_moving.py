@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from tests.rest.everything import Move, moving
 
+from b24migrate.pipeline import certificate
 from b24sim import Portal
 from b24sim.native.task_habits import TaskHabits
 
@@ -25,6 +27,18 @@ def test_everything_arrives_once_and_differs_exactly_as_was_foretold(tmp_path: P
         assert {name: set(found) for name, found in move.statuses().items() if set(found) - {"IMPORT_OK"}} == {}
         assert move.twice() == []
         assert_as_foretold(move)
+        assert_certified(move, tmp_path / "certificate.jsonl")
+
+
+def assert_certified(move: Move, file: Path) -> None:
+    """It closes, and what the box does not take at all is in it as such."""
+    with move.app() as app:
+        written = certificate.make(app.work, file)
+    assert certificate.check(file) == written
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    templates = [line for line in lines if line.get("stream") == "workflow_templates" and "class" in line]
+    assert [line["class"] for line in templates] == ["excluded"] * 3
+    assert "failed" not in {line["class"] for line in lines if "class" in line}
 
 
 def test_lost_answers_bring_nothing_twice_and_change_nothing_of_what_was_foretold(tmp_path: Path) -> None:
