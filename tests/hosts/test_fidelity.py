@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import subprocess
 from collections.abc import Iterator
@@ -49,16 +50,16 @@ def test_a_box_that_keeps_everything_says_so_in_one_sentence(company: Scene) -> 
 def test_the_list_fits_eighty_columns_without_colour_and_says_what_to_do(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with places(scene):
-        scene.run("run", "--phase", "get")
-        process = scene.process("fidelity", env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"})
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == 3
-    assert not err
-    assert "WORK_PHONE" in out
-    assert "lost" in out
-    assert "\x1b" not in out
-    assert "--accept" in out
+    monkeypatch.setenv("NO_COLOR", "1")
+    with places(scene, {**PHONE, "users:": REASON, "users:UF_*": REASON}):
+        assert scene.run("run", "--phase", "get").code == 0
+        for language in ("en", "ru"):
+            process, out = on_a_terminal(scene, "", "fidelity", "--lang", language)
+            assert process.returncode == 3
+            assert max(map(len, out.splitlines())) <= 80
+            assert "WORK_PHONE" in out
+            assert "--accept" in out
+            assert not re.search("\x1b\\[[0-9;]*3[0-9]m", out)
 
 
 def test_numbers_are_those_of_the_source_and_say_what_they_rest_on(scene: Scene) -> None:

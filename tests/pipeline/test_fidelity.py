@@ -275,3 +275,17 @@ def test_the_certificate_names_what_was_foreseen_and_is_checked_for_it(tmp_path:
         named = [line for line in lines if '"foreseen":["WORK_PHONE"]' in line]
         assert len(named) == len(touched)
         assert all('"class":"verified"' in line for line in named)
+
+
+def test_records_that_are_lost_as_announced_are_excluded_in_the_certificate(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        every = here.settings["run"]["entities"]
+        run(here, *every)
+        drop(here, sorted(here.imported("users"))[:2])
+        rule = Rule("users", "", Keeping.LOST, "Some are lost.", lambda _: True)
+        assert run(here, *every, rules=[rule], phases=("verify",)).exit_code == 0
+        with here.app() as app:
+            made = certificate.make(app.work, tmp_path / "certificate.jsonl")
+        (people,) = (sums for sums in made.head.streams if sums.stream == "users")
+        assert (people.excluded, people.failed) == (2, 0)
+        assert people.verified == len(here.imported("users"))
