@@ -50,9 +50,8 @@ final class Chats extends Gateway
             // Told as numbers, kept as words; one that the box does not know becomes the one it picks by itself.
             $row['COLOR'] = (string)Color::getCode((string)$fields['color']);
         }
-        if (Files::owned('avatar', $fields, 'AVATAR', (int)$now['AVATAR']) !== []) {
-            $copy = fn(string $file) => (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + Files::copy($file), 'im');
-            $row['AVATAR'] = $fields['avatar'] === null ? 0 : $copy($fields['avatar']);
+        foreach (Files::owned('avatar', $fields, 'AVATAR', (int)$now['AVATAR']) as $column => $copy) {
+            $row[$column] = isset($copy['del']) ? 0 : (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + $copy, 'im');
         }
         $row === [] || self::mustSucceed(ChatTable::update((int)$id, $row));
         if (array_intersect_key($fields, ['users' => 1, 'manager_list' => 1, 'owner' => 1]) !== []) {
