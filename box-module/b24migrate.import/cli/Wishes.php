@@ -54,6 +54,7 @@ final class Wishes
         if ($word === null || !is_file(rtrim($word, '/') . '/bitrix/modules/main/include/prolog_before.php')) {
             throw new \InvalidArgumentException('--document-root wants the folder of the site, in which bitrix lies.');
         }
-        return rtrim($word, '/');
+        // the kernel works in other folders than the one this was told in
+        return (string)realpath($word);
     }
 }

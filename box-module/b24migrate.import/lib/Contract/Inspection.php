@@ -19,7 +19,7 @@ final class Inspection
 
     public function refuse(string $message): ItemFault
     {
-        return new ItemFault('VALIDATION', $this->field, "$this->field: $message");
+        return $this->missing('VALIDATION', $message);
     }
 
     public function missing(string $fault, string $message): ItemFault
