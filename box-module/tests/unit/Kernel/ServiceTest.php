@@ -37,6 +37,11 @@ final class ServiceTest extends KernelCase
         $this->assertSame(1, $this->call('import.info')['contract']);
     }
 
+    public function testAMethodIsTheSameInCapitals(): void
+    {
+        $this->assertSame(1, $this->call('Import.INFO')['contract']);
+    }
+
     public function testNobodyElseIs(): void
     {
         \CRestUtil::$admin = false;
