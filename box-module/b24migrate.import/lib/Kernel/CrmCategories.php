@@ -52,6 +52,8 @@ final class CrmCategories extends Gateway
             throw new ItemFault('VALIDATION', 'entityTypeId', 'records of this type have no pipelines on this box');
         }
         $category = $factory->createCategory();
+        // A new one does not know whose it is, though its factory does.
+        $category->setEntityTypeId($factory->getEntityTypeId());
         $this->save($factory, $category, $fields);
         return CrmNumbers::number((int)$fields['entityTypeId'], (int)$category->getId());
     }
@@ -84,8 +86,8 @@ final class CrmCategories extends Gateway
 
     private function save(Factory $factory, object $category, array $fields): void
     {
-        $category->setName($fields['name'] ?? $category->getName());
-        $category->setSort($fields['sort'] ?? $category->getSort());
+        isset($fields['name']) && $category->setName($fields['name']);
+        isset($fields['sort']) && $category->setSort($fields['sort']);
         self::mustSucceed($category->save());
         // Which pipeline of deals is the default one cannot be changed; elsewhere there is one at a time.
         if (($fields['isDefault'] ?? false) && !$category->getIsDefault() && $factory->getEntityTypeId() !== 2) {

@@ -19,8 +19,8 @@ final class CrmTypes extends Gateway
         $title = $values['title'] ?? null;
         $rows = $this->dataClass()::getList(['filter' => ['=TITLE' => $title]])->fetchAll();
         // The database may take letters for equal that are not.
-        $types = array_column($rows, 'ENTITY_TYPE_ID', 'TITLE');
-        return isset($types[$title]) ? (string)$types[$title] : null;
+        $type = array_search($title, array_column($rows, 'TITLE', 'ENTITY_TYPE_ID'), true);
+        return $type === false ? null : (string)$type;
     }
 
     protected function fetched(array $ids): array

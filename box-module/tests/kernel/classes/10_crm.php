@@ -335,12 +335,18 @@ namespace Bitrix\Crm\Service {
 
         public function getName(): string
         {
-            return $this->row['NAME'] ?? '';
+            return $this->row['NAME'];
         }
 
         public function setName(string $name): void
         {
             $this->row['NAME'] = $name;
+        }
+
+        public function setEntityTypeId(int $type): static
+        {
+            $this->row['TYPE'] = $type;
+            return $this;
         }
 
         public function getSort(): int
@@ -365,6 +371,9 @@ namespace Bitrix\Crm\Service {
 
         public function save(): Result
         {
+            if (!isset($this->row['TYPE'])) {
+                return (new Result())->addError(new \Bitrix\Main\Error('The type of a pipeline is required'));
+            }
             $this->row['ID'] = World::put("crm_categories_{$this->row['TYPE']}", $this->row);
             return new Result();
         }
@@ -425,7 +434,7 @@ namespace Bitrix\Crm\Service {
 
         public function createCategory(): Category
         {
-            return new Category(['TYPE' => $this->type]);
+            return new Category([]);
         }
 
         public function createItem(): Item
