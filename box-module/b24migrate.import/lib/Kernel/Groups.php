@@ -45,9 +45,14 @@ final class Groups extends Gateway
 
     private static function redated(int $group, callable $work): mixed
     {
-        $before = self::one(WorkgroupTable::class, ['DATE_UPDATE', 'DATE_ACTIVITY'], $group);
+        $dates = fn() => array_filter(array_map(
+            Dates::utc(...),
+            self::one(WorkgroupTable::class, ['DATE_UPDATE', 'DATE_ACTIVITY'], $group)
+        ));
+        $before = $dates();
         $done = $work();
-        $back = self::columns()->toKernel(array_filter(array_map(Dates::utc(...), $before)));
+        // Only those that were moved: an update costs the kernel a new search index and more.
+        $back = self::columns()->toKernel(array_diff_assoc($before, $dates()));
         $back === [] || Dates::inServerTime(fn() => \CSocNetGroup::Update($group, $back, false, false, false));
         return $done;
     }

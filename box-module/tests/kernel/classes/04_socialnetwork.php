@@ -90,6 +90,7 @@ namespace {
             bool $clear = true,
             bool $departments = true
         ): int|false {
+            World::call('CSocNetGroup::Update', [$id, $row]);
             $old = World::row('groups', $id);
             $refused = World::$options['socialnetwork']['refuses'] ?? '';
             if (array_key_exists($refused, $row)) {

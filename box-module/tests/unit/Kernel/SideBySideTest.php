@@ -54,6 +54,22 @@ final class SideBySideTest extends KernelCase
         self::assertTrue($this->records('group_members')->has($this->made('group_members', $member)));
     }
 
+    public function testDatesThatNobodyMovedAreNotWrittenBack(): void
+    {
+        $group = $this->group();
+        World::$calls = [];
+        Groups::undisturbed([$group], fn() => null);
+        self::assertSame([], World::calls('CSocNetGroup::Update'));
+        $moved = World::now()->getTimestamp() + 60;
+        Groups::undisturbed([$group], function () use ($group, $moved): void {
+            $later = \Bitrix\Main\Type\DateTime::createFromTimestamp($moved);
+            World::$tables['groups'][(int)$group]['DATE_ACTIVITY'] = $later;
+        });
+        $written = array_column(World::calls('CSocNetGroup::Update'), 1);
+        self::assertSame([['DATE_ACTIVITY']], array_map('array_keys', $written));
+        self::assertSame(World::NOW, $this->now('groups', $group)['DATE_ACTIVITY']);
+    }
+
     public function testSeveralGroupsAreTakenInOneOrderByAll(): void
     {
         $seen = [];
