@@ -51,9 +51,9 @@ final class Groups extends Gateway
         ));
         $before = $dates();
         $done = $work();
-        // Only those that were moved: an update costs the kernel a new search index and more.
-        $back = self::columns()->toKernel(array_diff_assoc($before, $dates()));
-        $back === [] || Dates::inServerTime(fn() => \CSocNetGroup::Update($group, $back, false, false, false));
+        // Only when one was moved: an update costs the kernel a new search index and more.
+        $back = self::columns()->toKernel($before);
+        $dates() === $before || Dates::inServerTime(fn() => \CSocNetGroup::Update($group, $back, false, false, false));
         return $done;
     }
 

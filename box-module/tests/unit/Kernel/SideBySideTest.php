@@ -66,7 +66,7 @@ final class SideBySideTest extends KernelCase
             World::$tables['groups'][(int)$group]['DATE_ACTIVITY'] = $later;
         });
         $written = array_column(World::calls('CSocNetGroup::Update'), 1);
-        self::assertSame([['DATE_ACTIVITY']], array_map('array_keys', $written));
+        self::assertSame([['DATE_UPDATE', 'DATE_ACTIVITY']], array_map('array_keys', $written));
         self::assertSame(World::NOW, $this->now('groups', $group)['DATE_ACTIVITY']);
     }
 
