@@ -115,8 +115,19 @@ def test_what_was_accepted_once_is_not_asked_again_until_the_list_grows(scene: S
         assert scene.run("run").code == 0
 
 
+def test_a_reason_is_said_once_and_what_concerns_no_record_is_only_counted(scene: Scene) -> None:
+    with places(scene, {**PHONE, "users:PERSONAL_CITY": REASON, "users:PERSONAL_ICQ": "Nobody has one."}):
+        assert scene.run("run", "--phase", "get").code == 0
+        out = " ".join(scene.run("fidelity").out.split())
+        assert out.count("for good and all") == 1
+        assert "PERSONAL_CITY" in out
+        assert "PERSONAL_ICQ" not in out
+        assert "1 more" in out
+        assert len(scene.run("fidelity", "--json").json["items"]) == 3
+
+
 def test_rules_for_what_is_not_migrated_stop_nobody(scene: Scene) -> None:
-    with places(scene, {"tasks:title": "No titles.", "unheard_of:field": "Whatever."}):
+    with places(scene, {"tasks:title": "No titles.", "users:stageId": "No.", "unheard_of:field": "Whatever."}):
         assert scene.run("fidelity").code == 0
         assert scene.run("run").code == 0
 

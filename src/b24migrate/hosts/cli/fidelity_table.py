@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from b24migrate.hosts.cli.pace import number
 from b24migrate.hosts.cli.plain import harmless, wrapped
 from b24migrate.hosts.report.sayings import Sayings
 from b24migrate.hosts.words import Words
-from b24migrate.pipeline.fidelity import Fidelity, Line
+from b24migrate.pipeline.fidelity import Basis, Fidelity, Line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,17 +27,34 @@ def print_fidelity(found: Fidelity, out: Console, words: Words) -> None:
         return
     wrapped(out, words("fidelity.lead", count=number(len(found.lines))), style="bold")
     told = Sayings(words)
-    widths = _widths(found, words)
-    for stream, lines in groupby(found.lines, key=lambda line: line.stream):
+    touching = [line for line in found.lines if not _touches_none(line)]
+    widths = _widths(touching, words)
+    for stream, lines in groupby(touching, key=lambda line: line.stream):
         wrapped(out, f"{words.named('stream', stream)} ({stream})", style="bold")
-        for line in lines:
-            wrapped(out, _line(line, words, widths), indent="  ")
-            wrapped(out, harmless(str(told(line.reason))), indent="      ")
+        for reason, alike in _by_reason(lines):
+            for line in alike:
+                wrapped(out, _line(line, words, widths), indent="  ")
+            wrapped(out, harmless(str(told(reason))), indent="      ")
+    if idle := len(found.lines) - len(touching):
+        wrapped(out, words("fidelity.idle", count=number(idle)), style="dim")
     if found.needs_acceptance:
         wrapped(out, words("fidelity.open"), style="yellow")
     elif found.accepted:
         by = harmless(str(told(found.accepted.by)))
         wrapped(out, words("fidelity.accepted", by=by, at=found.accepted.at), style="green")
+
+
+def _touches_none(line: Line) -> bool:
+    """Every record was looked at, and none of them loses anything by it."""
+    return line.basis is Basis.COUNTED and line.records == 0
+
+
+def _by_reason(lines: Iterable[Line]) -> list[tuple[str, list[Line]]]:
+    """Fields that fare alike stand together, so that the reason is said once; the worst first, as they come."""
+    found: dict[tuple[str, str], list[Line]] = {}
+    for line in lines:
+        found.setdefault((line.keeping, line.reason), []).append(line)
+    return [(reason, alike) for (_, reason), alike in found.items()]
 
 
 def _line(line: Line, words: Words, widths: tuple[int, int]) -> Text:
@@ -57,7 +75,7 @@ def _field(line: Line, words: Words) -> str:
     return harmless(line.field)[:LONGEST_NAME] or words("fidelity.whole")
 
 
-def _widths(found: Fidelity, words: Words) -> tuple[int, int]:
-    fields = (len(_field(line, words)) for line in found.lines)
-    keepings = (len(words(f"fidelity.keeping.{line.keeping}")) for line in found.lines)
-    return max(fields), max(keepings)
+def _widths(lines: Sequence[Line], words: Words) -> tuple[int, int]:
+    fields = (len(_field(line, words)) for line in lines)
+    keepings = (len(words(f"fidelity.keeping.{line.keeping}")) for line in lines)
+    return max(fields, default=0), max(keepings, default=0)

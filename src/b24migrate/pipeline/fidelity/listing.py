@@ -14,6 +14,7 @@ from b24migrate.pipeline.fidelity import accepting
 from b24migrate.pipeline.fidelity.counting import ANY, count
 from b24migrate.pipeline.fidelity.model import WORST_FIRST, Fidelity, Line, hash_of
 from b24migrate.ports import FIDELITY, RegisterRow
+from b24migrate.streams import Kind, Stream
 
 KNOWN = "known"
 
@@ -69,9 +70,24 @@ def _rules(row: RegisterRow) -> list[Rule]:
 
 
 def concerning(work: Work, rules: Sequence[Rule], entities: Collection[str] = ()) -> list[Rule]:
-    """A rule for a stream that nobody migrates concerns nobody. Files belong to every entity."""
-    here = [rule for rule in rules if rule.stream in work.streams and rule.keeping is not Keeping.KEPT]
+    """A rule for a stream that nobody migrates, or for a field that its records never have, concerns nobody. Files
+    belong to every entity."""
+    here = [
+        rule
+        for rule in rules
+        if rule.keeping is not Keeping.KEPT
+        and (stream := work.streams.get(rule.stream)) is not None
+        and _may_have(stream, rule.field)
+    ]
     return [rule for rule in here if not entities or _entity(work, rule.stream) in (*entities, "files")]
+
+
+def _may_have(stream: Stream, name: str) -> bool:
+    if not name or name.endswith("*") or not stream.fields:
+        return True
+    begins = (*(stream.rest.prefixes if stream.rest else ()), *stream.custom_prefix)
+    families = tuple(one.name for one in stream.fields if one.kind is Kind.FAMILY)
+    return any(one.name == name for one in stream.fields) or name.startswith((*begins, *families))
 
 
 def _made(work: Work, rules: Sequence[Rule], entities: Collection[str], most: int) -> Fidelity:
