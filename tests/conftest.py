@@ -34,9 +34,10 @@ def azure_store() -> str:
     return azurite.url()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One for each process of the tests: a second one beside it would not start."""
+    """Only one at a time in a process of the tests: a second one beside it would not start. And only as long as it is
+    looked with: its loop would stand in the way of whatever else wants to run one in this thread."""
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     if path is None:
         pytest.fail("There is no Chromium. `make chromium` installs it.")
