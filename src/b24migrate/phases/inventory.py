@@ -31,13 +31,16 @@ class Inventory(NamedTuple):
 
 
 def close(work: Work, job: Job) -> Follow:
+    """What was met is told by a job of its own: were it told again after the walk, what the walk finds would be told
+    twice."""
     entity = next(one for one in work.entities if one.name == job.args["entity"])
     after = job.args.get("after")
     if after is None:
         for stream in entity.streams:
             take_stock(work, entity, stream, int(job.args["pass"]))
             tell_set_aside(work, entity, stream)
-    left = look_through(work, entity, after or "") if entity.unreadable_by else ""
+        return [Job(job.scope, job.kind, {**job.args, "after": ""})] if entity.unreadable_by else []
+    left = look_through(work, entity, after)
     return [Job(job.scope, job.kind, {**job.args, "after": left})] if left else []
 
 
