@@ -1,4 +1,4 @@
-"""The front page's look at the store: one for everybody, at most once a second, less often where the store is far."""
+"""The front page's look at the store: one for everybody, every two seconds at most, less often where the store is far."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline.overview import Looking
 from b24migrate.pipeline.overview.model import Overview
 
-EVERY_S = 1.0
+EVERY_S = 1.8  # a page asks every two seconds: however many there are, the store is looked at as often as for one
 LOOKING_SHARE = 0.1  # of the time that goes by
 WHATEVER = object()
 OLDEST_S = 30.0  # a look that failed may be replaced by the last one for so long
