@@ -66,7 +66,7 @@ def refreshed(quick: bool) -> list[Figure]:
     return [
         at_most("j", f"a refresh with {records:,} staged records, p95, ms", p95, REFRESH_BAR_MS, told),
         *(at_most("j", f"{name}, p95, ms", ms, REFRESH_BAR_MS, f"{ms:.0f} ms") for name, ms in others.items()),
-        Figure("j", "meanwhile", f"{writer[0]:,.0f} records/s staged; a refresh every two seconds: {share:.1%} of a core"),
+        Figure("j", "meanwhile", f"{writer[0]:,.0f} records/s staged; a refresh in 2 s: {share:.1%} of a core"),
     ]
 
 

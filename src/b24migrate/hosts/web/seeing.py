@@ -1,4 +1,4 @@
-"""The front page's look at the store: one for everybody, every two seconds at most, less often where the store is far."""
+"""The front page's look at the store: one for everybody, every two seconds at most, less often if the store is far."""
 
 from __future__ import annotations
 

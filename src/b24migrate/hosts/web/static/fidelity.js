@@ -1,6 +1,6 @@
 // What the target does not keep, as a table: on its own page, and in the question before a start.
 import { h } from "./dom.js";
-import { number } from "./format.js";
+import { number, time } from "./format.js";
 import { brief, sentence } from "./texts.js";
 import { badge, sign } from "./signs.js";
 import { named, say } from "./words.js";
@@ -15,7 +15,7 @@ export function verdict(said) {
 
 export function notes(said) {
   const found = [];
-  if (said.list && !said.list.now) found.push(say("fidelity.as_of", { at: said.list.asked_at }));
+  if (said.list && !said.list.now) found.push(say("fidelity.as_of", { at: time(said.list.asked_at).textContent }));
   if (said.list?.lines.length) found.push(standing(said.list));
   if (said.foreseen) found.push(say("fidelity.foreseen", { count: number(said.foreseen) }));
   if (said.spared) found.push(say("fidelity.spared", { count: number(said.spared) }));
@@ -24,7 +24,7 @@ export function notes(said) {
 
 function standing(list) {
   if (list.needs_acceptance || !list.accepted) return say("fidelity.open");
-  return say("fidelity.accepted", { by: list.accepted.by, at: list.accepted.at });
+  return say("fidelity.accepted", { by: list.accepted.by, at: time(list.accepted.at).textContent });
 }
 
 export function table(list) {
@@ -47,7 +47,7 @@ function amount({ records, basis }) {
   return basis === "counted" ? number(records) : `${number(records)} (${say(`fidelity.basis.${basis}`)})`;
 }
 
-const cell = (column, content) => h("td", { role: "cell", class: "long", "data-label": say(`fidelity.column.${column}`) }, content);
+const cell = (column, content) => h("td", { role: "cell", class: `long of-${column}`, "data-label": say(`fidelity.column.${column}`) }, content);
 
 /** For the question before a start: nothing where nothing needs to be accepted. */
 export function wish(said) {
