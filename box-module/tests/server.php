@@ -3,7 +3,7 @@
 /*
  * The module on a fake box, as a web server for tests.
  *
- *     B24_DB=/tmp/box.sqlite B24_SECRET=abc PHP_CLI_SERVER_WORKERS=4 \
+ *     B24_DB=box.sqlite B24_SECRET=abc PHP_CLI_SERVER_WORKERS=4 \
  *         php -d opcache.enable_cli=1 -S 127.0.0.1:8099 box-module/tests/server.php
  *
  * Serves POST /rest/<user>/<secret>/import.… (also /webhook/…) on gateways over one durable SQLite file: what was

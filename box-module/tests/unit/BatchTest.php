@@ -161,7 +161,7 @@ final class BatchTest extends DoorCase
 
     public function testABugDoesNotTellWhereTheBoxKeepsItsFiles(): void
     {
-        $bug = new \ErrorException('fopen(/home/bitrix/www/upload/0f3c/a.part): Failed to open stream: No such file');
+        $bug = new \ErrorException('fopen(/srv/site/upload/0f3c/a.part): Failed to open stream: No such file');
         $told = ItemFault::of($bug)->body();
         $this->assertSame(['INTERNAL', true], [$told['code'], $told['retry']]);
         $this->assertSame('ErrorException: fopen((path)): Failed to open stream: No such file', $told['message']);

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import base64
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import msgspec
 
 from b24migrate.bitrix.client import Portal
-from b24migrate.bitrix.source import BitrixSource
 from b24migrate.errors import GateUnmet, Permanent, Transient
 from b24migrate.fidelity import Keeping, Rule
 from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord
 from b24migrate.records import Args, Item, Json, Outcome
 from b24migrate.streams import CustomFields
+from b24migrate.target.common import existing_fields, how_many_fit
 
 _STATUSES = frozenset({"created", "unchanged", "updated", "failed"})
 _FIELD_STATUSES = frozenset({"created", "exists", "failed"})
@@ -62,8 +61,7 @@ class ImportTarget:
     def fits(self, items: Sequence[Item]) -> int:
         limits = self._limits
         sizes = (len(item.key) + len(item.digest) + len(item.wire) + _FRAME_OF_ITEM for item in items[: limits.items])
-        whole = itertools.accumulate(sizes, initial=_FRAME)
-        return sum(1 for size in whole if size <= limits.body_bytes) - 1
+        return how_many_fit(sizes, limits.body_bytes, _FRAME)
 
     def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
         method = f"import.{wire_entity}.fields"
@@ -74,14 +72,7 @@ class ImportTarget:
         return outcomes
 
     def existing_fields(self, custom: CustomFields) -> dict[str, str] | None:
-        """Asks the box's own method. A webhook with nothing but the scope `import` cannot, and types have other ids."""
-        if custom.types:
-            return None
-        try:
-            found = custom.read(BitrixSource(self._portal), lambda _: ())
-        except (Permanent, GateUnmet, msgspec.DecodeError, KeyError):
-            return None
-        return {str(field["FIELD_NAME"]): str(field.get("USER_TYPE_ID") or "") for field in found}
+        return existing_fields(self._portal, custom)
 
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:
         method = "import.users.match"

@@ -3,19 +3,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO
 
-import msgspec
-
 from b24migrate.bitrix.client import Portal
-from b24migrate.bitrix.source import BitrixSource
-from b24migrate.errors import GateUnmet, Permanent
 from b24migrate.fidelity import Rule
 from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRecord
 from b24migrate.records import Args, Item, Outcome
 from b24migrate.streams import CustomFields
+from b24migrate.target.common import existing_fields, how_many_fit
 from b24migrate.target.rest import deleting, files, people, probes
 from b24migrate.target.rest.box import Box, SourceSide, by_the_dozen
 from b24migrate.target.rest.field_families import FAMILIES
@@ -43,20 +39,13 @@ class RestTarget:
 
     def fits(self, items: Sequence[Item]) -> int:
         sizes = (len(item.wire) for item in items[: probes.LIMITS.items])
-        whole = itertools.accumulate(sizes, initial=0)
-        return sum(1 for size in whole if size <= probes.LIMITS.body_bytes) - 1
+        return how_many_fit(sizes, probes.LIMITS.body_bytes)
 
     def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
         return declare(self._box, FAMILIES, stream, fields, type_id)
 
     def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
-        if custom.types:
-            return None
-        try:
-            found = custom.read(BitrixSource(self._portal), lambda _: ())
-        except (Permanent, GateUnmet, msgspec.DecodeError, KeyError):
-            return None
-        return {str(field["FIELD_NAME"]): str(field.get("USER_TYPE_ID") or "") for field in found}
+        return existing_fields(self._portal, custom)
 
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:
         return people.by_email(self._box, emails)
