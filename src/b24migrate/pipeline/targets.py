@@ -9,12 +9,18 @@ _KEY = "targets"
 
 def remember_target(store: Store, origin: str) -> None:
     """For every run that imports: into which box."""
-    while origin not in (known := targets(store)):
-        row = store.read(ANALYSIS, _KEY) or RegisterRow(_KEY, {})
-        if store.swap(ANALYSIS, row._replace(values={"Data": {"origins": [*known, origin]}})):
+    while True:
+        row = store.read(ANALYSIS, _KEY)
+        known = _origins(row)
+        # What is added to must be what is swapped: another process may be beginning with another box.
+        fresh = (row or RegisterRow(_KEY, {}))._replace(values={"Data": {"origins": [*known, origin]}})
+        if origin in known or store.swap(ANALYSIS, fresh):
             return
 
 
 def targets(store: Store) -> list[str]:
-    row = store.read(ANALYSIS, _KEY)
+    return _origins(store.read(ANALYSIS, _KEY))
+
+
+def _origins(row: RegisterRow | None) -> list[str]:
     return [str(one) for one in row.values["Data"]["origins"]] if row else []
