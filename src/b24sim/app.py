@@ -23,10 +23,12 @@ from b24sim.http import (
 )
 from b24sim.limits import operating_limit, query_limit
 from b24sim.methods.crm_items import GET_FILE
+from b24sim.native.applications import NAME as TOKEN_NAME
+from b24sim.native.applications import TOKEN
 from b24sim.native.uploads import UPLOAD, take_upload
 from b24sim.phpjson import decode, encode
 from b24sim.portal import Portal
-from b24sim.request import Address, parse_address, parse_params
+from b24sim.request import Address, Sent, parse_address, parse_params
 from b24sim.result import Result
 
 MOVED = "/_moved"
@@ -56,6 +58,9 @@ class App:
     async def _public(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
         if path.startswith(MOVED):
             await redirect(self.portal.company.portal_url + path.removeprefix(MOVED), scope, send)
+            return
+        if path.startswith(TOKEN) and self.portal.application:
+            await self._token(scope, receive, send)
             return
         address = parse_address(path)
         if address is None or address.method in {"download", GET_FILE}:
@@ -89,8 +94,9 @@ class App:
             if address.method == UPLOAD and portal.is_box:
                 return self._uploaded(address, body, scope)
             method = _BATCH if address.method.lower() == "batch" else portal.method(address.method)
-            caller = portal.authorize(address)
-            params = parse_params(scope["query_string"].decode("latin-1"), body, header(scope, b"content-type"))
+            sent, query = Sent(body, header(scope, b"content-type")), scope["query_string"].decode("latin-1")
+            params = {} if method.reads_body else parse_params(query, *sent)
+            caller = portal.authorize(address, str(params.get("auth") or ""))
             if method is _BATCH:
                 now = portal.clock.now()
                 batch = Batch(portal, caller)
@@ -98,7 +104,7 @@ class App:
                 timing = Timing(now, now + batch.cost_s, *((0.0, int(now) + 600) if portal.operating else ()))
                 cost = batch.cost_s
             else:
-                answer = portal.call(caller, method, params, size=len(body))
+                answer = portal.call(caller, method, params, sent)
                 result, timing, cost = answer.result, answer.timing, answer.cost_s
             if portal.costs.wall:
                 await portal.clock.sleep(cost)
@@ -107,11 +113,28 @@ class App:
             portal.stats.errors[str(refusal.code)] += 1
             return refusal.status, encode(refusal.body())
 
+    async def _token(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The authorization server, which only tests look for on a portal's own host."""
+        portal, body = self.portal, await read_body(receive)
+        struck = portal.faults.strike(TOKEN_NAME)
+        if portal.application is None or await self._before(struck, scope, receive, send, TOKEN_NAME):
+            return
+        params = parse_params(scope["query_string"].decode("latin-1"), body, header(scope, b"content-type"))
+        try:
+            told = portal.application.renewed(params, portal.clock.now(), portal.company.portal_url)
+            status, answer = 200, encode(told)
+        except RestError as refusal:
+            portal.stats.errors[str(refusal.code)] += 1
+            status, answer = refusal.status, encode(refusal.body())
+        if not await self._after(struck, scope, receive, send, answer):
+            await respond(send, status, answer)
+
     def _uploaded(self, address: Address, body: bytes, scope: Scope) -> tuple[int, bytes]:
         """A file by itself, to an address that a method has given out."""
         portal, query = self.portal, scope["query_string"].decode("latin-1")
-        context, now = Context(portal, portal.authorize(address), len(body)), portal.clock.now()
-        result = take_upload(context, query, body, header(scope, b"content-type"))
+        sent = Sent(body, header(scope, b"content-type"))
+        context, now = Context(portal, portal.authorize(address), sent), portal.clock.now()
+        result = take_upload(context, query, *sent)
         return 200, envelope(result, Timing(now, now).encoded(portal.company.moments))
 
     async def _send(self, address: Address, status: int, answer: bytes, send: Send) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from b24sim.request import Params
+from b24sim.request import Params, Sent
 from b24sim.result import Result
 
 if TYPE_CHECKING:
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The owner of a webhook, as whom every call runs."""
+    """The owner of a webhook, or whoever installed an application, as whom every call runs."""
 
     user: int
     secret: str
     admin: bool
     scopes: tuple[str, ...] = ()
+    application: int = 0  # its number on the portal; 0: a webhook calls
 
     @property
     def credential(self) -> str:
@@ -27,19 +28,21 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One call: where, by whom, and how many bytes its body had."""
+    """One call: where, by whom, and the request itself; a command of a batch has none of its own."""
 
     portal: "Portal"
     caller: Caller
-    body_bytes: int = 0
+    sent: Sent | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One REST method. `upper` methods take parameter names in any case; private ones hide from `methods`."""
+    """One REST method. `upper` methods take parameter names in any case; private ones hide from `methods`; those that
+    read the body themselves get no parameters."""
 
     name: str
     scopes: tuple[str, ...]
     call: Callable[[Context, Params], Result]
     upper: bool = False
     private: bool = False
+    reads_body: bool = False

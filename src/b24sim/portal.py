@@ -17,18 +17,20 @@ from b24sim.envelope import Timing
 from b24sim.errors import RestError
 from b24sim.faults import Faults
 from b24sim.imports import Imports
+from b24sim.imports.arguments import body_of
 from b24sim.imports.catalog import ENTITIES
 from b24sim.limits import LeakyBucket, Operating, operating_limit
 from b24sim.methods import all_methods
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
 from b24sim.native import native_methods
+from b24sim.native.applications import LocalApplication
 from b24sim.native.crm_box import furnish
 from b24sim.native.ledger import Ledger
 from b24sim.native.task_habits import TaskHabits
 from b24sim.phpjson import Parts
 from b24sim.registry import Registry
-from b24sim.request import Address, Params
+from b24sim.request import Address, Params, Sent
 from b24sim.result import Result
 from b24sim.stats import Stats
 
@@ -83,6 +85,8 @@ class Portal:
         admins_read_task_chats: bool = True,
         task_habits: TaskHabits | None = None,
         module: bool = True,
+        application: LocalApplication | None = None,
+        activities: Iterable[str] = (),
     ):
         self.is_box = role == "box"
         self.company = company or (Company.empty_box() if self.is_box else Company())
@@ -102,6 +106,10 @@ class Portal:
         self.feed_habits = feed_habits or FeedHabits()
         self.task_habits = task_habits or TaskHabits()
         self.latency_s = latency_s
+        self.application = application
+        self.activities = frozenset(activities)  # that applications brought along, besides the portal's own
+        if application:
+            application.issue(self.clock.now())
         self.stats = Stats()
         self.recent: dict[int, tuple[int, list[Chat]]] = {}
         self.pages: dict[tuple[int, range], Parts] = {}
@@ -134,8 +142,10 @@ class Portal:
         granted = self.scopes_of.get(user, self.scopes)
         return Caller(user, self._secrets[user], user in self.admins, granted)
 
-    def authorize(self, address: Address) -> Caller:
+    def authorize(self, address: Address, token: str = "") -> Caller:
         """The webhook's owner; a wrong id or secret is 401, whatever the vendor's table says."""
+        if not address.user and self.application:
+            return self.application.caller(token, self.clock.now(), self.admins)
         if not address.user:
             raise RestError("NO_AUTH_FOUND", "Wrong authorization data", 401)
         user = int(address.user) if address.user.isdigit() else 0
@@ -149,21 +159,21 @@ class Portal:
             raise RestError("ERROR_METHOD_NOT_FOUND", "Method not found!", 404)
         return method
 
-    def call(self, caller: Caller, method: Method, params: Params, *, inner: bool = False, size: int = 0) -> Answer:
-        """Run one method as its own call or as a command of a batch; both are billed alike."""
+    def call(self, caller: Caller, method: Method, params: Params, sent: Sent | None = None) -> Answer:
+        """Run one method as its own call or, where nothing was sent, as a command of a batch; both are billed alike."""
         if method.scopes and not any(scope in caller.scopes for scope in method.scopes):
             raise RestError(
                 "insufficient_scope", "The request requires higher privileges than provided by the webhook token", 401
             )
         now = self.clock.now()
-        if inner:
+        if sent is None:
             now += self._strike_inner(method.name)
         if self.operating:
             self.operating.check(caller.credential, method.name, now)
         if self.is_box:
             self._keep_up(method)
         asked = {key.upper(): value for key, value in params.items()} if method.upper else params
-        result = method.call(Context(self, caller, size), asked)
+        result = method.call(Context(self, caller, sent), asked)
         return self._billed(caller, method.name, result, now)
 
     def _keep_up(self, method: Method) -> None:
@@ -217,13 +227,17 @@ class Portal:
     def _import_method(self, name: str) -> Method | None:
         if not self.has_module or not self._import_name.fullmatch(name):
             return None
-        return Method(name, (IMPORT,), lambda context, body: Result(self._import(name, body, context.body_bytes)))
+        return Method(name, (IMPORT,), lambda context, _: Result(self._import(name, context)), reads_body=True)
 
-    def _import(self, name: str, body: Params, size: int) -> dict[str, Any]:
+    def _import(self, name: str, context: Context) -> dict[str, Any]:
+        """The module looks at nothing but the body, and lets nobody in but administrators."""
+        if not context.caller.admin:
+            raise RestError("ACCESS_DENIED", "Only an administrator of the box may import.", 403)
+        body = body_of(context.sent)
         items = body.get("items")
         if name.endswith(".batch") and isinstance(items, list) and self.faults.rules:
             self._strike_items(name, [str(item.get("key")) for item in items if isinstance(item, dict)])
-        return self.imports.handle(name, body, size)
+        return self.imports.handle(name, body, len(context.sent.body) if context.sent else None)
 
     def _strike_items(self, name: str, keys: list[str]) -> None:
         for key in keys:

@@ -20,7 +20,7 @@ class Registry:
 
     def find(self, name: str) -> Method | None:
         lower = self._methods.get(name.lower())
-        return lower or self._methods.get(name) or self._more(name)
+        return lower or self._methods.get(name) or self._more(name.lower())
 
     def by_lower_name(self, name: str) -> Method | None:
         return self._lower.get(name)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from email.parser import BytesParser
 from email.policy import HTTP
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 import msgspec
@@ -15,6 +15,13 @@ _KEY_PARTS = re.compile(r"\[([^\]]*)\]")
 _SUFFIX = re.compile(r"\.(json|xml)$")
 
 Params = dict[str, Any]
+
+
+class Sent(NamedTuple):
+    """A request as it came, for those who read it more strictly than PHP does."""
+
+    body: bytes
+    content_type: str
 
 
 @dataclass(frozen=True, slots=True)

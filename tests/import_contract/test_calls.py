@@ -70,6 +70,29 @@ def test_a_body_over_the_limit_is_malformed(raw: Client) -> None:
         raw.post("import.groups.batch", body.ljust(1001))
 
 
+@pytest.mark.parametrize("method", ["import.info", "import.groups.batch", "import.files.put"])
+@pytest.mark.parametrize(
+    "body", [b"[]", b'[{"stream": "groups"}]', b'"x"', b"5", b"null", b"{", b'{"a": "\xff"}', b"{} {}"]
+)
+def test_a_body_that_is_no_json_object_is_malformed(raw: Client, method: str, body: bytes) -> None:
+    """The box by itself would take a list for numbered parameters, and what it cannot read for none at all."""
+    before = raw.snapshot()
+    with pytest.raises(Refused, match="ERROR_ARGUMENT") as caught:
+        raw.post(method, body)
+    assert caught.value.status == 400
+    assert raw.snapshot() == before
+
+
+def test_what_stands_in_the_address_is_no_part_of_the_body(raw: Client) -> None:
+    assert raw.post("import.groups.batch?start=5", b'{"stream": "groups", "items": []}') == {"items": []}
+    with pytest.raises(Refused, match="ERROR_ARGUMENT"):
+        raw.post("import.groups.batch?stream=groups", b'{"items": []}')
+
+
+def test_a_method_is_the_same_in_capitals(raw: Client) -> None:
+    assert raw.post("IMPORT.Info", b"{}") == raw.info()
+
+
 def test_a_wrong_secret_opens_nothing(raw: Client) -> None:
     with pytest.raises(Refused, match="INVALID_CREDENTIALS") as caught:
         raw.post("../0123456789abcdef/import.info", b"{}")

@@ -5,7 +5,6 @@ import pytest
 from tests.import_contract.client import NOON, Client, digest_of, item
 from tests.import_contract.servers import Simulated, at_ten
 
-from b24sim.errors import RestError
 from b24sim.imports import Imports
 
 KEY = "source:groups:12"
@@ -76,12 +75,6 @@ def test_what_a_client_does_with_its_body_later_does_not_reach_the_box() -> None
     assert [row["users"] for row in box.rows("chats").values()] == [["1"]]
 
 
-def test_a_body_that_is_no_object_is_malformed() -> None:
-    """Over HTTP it never comes so far: PHP makes numbered parameters of a list."""
-    with pytest.raises(RestError, match="ERROR_ARGUMENT"):
-        Imports(now=at_ten).handle("import.info", [])  # type: ignore[arg-type]
-
-
 # ---------------------------------------------------------------- the watch
 
 
@@ -111,31 +104,22 @@ def test_a_message_after_a_later_one_is_taken_and_counted(sim: Simulated, box: C
     assert sim.imports.order_violations == 1
 
 
-def test_a_message_repeated_before_anything_later_is_in_order(sim: Simulated, box: Client) -> None:
+WAYS_TO_FAIL = [
+    pytest.param(True, [[10, 11], [10], [12]], 0, id="repeated before anything later: in order"),
+    pytest.param(True, [[10], [11], [10]], 1, id="overtaken while it waited: out of order"),
+    pytest.param(False, [[10], [11], [10]], 0, id="failed for good: passed over"),
+]
+
+
+@pytest.mark.parametrize(("retry", "calls", "violations"), WAYS_TO_FAIL)
+def test_a_message_that_failed_once_is_out_of_order_only_where_it_was_overtaken(
+    sim: Simulated, box: Client, retry: bool, calls: list[list[int]], violations: int
+) -> None:
     chat = box.chat()
-    sim.imports.fail_item("source:chat:msg:10", "LOCKED", retry=True)
-    box.batch("chat_messages", message(chat, 10), message(chat, 11))
-    box.batch("chat_messages", message(chat, 10))
-    box.batch("chat_messages", message(chat, 12))
-    assert sim.imports.order_violations == 0
-
-
-def test_a_message_overtaken_while_it_waited_is_counted(sim: Simulated, box: Client) -> None:
-    chat = box.chat()
-    sim.imports.fail_item("source:chat:msg:10", "LOCKED", retry=True)
-    box.batch("chat_messages", message(chat, 10))
-    box.batch("chat_messages", message(chat, 11))
-    box.batch("chat_messages", message(chat, 10))
-    assert sim.imports.order_violations == 1
-
-
-def test_a_message_that_failed_for_good_is_passed_over(sim: Simulated, box: Client) -> None:
-    chat = box.chat()
-    sim.imports.fail_item("source:chat:msg:10", "VALIDATION", retry=False)
-    box.batch("chat_messages", message(chat, 10))
-    box.batch("chat_messages", message(chat, 11))
-    box.batch("chat_messages", message(chat, 10))
-    assert sim.imports.order_violations == 0
+    sim.imports.fail_item("source:chat:msg:10", "LOCKED" if retry else "VALIDATION", retry=retry)
+    for numbers in calls:
+        box.batch("chat_messages", *(message(chat, number) for number in numbers))
+    assert sim.imports.order_violations == violations
 
 
 def test_a_failed_change_of_an_old_message_is_no_violation(sim: Simulated, box: Client) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.sim.calling import call, control, result
+from tests.sim.calling import batch, call, control, result, send
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
 
@@ -27,9 +27,23 @@ def test_import_methods_exist_on_a_box_only(box: Running, cloud: Running) -> Non
 
 def test_a_gateways_address_is_accepted(box: Running) -> None:
     assert result(box, "import.info")["contract"] == 1
-    from tests.sim.calling import send
+    address = box.webhook().replace("/rest/", "/webhook/") + "import.info"
+    assert send(address, b"{}", {"Content-Type": "application/json"}).status == 200
 
-    assert send(box.webhook().replace("/rest/", "/webhook/") + "import.info", b"{}").status == 200
+
+def test_an_import_comes_as_json_and_not_as_a_form_nor_in_a_batch(box: Running) -> None:
+    address, body = box.webhook() + "import.groups.batch", b'{"stream": "groups", "items": []}'
+    for kind in ("application/x-www-form-urlencoded", "text/plain", ""):
+        assert send(address, body, {"Content-Type": kind}).json["error"] == "ERROR_ARGUMENT"
+    assert send(address, body, {"Content-Type": "application/json; charset=utf-8"}).status == 200
+    inside = batch(box, {"c0": "import.users.match?emails[]=a@b.example"})
+    assert inside["result_error"]["c0"]["error"] == "ERROR_ARGUMENT"
+
+
+def test_only_an_administrator_imports() -> None:
+    with serve(Portal(role="box", clock=ManualClock(), admins=())) as running:
+        reply = call(running, "import.info")
+        assert (reply.status, reply.json["error"]) == (403, "ACCESS_DENIED")
 
 
 def test_native_methods_show_what_was_imported(box: Running) -> None:

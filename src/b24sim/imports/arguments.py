@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from b24sim.errors import RestError
 from b24sim.imports.kinds import is_int
+from b24sim.request import Sent
 
 TAKEN_BY_THE_BOX = frozenset({"start", "state", "token", "auth", "method"})
 MOST_KEYS = 500
@@ -13,9 +16,21 @@ def malformed(message: str) -> RestError:
     return RestError("ERROR_ARGUMENT", message, 400)
 
 
-def refuse_keys_of_the_box(body: object) -> None:
+def body_of(sent: Sent | None) -> dict[str, object]:
+    """Of a request that is one JSON object, or nothing at all. What the box reads as parameters does not count: it
+    takes a list for numbered ones, a form for anything, and what cannot be read for nothing."""
+    if sent is None or sent.content_type.split(";", maxsplit=1)[0].strip().lower() != "application/json":
+        raise malformed("the body must be application/json: the box changes what comes as a form or in a batch")
+    try:
+        body = msgspec.json.decode(sent.body) if sent.body.strip() else {}
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise malformed("the body must be one JSON object") from None
     if not isinstance(body, dict):
         raise malformed("the body must be one JSON object")
+    return body
+
+
+def refuse_keys_of_the_box(body: Mapping[str, object]) -> None:
     taken = sorted(TAKEN_BY_THE_BOX & body.keys())
     if taken:
         raise malformed(f"the box takes {', '.join(taken)} for itself")
