@@ -94,6 +94,17 @@ def _native(portal: Portal, query: Query, _body: Any) -> Any:
     return native(portal, query.get("kind", ""))
 
 
+def _application(portal: Portal, _query: Query, body: Any) -> Any:
+    """`{"expire": true}`: its token is no longer taken; `{"revoke": true}`: it cannot be renewed either."""
+    if portal.application is None:
+        raise ValueError("this portal has no application; start it with --application")
+    if body.get("expire"):
+        portal.application.expire()
+    if body.get("revoke"):
+        portal.application.revoke()
+    return portal.application.told()
+
+
 PAGES: dict[tuple[str, str], Page] = {
     ("GET", "stats"): _stats,
     ("POST", "reset"): _reset,
@@ -105,4 +116,6 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", "clock"): _clock,
     ("GET", "imports"): _imports,
     ("GET", "native"): _native,
+    ("GET", "application"): _application,
+    ("POST", "application"): _application,
 }

@@ -169,6 +169,7 @@ SHOWS: dict[str, Show] = {
     "comments": _comment,
     "chats": _chat,
     "files": _file,
+    "templates": lambda company, number: company.workflows.templates.row(number),
     "task_chats": _chat,
     "group_chats": _chat,
     "private_chats": _chat,

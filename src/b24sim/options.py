@@ -12,6 +12,7 @@ from b24sim.faults import Faults
 from b24sim.limits import LeakyBucket, Operating
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
+from b24sim.native.applications import LocalApplication
 from b24sim.native.task_habits import TaskHabits
 from b24sim.portal import SMALL_COST_S, Costs, Portal
 
@@ -25,7 +26,8 @@ EXAMPLES = """examples:
 
 When the portal is up, one line of JSON says where: url, webhooks, control.
 Under control: GET stats, GET dump?stream=users, POST mutate, POST faults, POST reset, POST clock;
-on a box GET native?kind=users, which tells what was written by its own methods."""
+on a box GET native?kind=users, which tells what was written by its own methods, and
+POST application {"expire": true}, after which the token of --application is taken no more."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -133,6 +135,14 @@ def _access(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="administrators cannot read chats of tasks they have no part in",
     )
+    group.add_argument(
+        "--application",
+        action="store_true",
+        help="a local application of user 1 on a box; the ready line has its keys and tokens",
+    )
+    group.add_argument(
+        "--activities", metavar="NAMES", default="", help="activities of applications that a box has, e.g. rest_1c"
+    )
     group.add_argument("--no-module", action="store_true", help="a box without import.*, as every stock box is")
     group.add_argument(
         "--task-chats", action="store_true", help="comments written to tasks of a box become messages of their chats"
@@ -171,6 +181,8 @@ def portal_from(options: argparse.Namespace) -> Portal:
         admins_read_task_chats=not options.closed_task_chats,
         task_habits=TaskHabits(options.task_chats, not options.no_task_dates),
         module=not options.no_module,
+        application=LocalApplication() if options.application and box else None,
+        activities=[name for name in options.activities.split(",") if name],
     )
 
 

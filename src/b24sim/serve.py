@@ -16,6 +16,7 @@ import uvicorn
 
 from b24sim.app import App, OldAddress
 from b24sim.http import TRANSPORT
+from b24sim.native.applications import TOKEN
 from b24sim.portal import Portal
 
 try:
@@ -55,6 +56,11 @@ class Running:
         """The same webhook at the address the portal had before it was renamed."""
         return f"{self.moved}/rest/{user}/{self.portal.webhooks[user]}/"
 
+    @property
+    def token_url(self) -> str:
+        """Where an application of the portal renews its tokens."""
+        return f"{self.url}{TOKEN}/"
+
     def ready(self) -> dict[str, Any]:
         """What the command line prints when the portal is up."""
         hooks = [
@@ -62,6 +68,8 @@ class Running:
             for user in self.portal.webhooks
         ]
         line: dict[str, Any] = {"url": self.url, "webhooks": hooks, "control": self.control}
+        if self.portal.application:
+            line["application"] = {**self.portal.application.told(), "token_url": self.token_url}
         if self.ca:
             line["ca"] = self.ca
         if self.moved:

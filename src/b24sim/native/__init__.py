@@ -23,13 +23,15 @@ from b24sim.native import (
     tasks,
     user_fields,
     users,
+    workflow_templates,
 )
 
 PEOPLE = (users, departments, user_fields)
 CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products)
 TASKS = (tasks, checklists, task_comments, task_fields)
 TALK = (groups, group_members, group_subjects, chats, messages, im_import, feed, feed_comments, disk)
+WORKFLOWS = (workflow_templates,)
 
 
 def native_methods() -> list[Method]:
-    return [method for room in (*PEOPLE, *CRM, *TASKS, *TALK) for method in room.METHODS]
+    return [method for room in (*PEOPLE, *CRM, *TASKS, *TALK, *WORKFLOWS) for method in room.METHODS]

@@ -26,6 +26,7 @@ FIRST = {
     "fields": 44_001,
     "options": 45_001,
     "crm_files": 460_000_001,
+    "templates": 47_001,
 }
 
 
