@@ -227,17 +227,20 @@ class Portal:
     def _import_method(self, name: str) -> Method | None:
         if not self.has_module or not self._import_name.fullmatch(name):
             return None
-        return Method(name, (IMPORT,), lambda context, _: Result(self._import(name, context)), reads_body=True)
 
-    def _import(self, name: str, context: Context) -> dict[str, Any]:
-        """The module looks at nothing but the body, and lets nobody in but administrators."""
-        if not context.caller.admin:
-            raise RestError("ACCESS_DENIED", "Only an administrator of the box may import.", 403)
-        body = body_of(context.sent)
+        def call(context: Context, _: Params) -> Result:
+            """The module looks at nothing but the body, and lets nobody in but administrators."""
+            if not context.caller.admin:
+                raise RestError("ACCESS_DENIED", "Only an administrator of the box may import.", 403)
+            return Result(self._import(name, *body_of(context.sent)))
+
+        return Method(name, (IMPORT,), call, reads_body=True)
+
+    def _import(self, name: str, body: Params, size: int) -> dict[str, Any]:
         items = body.get("items")
         if name.endswith(".batch") and isinstance(items, list) and self.faults.rules:
             self._strike_items(name, [str(item.get("key")) for item in items if isinstance(item, dict)])
-        return self.imports.handle(name, body, len(context.sent.body) if context.sent else None)
+        return self.imports.handle(name, body, size)
 
     def _strike_items(self, name: str, keys: list[str]) -> None:
         for key in keys:

@@ -16,8 +16,8 @@ def malformed(message: str) -> RestError:
     return RestError("ERROR_ARGUMENT", message, 400)
 
 
-def body_of(sent: Sent | None) -> dict[str, object]:
-    """Of a request that is one JSON object, or nothing at all. What the box reads as parameters does not count: it
+def body_of(sent: Sent | None) -> tuple[dict[str, object], int]:
+    """Of a request that is one JSON object, or nothing at all; and how many bytes it has. What the box reads as parameters does not count: it
     takes a list for numbered ones, a form for anything, and what cannot be read for nothing."""
     if sent is None or sent.content_type.split(";", maxsplit=1)[0].strip().lower() != "application/json":
         raise malformed("the body must be application/json: the box changes what comes as a form or in a batch")
@@ -27,7 +27,7 @@ def body_of(sent: Sent | None) -> dict[str, object]:
         raise malformed("the body must be one JSON object") from None
     if not isinstance(body, dict):
         raise malformed("the body must be one JSON object")
-    return body
+    return body, len(sent.body)
 
 
 def refuse_keys_of_the_box(body: Mapping[str, object]) -> None:
