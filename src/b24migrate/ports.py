@@ -83,6 +83,8 @@ HISTORY = Register("History", "at", ("Run", "Read", "Imported", "Verified", "Fai
 OUTAGES = Register("Outages", "portal", ("SinceUtc", "NextUtc", "StopsUtc", "Reason"))
 # what a box without the import module was told and has, since it knows no idempotency keys itself
 NATIVE = Register("Native", "native", ("Stream", "TargetId", "Digest", "State", "Print", "Trace"))
+# the newest tokens of an application, which replace one another while it works: sealed, and who is renewing them
+TOKENS = Register("Tokens", "tokens", ("Origin", "Sealed", "Holder", "HeldUntilUtc"))
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,
@@ -108,6 +110,7 @@ REGISTERS = (
     OUTAGES,
     NATIVE,
     KEPT,
+    TOKENS,
 )
 
 

@@ -127,9 +127,8 @@ class Portal:
         return not isinstance(answer, Transient)
 
     def caller(self, via: int) -> Caller:
-        webhook = self._webhooks[via]
         gate = "auth.cloud" if self.name == "source" else f"auth.{self.name}.import"
-        return Caller(f"the {self.name} webhook of user {webhook.user} ({webhook.tag})", gate)
+        return Caller(f"the {self.name} {self._webhooks[via].name}", gate)
 
     def limited(self, error: Limited, sent_at: float, method: str, via: int) -> Limited:
         """Tells the governor, and completes the error with how long it will be."""

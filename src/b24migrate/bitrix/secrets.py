@@ -1,4 +1,4 @@
-"""Keeps webhook secrets out of everything that is written down."""
+"""Keeps the secrets of webhooks and applications out of everything that is written down."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable
 
-from b24migrate.bitrix.webhook import Webhook
+from b24migrate.bitrix.webhook import Webhook, tag_of
 
 _SHORTEST_UNMISTAKABLE = 8  # a shorter one may be an ordinary word: it counts only where an address has one
 
@@ -14,9 +14,19 @@ _SHORTEST_UNMISTAKABLE = 8  # a shorter one may be an ordinary word: it counts o
 class Redactor:
     """Knows every secret of the run. One `in` test per secret is all that a clean text costs."""
 
-    def __init__(self, webhooks: Iterable[Webhook] = ()) -> None:
-        known = {webhook.secret: webhook.tag for webhook in webhooks}
-        self._secrets = [_Secret(secret, known[secret]) for secret in sorted(known, key=len, reverse=True)]
+    def __init__(self, webhooks: Iterable[Webhook] = (), more: Iterable[str] = ()) -> None:
+        self._secrets: list[_Secret] = []
+        self.learn(*(webhook.secret for webhook in webhooks), *more)
+
+    def learn(self, *secrets: str) -> None:
+        """Those of an application are replaced by others while it works. Nothing is forgotten: somebody may still say
+        an old one. The longest comes first, since it may have another in it."""
+        fresh = {one for one in secrets if one} - {one.text for one in self._secrets}
+        if fresh:  # a new list: another thread may be walking over the old one
+            self._secrets = sorted(
+                [*self._secrets, *(_Secret(one, tag_of(one)) for one in fresh)],
+                key=lambda one: (-len(one.text), one.text),
+            )
 
     def knows_as_much_as(self, other: Redactor) -> bool:
         return [one.text for one in self._secrets] == [one.text for one in other._secrets]

@@ -26,7 +26,12 @@ class Webhook:
     @property
     def tag(self) -> str:
         """What stands for the secret wherever a person may look."""
-        return hashlib.sha256(self.secret.encode()).hexdigest()[:6]
+        return tag_of(self.secret)
+
+    @property
+    def name(self) -> str:
+        """As a person should read it, behind the name of the portal."""
+        return f"webhook of user {self.user} ({self.tag})"
 
     @property
     def host(self) -> str:
@@ -49,6 +54,10 @@ class Webhook:
 
     def __str__(self) -> str:
         return f"{self.origin}{self.prefix}/{self.user}/{self.tag}"
+
+
+def tag_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()[:6]
 
 
 def parse_webhook(text: str, *, key: str = "webhook", allow_http: bool = False) -> Webhook:

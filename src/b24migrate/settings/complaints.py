@@ -9,7 +9,7 @@ from typing import Any
 from b24migrate.errors import BadConfiguration
 from b24migrate.settings.places import KeyPath, Places
 
-SECRET_KEYS = frozenset({"webhook", "more_webhooks"})
+SECRET_KEYS = frozenset({"webhook", "more_webhooks", "client_secret", "refresh_token", "access_token"})
 SHOWN = 40
 
 

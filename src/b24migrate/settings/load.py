@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import get_args
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -16,7 +17,7 @@ from b24migrate.bitrix.webhook import parse_webhook
 from b24migrate.entities import catalog
 from b24migrate.errors import BadConfiguration
 from b24migrate.records import Json
-from b24migrate.settings import words
+from b24migrate.settings import applications, words
 from b24migrate.settings.complaints import closest, complain, sentence, unknown
 from b24migrate.settings.environment import variables
 from b24migrate.settings.model import NOWHERE, Settings, Table
@@ -144,11 +145,16 @@ def _leave_out_webhooks(said: dict[str, Json], lookup: Callable[[str], str]) -> 
             continue
         try:
             lookup(table["webhook"])
-            for one in table.get("more_webhooks", []):
+            for one in (*table.get("more_webhooks", []), *_of_application(table)):
                 lookup(str(one))
         except ValueError:
-            rest = {key: value for key, value in table.items() if key != "more_webhooks"}
+            rest = {key: value for key, value in table.items() if key not in ("more_webhooks", "application")}
             said[name] = {**rest, "webhook": f"https://{NOWHERE.format(name)}/rest/1/absent/"}
+
+
+def _of_application(table: Mapping[str, Json]) -> Iterable[Json]:
+    inner = table.get("application")
+    return inner.values() if isinstance(inner, dict) else ()
 
 
 def _validated(said: dict[str, Json], places: Places) -> Settings:
@@ -166,9 +172,9 @@ def _validated(said: dict[str, Json], places: Places) -> Settings:
 def _fields(table: KeyPath) -> list[str]:
     model: type[Table] = Settings
     for name in table:
-        inner = model.model_fields[name].annotation
-        assert isinstance(inner, type) and issubclass(inner, Table)  # noqa: S101, PT018
-        model = inner
+        said = model.model_fields[name].annotation
+        # a table that may be left out is `Table | None`
+        model = next(one for one in (get_args(said) or (said,)) if isinstance(one, type) and issubclass(one, Table))
     return list(model.model_fields)
 
 
@@ -177,6 +183,7 @@ def _checked(settings: Settings, places: Places, folder: Path) -> Settings:
     _time_zone(settings.source.timezone, places)
     _webhooks(settings, places)
     _portal_url(settings.target.portal_url, places)
+    applications.check(settings.target, places)
     store = settings.store.model_copy(update={"url": _store_url(settings.store.url, places, folder)})
     return settings.model_copy(update={"store": store})
 

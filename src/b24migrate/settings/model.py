@@ -38,6 +38,7 @@ AtLeastOne = Annotated[int, BeforeValidator(not_a_flag), Field(ge=1)]
 Amount = Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, le=1)]
 UserId = Annotated[str, BeforeValidator(id_text)]
+TOKEN_URL = "https://oauth.bitrix.info/oauth/token/"  # noqa: S105 (an address)
 NOWHERE = "{}.invalid"  # the host of a portal whose webhook cannot be had
 
 
@@ -66,11 +67,27 @@ class SourceSettings(Table):
         return ZoneInfo(self.timezone)
 
 
+class ApplicationSettings(Table):
+    """A local application of the box: it may do what no webhook may."""
+
+    client_id: str
+    client_secret: Hidden
+    refresh_token: Hidden
+    access_token: Hidden = Secret("")
+    token_url: str = TOKEN_URL
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        known = (self.client_secret, self.refresh_token, self.access_token)
+        return tuple(one.reveal() for one in known if one.reveal())
+
+
 class TargetSettings(Table):
     kind: Literal["import", "rest"] = "import"
     webhook: Hidden
     portal_url: str = ""
     allow_http: bool = False
+    application: ApplicationSettings | None = None
 
     @property
     def parsed(self) -> Webhook:
@@ -137,7 +154,8 @@ class Settings(Table):
 
     @property
     def redactor(self) -> Redactor:
-        return Redactor((*self.source.webhooks, self.target.parsed))
+        application = self.target.application
+        return Redactor((*self.source.webhooks, self.target.parsed), application.secrets if application else ())
 
     @property
     def absent(self) -> frozenset[str]:

@@ -8,12 +8,12 @@ from datetime import datetime
 from b24migrate.errors import BadConfiguration, Halted
 from b24migrate.phases.values import utc_text
 from b24migrate.pipeline.moving.words import Side, size
-from b24migrate.ports import ANALYSIS, COPIES, OUTAGES, QUOTA, REGISTERS, RUNS, Clock, RegisterRow, Store
+from b24migrate.ports import ANALYSIS, COPIES, OUTAGES, QUOTA, REGISTERS, RUNS, TOKENS, Clock, RegisterRow, Store
 from b24migrate.records import Table
 
 MARK = "copy"
 BEGUN, DONE = "begun", "done"
-IDLE = (ANALYSIS, QUOTA, OUTAGES, COPIES)  # what a look at the portals leaves behind is no work
+IDLE = (ANALYSIS, QUOTA, OUTAGES, COPIES, TOKENS)  # what a look at the portals leaves behind is no work
 
 
 def refuse_unready(origin: Side, to_address: str, clock: Clock) -> None:

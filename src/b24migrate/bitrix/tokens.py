@@ -1,0 +1,168 @@
+"""The tokens of an application. Each renewal gives a new pair, and the old one may be worth nothing: the newest pair
+lies in the store, sealed, and of all workers on it one renews while the others wait for what he gets."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+import urllib3
+from urllib3.exceptions import HTTPError
+from urllib3.exceptions import TimeoutError as NoAnswer
+
+from b24migrate.bitrix.client import USER_AGENT, Portal
+from b24migrate.bitrix.sealing import seal, unseal
+from b24migrate.errors import GateUnmet, MigrationError, Transient
+from b24migrate.ports import TOKENS, RegisterRow, Store
+from b24migrate.records import Json
+
+CONNECT_S, READ_S = 10.0, 30.0
+HELD_S = 60.0  # longer than any answer is waited for: after that, whoever renews is no more
+LOOK_S = 0.5
+AGAIN = (
+    "Open the application's page on the box, install it anew, and put the tokens that it gets then into"
+    " target.application; docs/rest-target.md says how."
+)
+
+
+class Keys(NamedTuple):
+    """What the settings say."""
+
+    client_id: str
+    client_secret: str
+    refresh_token: str
+    access_token: str
+    token_url: str
+
+
+class Pair(NamedTuple):
+    access: str
+    refresh: str
+
+
+class Tokens:
+    def __init__(self, keys: Keys, store: Store, portal: Portal) -> None:
+        self._keys = keys
+        self._store = store
+        self._portal = portal
+        self._lock = threading.Lock()  # the threads of one process need not compete at the store
+        self._origin = hashlib.sha256(keys.refresh_token.encode()).hexdigest()[:16]
+        self._last: Pair | None = None
+
+    def access(self) -> str:
+        """The newest that is known. Raises as `renewed` does where there is none yet."""
+        pair = self._last or self._newest(self._row())
+        return pair.access or self.renewed("")
+
+    def renewed(self, stale: str) -> str:
+        """Another one than `stale`: what somebody else has got meanwhile, or a new one. Raises GateUnmet when the
+        authorization server refuses, Transient when it does not answer."""
+        with self._lock:
+            while True:
+                row = self._row()
+                pair = self._newest(row)
+                if pair.access and pair.access != stale:
+                    return pair.access
+                held = self._held(row)
+                if held is not None:
+                    return self._renew(held, pair)
+                self._portal.clock.sleep(LOOK_S)
+
+    def _renew(self, held: RegisterRow, pair: Pair) -> str:
+        try:
+            fresh = self._asked(pair.refresh)
+        except MigrationError:
+            self._store.swap(TOKENS, held._replace(values={**held.values, "Holder": "", "HeldUntilUtc": ""}))
+            raise
+        # Whoever has been taken for dead meanwhile has the newest pair all the same.
+        hidden = seal(msgspec.json.encode(fresh).decode(), self._keys.client_secret)
+        self._store.write(TOKENS, [RegisterRow(held.key, {"Origin": self._origin, "Sealed": hidden})])
+        self._last = fresh
+        return fresh.access
+
+    # ------------------------------------------------------------ the store
+
+    def _row(self) -> RegisterRow:
+        key = self._keys.client_id
+        return self._store.read(TOKENS, key) or RegisterRow(key, {})
+
+    def _newest(self, row: RegisterRow) -> Pair:
+        """What descends from the token in the settings. Whoever writes another one there means that one."""
+        said = Pair(self._keys.access_token, self._keys.refresh_token)
+        text = unseal(str(row.values.get("Sealed") or ""), self._keys.client_secret)
+        if text and row.values.get("Origin") == self._origin:
+            said = msgspec.json.decode(text, type=Pair)
+        self._portal.redactor.learn(*said)
+        self._last = said
+        return said
+
+    def _held(self, row: RegisterRow) -> RegisterRow | None:
+        """The row as ours alone, or None when it is somebody else's."""
+        now = self._portal.clock.now()
+        if row.values.get("Holder") and datetime.fromisoformat(str(row.values["HeldUntilUtc"])) > now:
+            return None
+        me = secrets.token_hex(8)
+        until = (now + timedelta(seconds=HELD_S)).isoformat()
+        if not self._store.swap(TOKENS, row._replace(values={**row.values, "Holder": me, "HeldUntilUtc": until})):
+            return None
+        mine = self._row()
+        return mine if mine.values.get("Holder") == me else None
+
+    # ------------------------------------------------------------ the authorization server
+
+    def _asked(self, refresh: str) -> Pair:
+        query = {
+            "grant_type": "refresh_token",
+            "client_id": self._keys.client_id,
+            "client_secret": self._keys.client_secret,
+            "refresh_token": refresh,
+        }
+        failed: HTTPError
+        try:
+            reply = self._portal.pool.request(
+                "GET",
+                self._keys.token_url,
+                fields=query,
+                headers={"Accept": "application/json", "User-Agent": USER_AGENT},
+                timeout=urllib3.Timeout(connect=CONNECT_S, read=READ_S),
+                retries=False,
+                redirect=False,
+            )
+            return self._told(reply.status, reply.data)
+        except HTTPError as error:
+            failed = error
+        # Outside the block, so that no context with an address in it hangs on the error.
+        code = "TIMEOUT" if isinstance(failed, NoAnswer) else "UNREACHABLE"
+        raise self._unanswered(f"did not answer ({type(failed).__name__})", code)
+
+    def _told(self, status: int, body: bytes) -> Pair:
+        try:
+            said: Json = msgspec.json.decode(body)
+        except msgspec.DecodeError:
+            said = None
+        if isinstance(said, Mapping) and said.get("access_token") and said.get("refresh_token"):
+            fresh = Pair(str(said["access_token"]), str(said["refresh_token"]))
+            self._portal.redactor.learn(*fresh)
+            return fresh
+        if isinstance(said, Mapping) and said.get("error") and status < 500:
+            raise self._refused(str(said["error"]), str(said.get("error_description") or ""))
+        raise self._unanswered(f"gave no tokens (HTTP {status})", "STRANGE_ANSWER")
+
+    def _refused(self, code: str, words: str) -> GateUnmet:
+        who = f"the target application {self._keys.client_id} gets no new token"
+        text = self._portal.redactor.redact(f"{code} {words}".strip())
+        return GateUnmet("auth.target", f"{who}: {self._host} answered {text}.", code="APPLICATION_REFUSED", hint=AGAIN)
+
+    def _unanswered(self, what: str, code: str) -> Transient:
+        hint = "This machine must reach that address; another one can be named in target.application.token_url."
+        return Transient(f"The authorization server {self._host} {what}.", code=code, hint=hint)
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self._keys.token_url).netloc
