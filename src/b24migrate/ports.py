@@ -558,8 +558,9 @@ class Target(Protocol):
 
     def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]: ...
 
-    def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int]:
-        """A page in order of id, the cursor of the next (None at the end), and the count of all."""
+    def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int | None]:
+        """A page in an order that never changes, the cursor of the next (None at the end), and the count of all; None
+        where only whoever leafs through all pages can tell. A page before the last may be empty."""
         ...
 
     def put_file(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from types import MappingProxyType
 from zlib import crc32
 
 from b24migrate.errors import Permanent
@@ -13,7 +14,7 @@ from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
 from b24migrate.phases.work import Follow, Work, seen
 from b24migrate.ports import COMPARED, FINDINGS, FORESEEN, INVENTORY, SPARED, VERIFIED, Register, RegisterRow
-from b24migrate.records import Fate, Finding, Job, Record, Row, Status
+from b24migrate.records import Args, Fate, Finding, Job, Record, Row, Status
 from b24migrate.streams import Stream
 
 AT_ONCE = 100
@@ -49,14 +50,32 @@ def count(work: Work, job: Job) -> Follow:
     """What we say is there must be there, and nothing else. Only when the numbers differ are the records looked up."""
     stream = work.streams[job.args["stream"]]
     record(work, gone(work, stream))
-    _, _, there = work.target.listing(work.owner[stream.name].wire, stream.name, "")
+    there, after = counted(work, stream, job.args, work.time_is_up)
+    if after:
+        return [Job(job.scope, job.kind, {**job.args, "after": after, "there": there})]
     sent = work.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(work, stream)
     if there == sent:
         return []
     fate = Fate.EXTRA if there > sent else Fate.MISSING
-    counted = Finding(stream.name, fate, "*", "count", str(sent), str(there))
-    record(work, [Foresight(work, stream).of_the_count(counted)])
+    difference = Finding(stream.name, fate, "*", "count", str(sent), str(there))
+    record(work, [Foresight(work, stream).of_the_count(difference)])
     return lanes.seed(work, job.scope, "reconcile", stream, pending=False)
+
+
+def counted(
+    work: Work, stream: Stream, so_far: Args = MappingProxyType({}), enough: Callable[[], bool] = lambda: False
+) -> tuple[int, str]:
+    """How many the target has, and from where to go on when it was `enough` for now ("": nowhere). One that does not
+    count them itself is leafed through."""
+    there, after = int(so_far.get("there", 0)), str(so_far.get("after", ""))
+    while True:
+        page, cursor, count = work.target.listing(work.owner[stream.name].wire, stream.name, after)
+        if count is not None:
+            return count, ""
+        there += len(page)
+        if cursor is None or enough():
+            return there, cursor or ""
+        after = cursor
 
 
 def gone(work: Work, stream: Stream) -> list[Finding]:

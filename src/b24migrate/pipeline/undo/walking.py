@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from b24migrate.phases.verify import linked
+from b24migrate.phases.verify import counted, linked
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.undo.scope import Scope
 from b24migrate.pipeline.undo.words import AT_ONCE, Tally, patiently
@@ -60,6 +60,5 @@ def may_have_more(work: Work, scope: Scope, stream: Stream) -> bool:
     wrote down what had gone. Then records without a link are asked for, too; whose run they were of nobody knows."""
     if scope.window is not None or not any(work.store.counts(stream.table).values()):
         return False
-    wire = work.owner[stream.name].wire
-    _, _, there = patiently(work, lambda: work.target.listing(wire, stream.name, ""))
+    there, _ = patiently(work, lambda: counted(work, stream))
     return there != work.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(work, stream)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from b24migrate.bitrix.batch import Batcher
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.download import Downloads
-from b24migrate.errors import Permanent
+from b24migrate.errors import Permanent, Transient
 from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, RegisterRow, Store
 from b24migrate.records import Args, Json
 
@@ -45,6 +46,7 @@ class Box:
         self._kept: dict[str, tuple[float, Json]] = {}
 
     @property
+        self._highest: dict[str, int] = {}
     def owner(self) -> str:
         """The person whose rights every call has, and whom some methods take for the author."""
         return str(self.portal.webhooks[0].user)
@@ -93,13 +95,16 @@ class Box:
             answer = self._batcher.patiently(self._batcher.single, Command(method, {**params, "start": start}))
             rows = list(inside(decoded(answer), *path))
             yield from rows
-            start = answer.next if rows else None
+            # behind the end old methods begin again, and one that does not know `start` never gets on
+            start = answer.next if rows and answer.next and answer.next > start else None
 
     def file(self, target_id: str) -> tuple[str, str]:
         """Name and content, as methods want a file that is no file of the Drive."""
         about = self.question("disk.file.get", {"id": target_id})
         out = io.BytesIO()
         self._downloads.fetch(str(about["DOWNLOAD_URL"]), out, limit=self._file_bytes)
+        if not isinstance(about, Mapping) or not about.get("DOWNLOAD_URL"):
+            raise strange("disk.file.get")
         return str(about.get("NAME") or "file"), base64.b64encode(out.getvalue()).decode()
 
     def kept(self, name: str, ask: Callable[[], One], for_s: float = KEPT_S) -> One:
@@ -116,6 +121,17 @@ class Box:
 
     def custom_types(self, stream: str) -> dict[str, str]:
         """The target's code of each custom field that was made, and its type."""
+    def saw(self, kind: str, target_id: str) -> None:
+        """A box counts on: what comes later has a higher number."""
+        if target_id.isdecimal():
+            self._highest[kind] = max(int(target_id), self._highest.get(kind, 0))
+
+    def highest(self, kind: str, ask: Callable[[], Iterable[Json]] = tuple) -> int:
+        """That was seen so far; the box is asked only when none was."""
+        if kind not in self._highest:
+            self._highest[kind] = max((int(one) for one in ask()), default=0)
+        return self._highest[kind]
+
         known = self._custom_fields(stream)
         return {str(row.values["TargetField"]): str(row.values["Type"]) for row in known if row.values["TargetField"]}
 
@@ -140,6 +156,22 @@ def refused(answer: Answer) -> bool:
 
 def inside(said: Json, *path: str) -> Iterator[Args]:
     """The rows at the end of a path; a list with gaps is a map."""
+def strange(what: str) -> Transient:
+    error = Transient(f"The box's answer to {what} is not what its documents promise.", code="STRANGE_ANSWER")
+    error.own = True  # it did answer
+    return error
+
+
+@contextmanager
+def understood(what: str) -> Iterator[None]:
+    """Writers look into answers without asking at every step whether there is something. Where there is not, that is
+    said in a sentence, and the record is tried again."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise strange(what) from error
+
+
     for step in path:
         said = said.get(step) if isinstance(said, Mapping) else None
     members = said.values() if isinstance(said, Mapping) else said if isinstance(said, list) else ()

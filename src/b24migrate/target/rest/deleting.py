@@ -8,7 +8,7 @@ from b24migrate.errors import Permanent
 from b24migrate.ports import Deleted
 from b24migrate.target.rest.box import Box
 from b24migrate.target.rest.memory import Memory, Remembered, State
-from b24migrate.target.rest.sending import printed
+from b24migrate.target.rest.sending import looked_for, printed
 from b24migrate.target.rest.words import Known, Writer
 
 CHANGED = "changed after its import"
@@ -18,7 +18,7 @@ def delete(box: Box, memory: Memory, writer: Writer, keys: Sequence[str], *, dry
     """One answer per key, in order. What the box refuses to delete is kept, with what it said."""
     known = memory.of(writer.stream, keys)
     known |= _looked_for(box, writer, known)
-    there = printed(box, writer, {key: one for key, one in known.items() if one.target_id})
+    there = printed(box, writer, [one for one in known.values() if one.target_id])
     answers = [_judged(writer, key, known.get(key), there) for key in keys]
     if dry_run:
         return answers
@@ -29,7 +29,7 @@ def delete(box: Box, memory: Memory, writer: Writer, keys: Sequence[str], *, dry
 
 def _looked_for(box: Box, writer: Writer, known: dict[str, Remembered]) -> dict[str, Remembered]:
     begun = {key: one.trace for key, one in known.items() if one.state is State.BEGUN}
-    found = writer.find(box, begun) if begun else {}
+    found = looked_for(box, writer, begun)
     return {key: known[key]._replace(state=State.MADE, target_id=target_id) for key, target_id in found.items()}
 
 

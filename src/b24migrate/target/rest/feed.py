@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 
+from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import rules_feed, spelling
@@ -15,7 +15,8 @@ from b24migrate.target.rest.tasks import behind
 from b24migrate.target.rest.words import Known, Made, Writer
 
 EVERYBODY = "UA"
-LOOKED_AT = 150  # of the newest posts, for one whose answer got lost
+LOOKED_AT = 1_000  # posts, for one whose answer got lost, where the box does not look for times
+TIME_S = 60.0
 
 
 def post_params(box: Box, item: Item) -> dict[str, Json]:
@@ -68,14 +69,31 @@ def strange_groups(box: Box, fields: Args) -> set[str]:
     return {one for one, about in said if author not in spelling.ids((about or {}).get("MEMBERS") or [])}
 
 
+def now_there(box: Box) -> str:
+    return box.kept("time of the box", lambda: str(box.question("server.time", {})), TIME_S)
+
+
 def find_posts(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    """Among those that were published since. Somebody may have written the same line: the first one is ours."""
     wanted = {number_of(key): key for key in begun}
     found: dict[str, str] = {}
-    for row in islice(box.pages("log.blogpost.get", {}), LOOKED_AT):
-        number = numbered(row.get("DETAIL_TEXT"))
-        if number in wanted:
-            found[wanted[number]] = str(row["ID"])
+    for row in published_since(box, min(str(trace["since"]) for trace in begun.values())):
+        key = wanted.get(numbered(row.get("DETAIL_TEXT")))
+        if key:
+            found[key] = min(found.get(key, str(row["ID"])), str(row["ID"]), key=int)
     return found
+
+
+def published_since(box: Box, since: str) -> Iterator[Args]:
+    """An older box says nothing about the times that it is asked for, and shows all, what was bumped last first."""
+    rows = box.pages("log.blogpost.get", {"LOG_DATE_FROM": since})
+    first = spelling.moment(since)
+    for place, row in enumerate(rows):
+        at = spelling.moment(row.get("DATE_PUBLISH"))
+        if first is None or at is None or at >= first:
+            yield row
+        elif place >= LOOKED_AT:
+            return
 
 
 def update_post(box: Box, known: Known, item: Item) -> None:
@@ -83,7 +101,14 @@ def update_post(box: Box, known: Known, item: Item) -> None:
     params = {
         name: value for name, value in post_params(box, item).items() if name not in ("USER_ID", "UF_BLOG_POST_FILE")
     }
-    box.call("log.blogpost.update", {"POST_ID": known.target_id, **params})
+    asked = {"POST_ID": known.target_id, **params}
+    try:
+        box.call("log.blogpost.update", asked)
+    except Permanent:
+        strange = strange_groups(box, item.fields)
+        if not strange:
+            raise
+        box.call("log.blogpost.update", {**asked, "DEST": [one for one in params["DEST"] if one not in strange]})
 
 
 def read_posts(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
@@ -119,10 +144,12 @@ POSTS = Writer(
     entity="feed",
     needs=("log.blogpost.get", "log.blogpost.add", "log.blogpost.update"),
     create=add_posts,
+    before=lambda box, _: {"since": now_there(box)},
     find=find_posts,
     update=update_post,
     read=read_posts,
     delete=lambda box, known: box.call("log.blogpost.delete", {"POST_ID": known.target_id}),
     restless=frozenset({"ENABLE_COMMENTS"}),
+    serial=True,  # all are of the time of the move: only their order tells which was first
     rules=rules_feed.of_posts,
 )

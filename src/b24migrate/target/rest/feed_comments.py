@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from b24migrate.errors import Permanent
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import rules_feed, spelling
 from b24migrate.target.rest.box import Box, inside
-from b24migrate.target.rest.heading import headed
+from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import one_by_one, unclaimed
 from b24migrate.target.rest.words import Known, Made, Writer
 
+STREAM = "feed_comments"
 PAGE = 100
+PLACES_S = 3600.0
 
 
 def comment_params(box: Box, item: Item) -> dict[str, Json]:
@@ -30,16 +33,31 @@ def add_comments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
     return one_by_one("log.blogcomment.add", lambda item: comment_params(box, item))(box, items)
 
 
-def comments_by(box: Box, author: str) -> Iterator[Args]:
-    """All of one person's, the oldest first."""
-    first = 0
-    while True:
-        asked = {"USER_ID": int(author), "FIRST_ID": first, "LIMIT": PAGE}
-        page = list(inside(box.question("log.blogcomment.user.get", asked), "comments"))
-        yield from page
-        if not page:
+class Place(NamedTuple):
+    """How far one has read: the number that pages are counted by, and the highest of those that comments go by."""
+
+    first: int = 0
+    highest: int = 0
+
+
+def page_behind(box: Box, author: str, place: Place) -> list[Args]:
+    asked = {"USER_ID": int(author), "FIRST_ID": place.first, "LIMIT": PAGE}
+    return list(inside(box.question("log.blogcomment.user.get", asked), "comments"))
+
+
+def comments_by(box: Box, author: str, above: int) -> Iterator[list[Args]]:
+    """One person's, page by page, the oldest first; from where nothing above this number was before. Both numbers grow
+    together, and only one of them is known: where pages ended is remembered, or every look would begin anew."""
+    ends: list[Place] = box.kept(f"comments by {author}", lambda: [Place()], PLACES_S)
+    place = max(one for one in ends if one.highest <= above)
+    while page := page_behind(box, author, place):
+        yield page
+        further = Place(max(int(row["id"]) for row in page), max(place.highest, *(int(own_id(row)) for row in page)))
+        if further.first <= place.first:
             return
-        first = max(int(row["id"]) for row in page)
+        if len(page) == PAGE and further.first > ends[-1].first:
+            ends.append(further)
+        place = further
 
 
 def own_id(row: Args) -> str:
@@ -53,11 +71,21 @@ def trace(item: Item) -> Args:
 def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     candidates: dict[str, list[str]] = {}
     for author in sorted({str(one["author"]) for one in begun.values()}):
-        rows = list(comments_by(box, author or box.owner))
-        for key, one in begun.items():
-            if str(one["author"]) == author:
-                candidates[key] = [own_id(row) for row in rows if str(row.get("post_id") or one["post"]) == one["post"]]
-    return unclaimed(box, "feed_comments", candidates)
+        mine = {key: one for key, one in begun.items() if str(one["author"]) == author}
+        after = min(int(one.get("after") or 0) for one in mine.values())
+        pages = comments_by(box, author or box.owner, after)
+        rows = [row for page in pages for row in page if int(own_id(row)) > after]
+        for key, one in mine.items():
+            candidates[key] = [own_id(row) for row in rows if could_be(row, key, one)]
+    return unclaimed(box, STREAM, candidates)
+
+
+def could_be(row: Args, key: str, trace: Args) -> bool:
+    """The owner of the webhook sees his own words, and everybody's where the box does not hide them."""
+    hidden = not row.get("text")
+    return str(row.get("post_id") or trace["post"]) == trace["post"] and (
+        hidden or numbered(row["text"]) == number_of(key)
+    )
 
 
 def update_comment(_box: Box, _known: Known, _item: Item) -> None:
@@ -67,11 +95,22 @@ def update_comment(_box: Box, _known: Known, _item: Item) -> None:
 def read_comments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     found: dict[str, Args] = {}
     for author in sorted({str(one.trace["author"]) for one in wanted.values()}):
-        rows = {own_id(row): row for row in comments_by(box, author or box.owner)}
-        for key, one in wanted.items():
-            if one.trace["author"] == author and one.target_id in rows:
-                found[key] = told_comment(rows[one.target_id], author or box.owner, one.trace["post"])
+        mine = {one.target_id: key for key, one in wanted.items() if one.trace["author"] == author}
+        for row in rows_of(box, author or box.owner, mine):
+            key = mine[own_id(row)]
+            found[key] = told_comment(row, author or box.owner, wanted[key].trace["post"])
     return found
+
+
+def rows_of(box: Box, author: str, ids: Collection[str]) -> Iterator[Args]:
+    first, last = min(map(int, ids)), max(map(int, ids))
+    missing = set(ids)
+    for page in comments_by(box, author, first - 1):
+        there = [row for row in page if own_id(row) in missing]
+        yield from there
+        missing -= {own_id(row) for row in there}
+        if not missing or min(int(own_id(row)) for row in page) > last:
+            return
 
 
 def told_comment(row: Args, author: str, post: str) -> Args:
@@ -85,14 +124,16 @@ def told_comment(row: Args, author: str, post: str) -> Args:
 
 
 COMMENTS = Writer(
-    stream="feed_comments",
+    stream=STREAM,
     entity="feed",
     needs=("log.blogcomment.add",),  # its reader is private: no list of methods tells of it
     create=add_comments,
     trace=trace,
+    before=lambda box, _: {"after": box.highest(STREAM)},
     find=find_comments,
     update=update_comment,
     read=read_comments,
     delete=lambda box, known: box.call("log.blogcomment.delete", {"COMMENT_ID": known.target_id}),
+    serial=True,  # all are of the time of the move: only their order tells who answered whom
     rules=lambda _: rules_feed.COMMENTS,
 )

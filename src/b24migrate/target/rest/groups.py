@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
+from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import rules_groups, spelling
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
-from b24migrate.target.rest.making import attempt, one_by_one
+from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.spelling import Column, columns
 from b24migrate.target.rest.words import Known, Made, Writer, stamp
 
@@ -69,6 +71,8 @@ def name_group(box: Box, known: Known, item: Item) -> None:
 
 def update_group(box: Box, known: Known, item: Item) -> None:
     params = group_params(box, item)
+    if "IMAGE" in item.fields and not item.fields["IMAGE"]:
+        params["IMAGE_FILE_ID"] = 0
     owner = params.pop("OWNER_ID", 0)
     box.call("sonet_group.update", {"GROUP_ID": known.target_id, **params})
     row = rows_of(box, [known.target_id]).get(known.target_id, {})
@@ -103,7 +107,8 @@ def date_projects(box: Box, some: Mapping[str, Known]) -> None:
     there = read_groups(box, {key: one for key, one in some.items() if wanted[key]})
     for key, told in there.items():
         if any(told[name] != date for name, date in wanted[key].items()):
-            box.call("sonet_group.update", {"GROUP_ID": some[key].target_id, **wanted[key]})
+            with suppress(Permanent):  # one that the box refuses hinders no other, and verify tells of it
+                box.call("sonet_group.update", {"GROUP_ID": some[key].target_id, **wanted[key]})
 
 
 def _dates(one: Known) -> dict[str, Json]:
@@ -131,12 +136,20 @@ GROUPS = Writer(
 # ---------------------------------------------------------------- members
 
 OWNER, MODERATOR, MEMBER = "A", "E", "K"
+NOT_TAKEN = "the box did not take this person into the group, and gave no reason"
 
 
 def add_members(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    """Whoever is there already is not added again, so a lost answer needs no looking for."""
+    """Whoever is there already is not added again, so a lost answer needs no looking for. Whom the box does not take is
+    not named in its answer, and neither is who was there."""
     for item in items:
-        yield attempt(box, item, "sonet_group.user.add", membership, lambda _, item=item: member_id(item))  # type: ignore[misc]
+        try:
+            added = spelling.ids(box.call("sonet_group.user.add", membership(item)))
+        except Permanent as error:
+            yield Made(item.key, error=error)
+            continue
+        there = str(item.fields["USER_ID"]) in added or read_members(box, {item.key: Known(member_id(item))})
+        yield Made(item.key, member_id(item)) if there else Made(item.key, error=Permanent(NOT_TAKEN, code="EMPTY"))
 
 
 def membership(item: Item) -> Args:

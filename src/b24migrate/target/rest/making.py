@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from b24migrate.errors import Permanent
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.box import Box, strange
 from b24migrate.target.rest.memory import Memory
 from b24migrate.target.rest.words import Create, Made
+
+_ID = re.compile(r"[1-9]\d*(:[1-9]\d*)?")
 
 
 def one_by_one(method: str, params: Callable[[Item], Args], made: Callable[[Json], str] = str) -> Create:
@@ -22,21 +25,28 @@ def one_by_one(method: str, params: Callable[[Item], Args], made: Callable[[Json
 
 
 def attempt(box: Box, item: Item, method: str, params: Callable[[Item], Args], made: Callable[[Json], str]) -> Made:
+    """A success without a number (older boxes say `true`) is looked up like a lost answer."""
     try:
-        return Made(item.key, made(box.call(method, params(item))))
+        target_id = made(box.call(method, params(item)))
     except Permanent as error:
         return Made(item.key, error=error)
+    if not _ID.fullmatch(target_id):
+        raise strange(method)
+    return Made(item.key, target_id)
 
 
 def unclaimed(box: Box, stream: str, candidates: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Of records that look like the lost ones those that are no other's: each key gets one of its own."""
-    if not any(candidates.values()):
-        return {}
-    taken = {one.target_id for some in Memory(box.store).walk(stream) for one in some if one.key not in candidates}
-    found: dict[str, str] = {}
+    """Of records that look like the lost ones those that are no other's: each key gets one of its own. Whose else they
+    could be are its siblings, whose keys begin alike."""
+    memory, found = Memory(box.store), dict[str, str]()
+    taken: dict[str, set[str]] = {}
     for key, ids in candidates.items():
-        free = next((one for one in ids if one not in taken), None)
+        family = key.rpartition(":")[0]
+        if ids and family not in taken:
+            known = (one for some in memory.walk(stream, beginning=f"{family}:") for one in some)
+            taken[family] = {one.target_id for one in known if one.key not in candidates}
+        free = next((one for one in ids if one not in taken[family]), None)
         if free is not None:
             found[key] = free
-            taken.add(free)
+            taken[family].add(free)
     return found

@@ -46,11 +46,19 @@ class Memory:
         """Rows are erased by how they begin, which would take others along."""
         self.write(stream, [Remembered(key, State.GONE) for key in keys])
 
-    def walk(self, stream: str, after: str = "") -> Iterator[list[Remembered]]:
-        """All of a stream, some hundred at a time."""
-        while rows := self._store.some_rows(NATIVE, f"{stream}:", after, AT_ONCE):
-            yield [one for one in map(_opened, rows) if one.state is not State.GONE]
-            after = rows[-1].key
+    def walk(self, stream: str, beginning: str = "") -> Iterator[list[Remembered]]:
+        """All of a stream whose keys begin so, some hundred at a time."""
+        after: str | None = ""
+        while after is not None:
+            some, after = self.stretch(stream, after, beginning)
+            yield some
+
+    def stretch(self, stream: str, after: str, beginning: str = "") -> tuple[list[Remembered], str | None]:
+        """The next some hundred behind the cursor ("": from the beginning), and the next cursor; None at the end. A
+        stretch may be empty before it: of what was deleted again only the place is left."""
+        rows = self._store.some_rows(NATIVE, f"{stream}:{beginning}", after and f"{stream}:{after}", AT_ONCE)
+        known = [one for one in map(_opened, rows) if one.state is not State.GONE]
+        return known, rows[-1].key.partition(":")[2] if rows else None
 
     def note(self, name: str) -> Json:
         row = self._store.read(NATIVE, f"note:{name}")

@@ -15,6 +15,7 @@ from b24migrate.target.rest.words import Known, Made, Writer
 
 PAGE = 50
 SYSTEM = "0"
+SAID = "chat_messages"  # messages of all chats are counted together
 
 
 def quoted(box: Box, item: Item) -> str:
@@ -47,14 +48,22 @@ def shown(box: Box, item: Item) -> Made:
 
 
 def find_messages(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    """Among the newest of their chats: they are sent in order."""
+    """Among what came to their chats since."""
     found: dict[str, str] = {}
-    for chat in sorted({str(trace) for trace in begun.values()}):
-        wanted = {number_of(key): key for key, trace in begun.items() if str(trace) == chat}
-        for row in newest_of(box, chat):
-            number = numbered(row.get("text"))
-            if number in wanted:
-                found[wanted[number]] = str(row["id"])
+    for chat in sorted({chat_of(trace) for trace in begun.values()}):
+        found |= lost_in(box, chat, {key: trace for key, trace in begun.items() if chat_of(trace) == chat})
+    return found
+
+
+def lost_in(box: Box, chat: str, begun: Mapping[str, Args]) -> dict[str, str]:
+    """Those of them that are in the chat. Others may have passed one on: then its first lines are the same, and it is
+    not ours."""
+    wanted = {number_of(key): key for key in begun}
+    found: dict[str, str] = {}
+    for row in newer_than(box, chat, min(int(trace.get("after") or 0) for trace in begun.values())):
+        number = numbered(row.get("text"))
+        if number in wanted and str(row.get("author_id")) == box.owner:
+            found[wanted[number]] = str(row["id"])
     return found
 
 
@@ -63,17 +72,18 @@ def update_message(box: Box, known: Known, item: Item) -> None:
 
 
 def read_messages(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-    rows = rows_of(box, [(str(one.trace), one.target_id) for one in wanted.values()])
+    rows = rows_of(box, [(chat_of(one.trace), one.target_id) for one in wanted.values()])
     there = {key: rows[one.target_id] for key, one in wanted.items() if one.target_id in rows}
     return {key: told_message(row) for key, row in there.items()}
 
 
 def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
-    """Of chats and messages: pages of each chat from before the first of them, until the last is met or the chat ends.
-    The place of a deleted one stays, and it is not there."""
+    """Of chats and messages: pages of each chat, each from before the first that is not met yet, until the last is met
+    or the chat ends. The place of a deleted one stays, and it is not there."""
     chats: dict[str, list[int]] = {}
     for chat, number in places:
         chats.setdefault(chat, []).append(int(number))
+    known = {number for _, number in places}
     rows: dict[str, Args] = {}
     cursors = {chat: min(ids) - 1 for chat, ids in chats.items()}
     while cursors:
@@ -85,15 +95,35 @@ def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
             chat: {str(row["id"]): row for row in inside(answer, "messages")}
             for chat, answer in zip(cursors, box.questions(asked), strict=True)
         }
-        rows |= {number: row for page in pages.values() for number, row in page.items()}
+        rows |= {number: row for page in pages.values() for number, row in page.items() if number in known}
         reached = {chat: max(map(int, page)) for chat, page in pages.items() if page}
-        cursors = {chat: last for chat, last in reached.items() if last < max(chats[chat])}
+        further = {chat: [one for one in chats[chat] if one > last] for chat, last in reached.items()}
+        cursors = {chat: min(ids) - 1 for chat, ids in further.items() if ids}
     return {number: row for number, row in rows.items() if not is_deleted(row)}
 
 
-def newest_of(box: Box, chat: str) -> Iterator[Args]:
-    asked = {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0, "LIMIT": PAGE}
-    return inside(box.question("im.dialog.messages.get", asked), "messages")
+def page_before(box: Box, chat: str, last: int = 0) -> list[Args]:
+    """The newest come first; 0: the newest of all."""
+    asked = {"DIALOG_ID": f"chat{chat}", "LAST_ID": last, "LIMIT": PAGE}
+    return list(inside(box.question("im.dialog.messages.get", asked), "messages"))
+
+
+def newest_of(box: Box, chat: str) -> list[str]:
+    return [str(row["id"]) for row in page_before(box, chat)]
+
+
+def newer_than(box: Box, chat: str, after: int) -> Iterator[Args]:
+    """What came to a chat behind this message, the newest first."""
+    page = page_before(box, chat)
+    while page:
+        yield from (row for row in page if int(row["id"]) > after)
+        oldest = min(int(row["id"]) for row in page)
+        older = page_before(box, chat, oldest) if oldest > after else []
+        page = [row for row in older if int(row["id"]) < oldest]
+
+
+def chat_of(trace: Json) -> str:
+    return str(trace["chat"])
 
 
 def is_deleted(row: Args) -> bool:
@@ -114,11 +144,12 @@ def told_message(row: Args) -> Args:
 
 
 MESSAGES = Writer(
-    stream="chat_messages",
+    stream=SAID,
     entity="chats",
     needs=("im.message.add", "im.dialog.messages.get"),
     create=add_messages,
-    trace=lambda item: str(item.fields["chat_id"]),
+    trace=lambda item: {"chat": str(item.fields["chat_id"])},
+    before=lambda box, item: {"after": box.highest(SAID, lambda: newest_of(box, str(item.fields["chat_id"])))},
     find=find_messages,
     update=update_message,
     read=read_messages,

@@ -28,7 +28,7 @@ def add_departments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
     """The root is the box's own, whatever it is called."""
     for item in items:
         if item.fields.get("PARENT") in spelling.NOTHING:
-            yield Made(item.key, root(box), linked=True)
+            yield _the_root(box, item)
         else:
             yield from _add_department(box, [item])
 
@@ -38,13 +38,23 @@ _add_department = one_by_one(
 )
 
 
+def _the_root(box: Box, item: Item) -> Made:
+    try:
+        return Made(item.key, root(box), linked=True)
+    except Permanent as error:
+        return Made(item.key, error=error)
+
+
 def root(box: Box) -> str:
     return box.kept("root department", lambda: topmost(box), 3600.0)
 
 
 def topmost(box: Box) -> str:
     rows = box.pages("department.get", {"sort": "ID", "order": "ASC"})
-    return next(str(row["ID"]) for row in rows if not row.get("PARENT"))
+    found = next((str(row["ID"]) for row in rows if not spelling.one_id(row.get("PARENT"))), None)
+    if found is None:
+        raise Permanent("the box has no topmost department to put others below", code="ERROR_NOT_FOUND")
+    return found
 
 
 def find_departments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
@@ -133,13 +143,24 @@ def add_users(box: Box, items: Sequence[Item]) -> Iterator[Made]:
     return one_by_one("user.add", lambda item: user_params(box, item))(box, items)
 
 
+def newest_people(box: Box) -> list[str]:
+    asked = {"FILTER": {">ID": 0}, "sort": "ID", "order": "DESC", "start": -1, "ADMIN_MODE": True}
+    return [str(row["ID"]) for row in inside(box.question("user.get", asked))]
+
+
 def find_users(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    wanted = {(str(trace["EMAIL"]).casefold(), str(trace["XML_ID"])): key for key, trace in begun.items()}
+    """Somebody who was there before may have the same e-mail and the same code, and is none of ours."""
+    wanted = {(_known_by(trace["EMAIL"]), str(trace["XML_ID"])): key for key, trace in begun.items()}
     found: dict[str, str] = {}
     for row in with_emails(box, [str(trace["EMAIL"]) for trace in begun.values()]):
-        key = wanted.get((str(row.get("EMAIL")).casefold(), str(row.get("XML_ID"))))
-        found |= {key: str(row["ID"])} if key else {}
+        key = wanted.get((_known_by(row.get("EMAIL")), str(row.get("XML_ID"))))
+        if key and int(row["ID"]) > int(begun[key].get("after") or 0):
+            found[key] = str(row["ID"])
     return found
+
+
+def _known_by(email: Json) -> str:
+    return str(email).strip().casefold()
 
 
 def with_emails(box: Box, emails: Sequence[str]) -> Iterator[Args]:
@@ -149,7 +170,7 @@ def with_emails(box: Box, emails: Sequence[str]) -> Iterator[Args]:
 
 def by_email(box: Box, emails: Sequence[str]) -> dict[str, str]:
     asked = {email.casefold() for email in emails}
-    found = {str(row.get("EMAIL")).casefold(): str(row["ID"]) for row in with_emails(box, emails)}
+    found = {_known_by(row.get("EMAIL")): str(row["ID"]) for row in with_emails(box, emails)}
     return {email: found[email] for email in asked & found.keys()}
 
 
@@ -182,6 +203,7 @@ USERS = Writer(
     needs=("user.get", "user.add", "user.update"),
     create=add_users,
     trace=lambda item: {"EMAIL": item.fields.get("EMAIL"), "XML_ID": xml_id(item)},
+    before=lambda box, _: {"after": box.highest("users", lambda: newest_people(box))},
     find=find_users,
     finish=dismiss,
     update=update_user,

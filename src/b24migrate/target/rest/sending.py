@@ -3,11 +3,11 @@ created. An intent is in the store before a create leaves, and what became of it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from b24migrate.errors import MigrationError, Permanent, Transient
-from b24migrate.records import Item, Json, Outcome, digest
-from b24migrate.target.rest.box import Box
+from b24migrate.records import Args, Item, Json, Outcome, digest
+from b24migrate.target.rest.box import Box, by_the_dozen, understood
 from b24migrate.target.rest.memory import Memory, Remembered, State
 from b24migrate.target.rest.words import Known, Made, Update, Writer
 
@@ -45,11 +45,28 @@ class Sending:
         begun = {key: one.trace for key, one in self._known.items() if one.state is State.BEGUN}
         self._arrived(begun)
         missing = [item for key, item in self._items.items() if not self._has(key)]
+        self._link([item for item in missing if item.key not in self._known])
+        missing = [item for item in missing if item.key not in self._linked]
         fresh = [item for item in missing if item.key not in self._known or self._sent_otherwise(item)]
-        intents = [Remembered(one.key, State.BEGUN, "", one.digest, self._writer.trace(one)) for one in fresh]
+        intents = [Remembered(one.key, State.BEGUN, "", one.digest, self._intent(one)) for one in fresh]
         self._memory.write(self._writer.stream, intents)
         self._known |= {one.key: one for one in intents}
         return missing
+
+    def _link(self, new: Sequence[Item]) -> None:
+        if not new or not self._writer.existing:
+            return
+        with understood(self._writer.stream):
+            found = self._writer.existing(self._box, new)
+        self._linked |= found.keys()
+        self._known |= {key: Remembered(key, State.LINKED, target_id) for key, target_id in found.items()}
+
+    def _intent(self, item: Item) -> Json:
+        trace = self._writer.trace(item)
+        if not self._writer.before:
+            return trace
+        with understood(self._writer.stream):
+            return {**(trace or {}), **self._writer.before(self._box, item)}
 
     def _sent_otherwise(self, item: Item) -> bool:
         """An answer may come so late that by then the record is another."""
@@ -60,7 +77,7 @@ class Sending:
 
     def _arrived(self, begun: Mapping[str, Json]) -> None:
         """Remembered at once: what completes it may change what it was found by."""
-        found = self._writer.find(self._box, begun) if begun else {}
+        found = looked_for(self._box, self._writer, begun)
         made = [self._known[key]._replace(state=State.MADE, target_id=one) for key, one in found.items()]
         self._memory.write(self._writer.stream, made)
         self._known |= {one.key: one for one in made}
@@ -69,6 +86,7 @@ class Sending:
 
     def _create(self, items: Sequence[Item]) -> None:
         made: list[Remembered] = []
+        ended = False
         try:
             for one in self._created(items):
                 if one.error is not None:
@@ -77,9 +95,12 @@ class Sending:
                 state = State.LINKED if one.linked else State.MADE
                 self._linked |= {one.key} if one.linked else set()
                 self._known[one.key] = self._known[one.key]._replace(state=state, target_id=one.target_id)
+                self._box.saw(self._writer.stream, one.target_id)
                 made.append(self._known[one.key])
+            ended = True
         finally:
-            if self._writer.finish:  # before the next step: a found id is worth more than any search
+            # before the next step, and when there is none: a known id is worth more than any search
+            if self._writer.finish or not ended:
                 self._memory.write(self._writer.stream, made)
 
     def _created(self, items: Sequence[Item]) -> Iterator[Made]:
@@ -92,13 +113,14 @@ class Sending:
             if error is not None:
                 self._box.portal.clock.sleep(pause_s)
                 traces = {key: self._known[key].trace for key in left}
-                for key, target_id in self._writer.find(self._box, traces).items():
+                for key, target_id in looked_for(self._box, self._writer, traces).items():
                     del left[key]
                     yield Made(key, target_id)
             try:
-                for made in self._writer.create(self._box, list(left.values())):
-                    del left[made.key]
-                    yield made
+                with understood(self._writer.stream):
+                    for made in self._writer.create(self._box, list(left.values())):
+                        del left[made.key]
+                        yield made
             except Transient as lost:
                 if not lost.own:
                     raise
@@ -126,6 +148,8 @@ class Sending:
                 continue
             if one.digest == item.digest:
                 self._outcomes[key] = Outcome(key, "unchanged", one.target_id)
+                if self._writer.delete and not one.print:  # whoever wrote it died before he looked at it
+                    self._done[key] = one
             elif one.state is State.LINKED or self._does(self._writer.update, one, item):
                 self._settled(item, "updated")
 
@@ -134,7 +158,8 @@ class Sending:
         for pause_s in (*PAUSES_S, None):
             try:
                 if act is not None:
-                    act(self._box, Known(one.target_id, one.trace), item)
+                    with understood(self._writer.stream):
+                        act(self._box, Known(one.target_id, one.trace), item)
             except (Permanent, Transient) as error:
                 if isinstance(error, Transient) and not error.own:
                     raise
@@ -160,18 +185,31 @@ class Sending:
         self._memory.write(self._writer.stream, list(self._done.values()))
         if not self._writer.delete or not self._done:
             return
-        prints = printed(self._box, self._writer, self._done)
+        prints = printed(self._box, self._writer, self._done.values())
         self._memory.write(
             self._writer.stream, [one._replace(print=prints.get(key, "")) for key, one in self._done.items()]
         )
 
 
-def printed(box: Box, writer: Writer, some: Mapping[str, Remembered]) -> dict[str, str]:
+def looked_for(box: Box, writer: Writer, begun: Mapping[str, Json]) -> dict[str, str]:
+    with understood(writer.stream):
+        return writer.find(box, begun) if begun else {}
+
+
+def told(box: Box, writer: Writer, some: Iterable[Remembered]) -> dict[str, Args]:
+    """What the box says of those that it has: as many at a time as a page of it holds."""
+    found: dict[str, Args] = {}
+    for few in by_the_dozen(some):
+        with understood(writer.stream):
+            found |= writer.read(box, {one.key: Known(one.target_id, one.trace) for one in few})
+    return found
+
+
+def printed(box: Box, writer: Writer, some: Iterable[Remembered]) -> dict[str, str]:
     """The fingerprint of what the box has, without what changes by itself."""
-    there = writer.read(box, {key: Known(one.target_id, one.trace) for key, one in some.items()})
     lasting = {
         key: {name: value for name, value in fields.items() if name not in writer.restless}
-        for key, fields in there.items()
+        for key, fields in told(box, writer, some).items()
     }
     return {key: digest(fields) for key, fields in lasting.items()}
 

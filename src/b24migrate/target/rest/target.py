@@ -13,11 +13,11 @@ from b24migrate.records import Args, Item, Outcome
 from b24migrate.streams import CustomFields
 from b24migrate.target.common import existing_fields, how_many_fit
 from b24migrate.target.rest import deleting, files, people, probes
-from b24migrate.target.rest.box import Box, SourceSide, by_the_dozen
+from b24migrate.target.rest.box import Box, SourceSide, by_the_dozen, understood
 from b24migrate.target.rest.field_families import FAMILIES
 from b24migrate.target.rest.fields import declare
 from b24migrate.target.rest.memory import Memory, Remembered, State
-from b24migrate.target.rest.sending import Sending
+from b24migrate.target.rest.sending import Sending, looked_for, told
 from b24migrate.target.rest.words import Known, Writer
 from b24migrate.target.rest.writers import WRITERS
 
@@ -32,7 +32,8 @@ class RestTarget:
         self.serial = frozenset(writer.stream for writer in WRITERS.values() if writer.serial)
 
     def info(self) -> TargetInfo:
-        return probes.look(self._box, WRITERS.values())
+        with understood("what was asked about it"):
+            return probes.look(self._box, WRITERS.values())
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
         return Sending(self._box, self._memory, WRITERS[stream], items).send()
@@ -42,32 +43,31 @@ class RestTarget:
         return how_many_fit(sizes, probes.LIMITS.body_bytes)
 
     def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
-        return declare(self._box, FAMILIES, stream, fields, type_id)
+        with understood("what was asked about custom fields"):
+            return declare(self._box, FAMILIES, stream, fields, type_id)
 
     def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
         return existing_fields(self._portal, custom)
 
     def match_users(self, emails: Sequence[str]) -> dict[str, str]:
-        return people.by_email(self._box, emails)
+        with understood("user.get"):
+            return people.by_email(self._box, emails)
 
     def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]:
         """The box is asked, whatever is remembered; what may have arrived is looked for."""
         writer = WRITERS[stream]
         remembered = self._memory.of(stream, keys)
         begun = {key: one.trace for key, one in remembered.items() if one.state is State.BEGUN}
-        for key, target_id in (writer.find(self._box, begun) if begun else {}).items():
+        for key, target_id in looked_for(self._box, writer, begun).items():
             remembered[key] = remembered[key]._replace(state=State.MADE, target_id=target_id)
         return self._records(writer, [one for one in remembered.values() if one.target_id])
 
-    def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int]:
-        """In the order of the memory, which is the store's own. The count is of those that the box still has."""
-        writer = WRITERS[stream]
-        page: list[Remembered] = next(self._memory.walk(stream, after and f"{stream}:{after}"), [])
-        records = self._records(writer, [one for one in page if one.target_id])
-        count = sum(
-            len(self._there(writer, [one for one in some if one.target_id])) for some in self._memory.walk(stream)
-        )
-        return list(records.values()), page[-1].key if page else None, count
+    def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, None]:
+        """In the order of the memory, which is the store's own, those that the box still has. Nothing but reading them
+        all would count them."""
+        page, cursor = self._memory.stretch(stream, after)
+        records = self._records(WRITERS[stream], [one for one in page if one.target_id])
+        return list(records.values()), cursor, None
 
     def put_file(
         self,
@@ -79,7 +79,8 @@ class RestTarget:
         *,
         enough: Callable[[], bool] = lambda: False,
     ) -> str | None:
-        return files.put(self._box, self._memory, files.Upload(key, name, size, sha256), content)
+        with understood("an upload"):
+            return files.put(self._box, self._memory, files.Upload(key, name, size, sha256), content)
 
     def alive(self) -> bool:
         return self._portal.alive()
@@ -93,28 +94,27 @@ class RestTarget:
         name, _, key = after.partition(":")
         names = [writer.stream for writer in last]
         for writer in last[names.index(name) if name in names else 0 :]:
-            for some in self._memory.walk(writer.stream, f"{writer.stream}:{key}" if key else ""):
+            some, cursor = self._memory.stretch(writer.stream, key)
+            if cursor is not None:
                 self._put_right(writer, some)
-                return f"{writer.stream}:{some[-1].key}" if some else None
+                return f"{writer.stream}:{cursor}"
             key = ""
         return None
 
     def _put_right(self, writer: Writer, some: Sequence[Remembered]) -> None:
         for few in by_the_dozen(one for one in some if one.target_id and one.state is State.DONE):
             if writer.at_last:
-                writer.at_last(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
+                with understood(writer.stream):
+                    writer.at_last(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
 
     def fidelity(self) -> list[Rule]:
-        return [rule for writer in WRITERS.values() for rule in writer.rules(self._box)]
+        with understood("what was asked about what it keeps"):
+            return [rule for writer in WRITERS.values() for rule in writer.rules(self._box)]
 
     def _records(self, writer: Writer, some: Sequence[Remembered]) -> dict[str, TargetRecord]:
-        told = self._there(writer, some)
+        there = told(self._box, writer, some)
         return {
-            one.key: TargetRecord(one.key, one.target_id, one.digest, told[one.key]) for one in some if one.key in told
+            one.key: TargetRecord(one.key, one.target_id, one.digest, there[one.key])
+            for one in some
+            if one.key in there
         }
-
-    def _there(self, writer: Writer, some: Sequence[Remembered]) -> dict[str, Args]:
-        found: dict[str, Args] = {}
-        for few in by_the_dozen(some):
-            found |= writer.read(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
-        return found

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 
 from b24migrate.records import Args
 from b24migrate.target.rest import spelling
-from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.box import PAGE, Box, inside
 from b24migrate.target.rest.memory import Memory, Remembered, State
 
 REMEMBERED_S = 60.0
@@ -37,12 +38,14 @@ def _newest_has_a_chat(box: Box) -> bool | None:
 
 
 def _kept_a_date(box: Box) -> bool | None:
-    ours = next((one for some in Memory(box.store).walk("tasks") for one in some if _dated(one)), None)
-    if ours is None:
+    """Of the first few, since somebody may have deleted one."""
+    dated = (one for some in Memory(box.store).walk("tasks") for one in some if _dated(one))
+    ours = {one.target_id: one.trace["createdDate"] for one in islice(dated, PAGE)}
+    if not ours:
         return None
-    asked = {"filter": {"ID": ours.target_id}, "select": ["ID", "CREATED_DATE"]}
+    asked = {"filter": {"ID": list(ours)}, "select": ["ID", "CREATED_DATE"]}
     row = next(inside(box.question("tasks.task.list", asked), "tasks"), None)
-    return None if row is None else spelling.utc(row.get("createdDate")) == ours.trace["createdDate"]
+    return None if row is None else spelling.utc(row.get("createdDate")) == ours[str(row["id"])]
 
 
 def _dated(one: Remembered) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from html import unescape
 
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import messages, rules_tasks, spelling
 from b24migrate.target.rest.box import Box, inside
-from b24migrate.target.rest.heading import headed, number_of, numbered
+from b24migrate.target.rest.heading import headed
 from b24migrate.target.rest.making import one_by_one, unclaimed
-from b24migrate.target.rest.messages import newest_of
 from b24migrate.target.rest.names import names_of
 from b24migrate.target.rest.spelling import Column, columns
 from b24migrate.target.rest.task_era import chats_of, talks_in_chats
@@ -65,9 +65,13 @@ def find_items(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 def _same_item(row: Args, trace: Args) -> bool:
     told = spelling.told(OF_ITEM, row)
-    return all(told[name] == trace[name] for name in ("TITLE", "PARENT_ID")) and told["SORT_INDEX"] == (
-        trace["SORT_INDEX"] or 0
-    )
+    sent = (_words(trace["TITLE"]), spelling.one_id(trace["PARENT_ID"]), trace["SORT_INDEX"] or 0)
+    return (_words(told["TITLE"]), told["PARENT_ID"], told["SORT_INDEX"]) == sent
+
+
+def _words(text: Json) -> list[str]:
+    """A box may trim a text, end its lines otherwise, and spell its marks as HTML does."""
+    return unescape(str(text or "")).split()
 
 
 def read_items(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
@@ -155,9 +159,8 @@ def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 def find_in_chats(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     found: dict[str, str] = {}
     for task, chat in chats_of(box, sorted({str(trace["task"]) for trace in begun.values()})).items():
-        wanted = {number_of(key): key for key, trace in begun.items() if str(trace["task"]) == task}
-        numbers = {numbered(row.get("text")): str(row["id"]) for row in newest_of(box, chat)}
-        found |= {wanted[number]: one for number, one in numbers.items() if number in wanted}
+        mine = {key: trace for key, trace in begun.items() if str(trace["task"]) == task}
+        found |= messages.lost_in(box, chat, mine)
     return found
 
 
@@ -175,8 +178,9 @@ def find_on_forum(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 def _same_comment(box: Box, row: Args, trace: Args) -> bool:
     told = told_comment(row, str(trace["task"]))
-    author = box.owner if str(trace["author_id"]) == "0" else trace["author_id"]
-    return (told["author_id"], told["date"], told["text"]) == (author, trace["date"], trace["text"])
+    author = spelling.one_id(trace["author_id"]) or box.owner
+    dates = (None, told["date"])  # without one the box takes the time of the move
+    return (told["author_id"], _words(told["text"])) == (author, _words(trace["text"])) and trace["date"] in dates
 
 
 def read_comments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
@@ -221,6 +225,7 @@ COMMENTS = Writer(
     needs=("task.commentitem.getlist", "task.commentitem.add"),
     create=add_comments,
     trace=comment_trace,
+    before=lambda box, _: {"after": box.highest("task_comments")},
     find=find_comments,
     update=update_comment,
     read=read_comments,

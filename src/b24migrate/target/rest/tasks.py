@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
+from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import rules_tasks, spelling
-from b24migrate.target.rest.box import Box, by_the_dozen, inside
+from b24migrate.target.rest.box import PAGE, Box, by_the_dozen, inside
 from b24migrate.target.rest.custom import as_sent, as_told
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.spelling import Column, columns
@@ -89,15 +91,35 @@ def finish_task(box: Box, known: Known, item: Item) -> None:
 
 
 def find_tasks(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    """Whether the box filters by that field is written nowhere, so what it says is looked at; the newest come first."""
+    """Whether the box filters by that field is written nowhere, so all that came since is looked at. Somebody may have
+    copied a task with its stamp: the first one is ours."""
     found: dict[str, str] = {}
     for keys in by_the_dozen(begun):
         stamps = {stamp(key): key for key in keys}
-        asked = {"filter": {"XML_ID": list(stamps)}, "select": ["ID", "XML_ID"], "order": {"ID": "desc"}}
-        for row in inside(box.question("tasks.task.list", asked), "tasks"):
-            if str(row.get("xmlId")) in stamps:
-                found[stamps[str(row["xmlId"])]] = str(row["id"])
+        for row in newer_than(box, min(int(begun[key].get("after") or 0) for key in keys), list(stamps)):
+            key = stamps.get(str(row.get("xmlId")))
+            if key:
+                found.setdefault(key, str(row["id"]))
+            if found.keys() >= set(keys):
+                break
     return found
+
+
+def newer_than(box: Box, after: int, stamps: Sequence[str]) -> Iterator[Args]:
+    """By id, not by `start`, which some boxes take from the address only."""
+    while True:
+        asked = {"filter": {"XML_ID": stamps, ">ID": after}, "select": ["ID", "XML_ID"], "order": {"ID": "asc"}}
+        page = list(inside(box.question("tasks.task.list", asked), "tasks"))
+        yield from page
+        reached = max((int(row["id"]) for row in page), default=after)
+        if len(page) < PAGE or reached <= after:
+            return
+        after = reached
+
+
+def newest_tasks(box: Box) -> list[str]:
+    rows = inside(box.question("tasks.task.list", {"select": ["ID"], "order": {"ID": "desc"}}), "tasks")
+    return [str(row["id"]) for row in rows]
 
 
 def update_task(box: Box, known: Known, item: Item) -> None:
@@ -152,11 +174,13 @@ def what_moves(item: Item) -> Args:
 
 
 def restore(box: Box, some: Mapping[str, Known]) -> None:
-    """What came after a task is no change of the task."""
+    """What came after a task is no change of the task; what somebody did to it on the box is, and stays."""
     rows = rows_of(box, [one.target_id for one in some.values()])
     for one in some.values():
         row = rows.get(one.target_id)
         if row is None or not isinstance(one.trace, Mapping) or not one.trace.get("changedDate"):
+            continue
+        if str(row.get("changedBy")) not in (box.owner, str(row.get("createdBy"))):
             continue
         there = {
             "changedDate": spelling.utc(row.get("changedDate")),
@@ -171,7 +195,8 @@ def restore(box: Box, some: Mapping[str, Known]) -> None:
         if moved:
             names = {*moved, "changedDate"}
             fields = spelling.written(OF_TASK, {name: one.trace[name] for name in names})
-            box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields})
+            with suppress(Permanent):  # one that the box refuses hinders no other, and verify tells of it
+                box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields})
 
 
 def _set(value: Json) -> Json:
@@ -184,6 +209,7 @@ TASKS = Writer(
     needs=("tasks.task.list", "tasks.task.add", "tasks.task.update"),
     create=add_tasks,
     trace=what_moves,
+    before=lambda box, _: {"after": box.highest("tasks", lambda: newest_tasks(box))},
     find=find_tasks,
     finish=finish_task,
     update=update_task,
