@@ -44,9 +44,9 @@ class Box:
         self._downloads = Downloads(portal)
         self._file_bytes = file_bytes
         self._kept: dict[str, tuple[float, Json]] = {}
+        self._highest: dict[str, int] = {}
 
     @property
-        self._highest: dict[str, int] = {}
     def owner(self) -> str:
         """The person whose rights every call has, and whom some methods take for the author."""
         return str(self.portal.webhooks[0].user)
@@ -101,10 +101,10 @@ class Box:
     def file(self, target_id: str) -> tuple[str, str]:
         """Name and content, as methods want a file that is no file of the Drive."""
         about = self.question("disk.file.get", {"id": target_id})
-        out = io.BytesIO()
-        self._downloads.fetch(str(about["DOWNLOAD_URL"]), out, limit=self._file_bytes)
         if not isinstance(about, Mapping) or not about.get("DOWNLOAD_URL"):
             raise strange("disk.file.get")
+        out = io.BytesIO()
+        self._downloads.fetch(str(about["DOWNLOAD_URL"]), out, limit=self._file_bytes)
         return str(about.get("NAME") or "file"), base64.b64encode(out.getvalue()).decode()
 
     def kept(self, name: str, ask: Callable[[], One], for_s: float = KEPT_S) -> One:
@@ -119,8 +119,6 @@ class Box:
     def forget(self, name: str) -> None:
         self._kept.pop(name, None)
 
-    def custom_types(self, stream: str) -> dict[str, str]:
-        """The target's code of each custom field that was made, and its type."""
     def saw(self, kind: str, target_id: str) -> None:
         """A box counts on: what comes later has a higher number."""
         if target_id.isdecimal():
@@ -132,6 +130,8 @@ class Box:
             self._highest[kind] = max((int(one) for one in ask()), default=0)
         return self._highest[kind]
 
+    def custom_types(self, stream: str) -> dict[str, str]:
+        """The target's code of each custom field that was made, and its type."""
         known = self._custom_fields(stream)
         return {str(row.values["TargetField"]): str(row.values["Type"]) for row in known if row.values["TargetField"]}
 
@@ -154,8 +154,6 @@ def refused(answer: Answer) -> bool:
     return isinstance(answer.error, Permanent)
 
 
-def inside(said: Json, *path: str) -> Iterator[Args]:
-    """The rows at the end of a path; a list with gaps is a map."""
 def strange(what: str) -> Transient:
     error = Transient(f"The box's answer to {what} is not what its documents promise.", code="STRANGE_ANSWER")
     error.own = True  # it did answer
@@ -172,6 +170,8 @@ def understood(what: str) -> Iterator[None]:
         raise strange(what) from error
 
 
+def inside(said: Json, *path: str) -> Iterator[Args]:
+    """The rows at the end of a path; a list with gaps is a map."""
     for step in path:
         said = said.get(step) if isinstance(said, Mapping) else None
     members = said.values() if isinstance(said, Mapping) else said if isinstance(said, list) else ()

@@ -35,9 +35,9 @@ Create: TypeAlias = Callable[[Box, Sequence[Item]], Iterator[Made]]
 # of keys whose answer got lost, and what was kept of each: the ids of those that did arrive
 Find: TypeAlias = Callable[[Box, Mapping[str, Json]], dict[str, str]]
 Update: TypeAlias = Callable[[Box, Known, Item], None]
-Read: TypeAlias = Callable[[Box, Mapping[str, Known]], dict[str, Args]]
 # what is kept beside the trace until the answer is there: how far back the lost one must be looked for, and no further
 Before: TypeAlias = Callable[[Box, Item], Args]
+Read: TypeAlias = Callable[[Box, Mapping[str, Known]], dict[str, Args]]
 Delete: TypeAlias = Callable[[Box, Known], None]
 # the rules of a stream, which may depend on what this box is and has
 Rules: TypeAlias = Callable[[Box], Sequence[Rule]]
@@ -53,11 +53,11 @@ class Writer:
     read: Read
     needs: tuple[str, ...]  # the methods without which nothing of it can be written
     trace: Callable[[Item], Json] = lambda _: None  # what must be kept to find it when the answer gets lost
-    finish: Update | None = None  # what completes a record once its id is known; may be repeated
     before: Before | None = None
     # of new items those that the box has already, asked before an intent is written: after it nobody could tell whose
     # a record is that looks alike, and what is not ours must not be deleted
     existing: Callable[[Box, Sequence[Item]], dict[str, str]] | None = None
+    finish: Update | None = None  # what completes a record once its id is known; may be repeated
     # when everything has arrived: what later records have moved is put right
     at_last: Callable[[Box, Mapping[str, Known]], None] | None = None
     delete: Delete | None = None
