@@ -1,6 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Both set up everything they need.
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
+unexport PYTHONDONTWRITEBYTECODE # or every process of the tests and of the demo would compile all it imports anew
 HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 4) # tests wait for browsers and processes as much as they compute
 .PHONY: help setup azurite chromium php functions demo test check errors bench chaos lock clean
 
