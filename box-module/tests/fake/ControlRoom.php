@@ -63,7 +63,7 @@ final class ControlRoom
     private function snapshot(): array
     {
         $streams = [];
-        foreach ([...array_keys(Catalog::STREAMS), 'files'] as $stream) {
+        foreach ([...array_keys(Catalog::streams()), 'files'] as $stream) {
             $streams[$stream] = [
                 'rows' => self::named($this->box->records($stream)->all()),
                 'dump' => $this->box->map()->dump($stream),

@@ -62,7 +62,7 @@ final class Furniture
     public static function place(FakeBox $box, array $records): void
     {
         // far from any source's ids and far from one another, so that a reference nobody mapped finds nothing
-        foreach ([...array_keys(Catalog::STREAMS), 'files'] as $place => $stream) {
+        foreach ([...array_keys(Catalog::streams()), 'files'] as $place => $stream) {
             $number = ($place + 1) * self::ID_STRIDE + self::ID_START;
             $box->db->run('INSERT OR IGNORE INTO next VALUES (?, ?)', $stream, $number);
         }

@@ -26,10 +26,10 @@ final class References
         $seen = new Inspection(self::trusting($box), $id);
         $type = $stream->typedBy === null ? null : $fields[$stream->typedBy] ?? null;
         foreach ((new Kinds($box->customFields()))->of($stream, $fields, $type) as $seen->field => $kind) {
-            self::try(fn () => isset($fields[$seen->field]) && $kind->check($fields[$seen->field], $seen));
+            self::try(fn () => isset($fields[$seen->field]) && $kind($fields[$seen->field], $seen));
         }
         foreach ($stream->rules as $rule) {
-            self::try(fn () => $rule($fields, $seen));
+            self::try(fn () => $rule($fields, $seen, $name));
         }
         return array_values($seen->refers);
     }

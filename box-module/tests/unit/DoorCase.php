@@ -56,7 +56,7 @@ abstract class DoorCase extends TestCase
     protected function batch(string $stream, array $items, bool $dry = false): array
     {
         $body = ['stream' => $stream, 'run' => 'r1', 'dry_run' => $dry, 'items' => $items];
-        return $this->ask(Catalog::STREAMS[$stream] . '.batch', $body)['items'];
+        return $this->ask(Catalog::streams()[$stream] . '.batch', $body)['items'];
     }
 
     /** @param array<string, mixed> $fields */
@@ -82,12 +82,12 @@ abstract class DoorCase extends TestCase
     protected function delete(string $stream, string $key, bool $dry = false): array
     {
         $body = ['stream' => $stream, 'keys' => [$key], 'dry_run' => $dry];
-        return $this->ask(Catalog::STREAMS[$stream] . '.delete', $body)['items'][0];
+        return $this->ask(Catalog::streams()[$stream] . '.delete', $body)['items'][0];
     }
 
     /** @return array<string, mixed> */
     protected function listed(string $stream): array
     {
-        return $this->ask(Catalog::STREAMS[$stream] . '.list', ['stream' => $stream]);
+        return $this->ask(Catalog::streams()[$stream] . '.list', ['stream' => $stream]);
     }
 }

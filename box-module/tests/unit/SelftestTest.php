@@ -19,8 +19,8 @@ final class SelftestTest extends TestCase
         $this->assertSame([], array_filter($told['streams'], static fn($one) => $one['error'] !== null), 'errors');
         $this->assertSame([], array_merge(...array_column($told['streams'], 'differs')));
         $this->assertTrue($told['ok']);
-        $this->assertSame(array_keys(Catalog::STREAMS), array_column($told['streams'], 'stream'));
-        foreach (array_keys(Catalog::STREAMS) as $stream) {
+        $this->assertSame(array_keys(Catalog::streams()), array_column($told['streams'], 'stream'));
+        foreach (array_keys(Catalog::streams()) as $stream) {
             $this->assertSame(0, $box->map()->count($stream), $stream);
         }
     }

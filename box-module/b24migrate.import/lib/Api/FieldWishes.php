@@ -94,7 +94,7 @@ final class FieldWishes
         if (preg_match('/^UF_[A-Z0-9_]+$/D', $code) !== 1) {
             throw new ItemFault('VALIDATION', 'code', "$code is not a custom field's code");
         }
-        if (!in_array($wish->text('type'), Kinds::CUSTOM_TYPES, true)) {
+        if (!isset(Kinds::OF_CUSTOM_TYPES[$wish->text('type')])) {
             throw new ItemFault('TYPE_UNSUPPORTED', 'type', "the box has no fields of the type {$wish->text('type')}");
         }
     }

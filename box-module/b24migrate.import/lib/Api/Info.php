@@ -32,7 +32,7 @@ final class Info
     public static function fidelity(Box $box, array $entities): array
     {
         $items = [];
-        foreach (array_keys(array_intersect(Catalog::STREAMS, $entities)) as $stream) {
+        foreach (array_keys(Catalog::streams($entities)) as $stream) {
             foreach ($box->records($stream)->losses() as $field => $reason) {
                 $items[] = ['key' => "$stream:$field", 'reason' => $reason];
             }

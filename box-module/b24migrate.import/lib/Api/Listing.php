@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace B24migrate\Import\Api;
 
 use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Contract\Kind\Plain;
 use B24migrate\Import\Contract\Stream;
 use B24migrate\Import\Port\Box;
 use B24migrate\Import\Port\Entry;
@@ -25,7 +24,7 @@ final class Listing
             // what somebody has deleted on the box is not there any more, and the client shall see that
             if (isset($now[$entry->id])) {
                 $items[] = ['key' => $entry->key, 'id' => $entry->id, 'digest' => $entry->digest]
-                    + ['fields' => self::shaped($stream, $now[$entry->id])];
+                    + ['fields' => (object)$now[$entry->id]];
             }
         }
         return ['items' => $items, 'cursor' => $cursor, 'count' => $box->map()->count($stream->name)];
@@ -56,17 +55,5 @@ final class Listing
             throw CallFault::malformed('limit must be between 1 and ' . Arguments::MOST_KEYS);
         }
         return $limit;
-    }
-
-    /** An array of PHP cannot say whether it is an empty list or an empty object; the stream can. */
-    private static function shaped(Stream $stream, array $fields): object
-    {
-        foreach ($fields as $name => $value) {
-            $kind = $value === [] ? $stream->builtin((string)$name) : null;
-            if ($kind instanceof Plain && $kind->object) {
-                $fields[$name] = new \stdClass();
-            }
-        }
-        return (object)$fields;
     }
 }

@@ -29,7 +29,7 @@ final class Selftest
     public function answer(): array
     {
         $reports = [];
-        foreach (array_keys(array_intersect(Catalog::STREAMS, $this->entities)) as $stream) {
+        foreach (array_keys(Catalog::streams($this->entities)) as $stream) {
             $reports[$stream] = $this->tried($stream);
         }
         foreach (array_reverse(array_keys($this->ids)) as $stream) {

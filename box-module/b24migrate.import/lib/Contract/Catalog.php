@@ -4,55 +4,151 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
-/** The table of all streams, in the order in which they are imported. */
+/** The contract's table of all streams, in the order in which they are imported. */
 final class Catalog
 {
     public const ENTITIES = ['users', 'groups', 'chats', 'feed', 'tasks', 'workflows', 'crm'];
-    public const STREAMS = [
-        'departments' => 'users',
-        'users' => 'users',
-        'groups' => 'groups',
-        'group_members' => 'groups',
-        'crm_types' => 'crm',
-        'crm_categories' => 'crm',
-        'crm_stages' => 'crm',
-        'crm_companies' => 'crm',
-        'crm_contacts' => 'crm',
-        'crm_deals' => 'crm',
-        'crm_spitems' => 'crm',
-        'tasks' => 'tasks',
-        'task_checklists' => 'tasks',
-        'task_comments' => 'tasks',
-        'chats' => 'chats',
-        'chat_messages' => 'chats',
-        'feed_posts' => 'feed',
-        'feed_comments' => 'feed',
-        'workflow_templates' => 'workflows',
+
+    /** What every message and comment has. */
+    private const SAID = ['time' => 'date!', 'text' => 'text', '[file]' => 'files'];
+    private const CRM_ITEM = [
+        'text' => 'title name lastName secondName comments sourceId currencyId stageId',
+        'user' => 'assignedById createdBy updatedBy movedBy',
+        'time' => 'createdTime updatedTime movedTime',
+        'flag' => 'opened isManualOpportunity closed',
+        'date' => 'begindate closedate',
+        'number' => 'opportunity',
+        'category' => 'categoryId',
+        'company' => 'companyId',
+        '[company]' => 'companyIds',
+        '[contact]' => 'contactIds',
+        '[user]' => 'observers',
+        '[multifield]' => 'fm',
+        '[product row]' => 'productRows',
+        'crm parent' => 'parentId\d+',
     ];
+    /** The entity of each stream, and its fields by kind: `!` must be there, and a name may be a pattern of names. */
+    private const TABLE = [
+        'departments' => ['users', ['text' => 'NAME!', 'int' => 'SORT', 'department' => 'PARENT', 'user' => 'UF_HEAD']],
+        'users' => ['users', [
+            'text' => 'NAME! LAST_NAME SECOND_NAME EMAIL! XML_ID USER_TYPE TIME_ZONE (PERSONAL|WORK)_[A-Z0-9_]+',
+            'date' => 'DATE_REGISTER PERSONAL_BIRTHDAY',
+            'flag' => 'ACTIVE',
+            '[department]' => 'UF_DEPARTMENT',
+            'file' => 'PERSONAL_PHOTO',
+            'any' => 'UF_EMPLOYMENT_DATE UF_TIMEMAN UF_SKILLS UF_INTERESTS UF_WEB_SITES UF_XING UF_LINKEDIN UF_FACEBOOK'
+                . ' UF_TWITTER UF_SKYPE UF_SKYPE_LINK UF_ZOOM UF_DISTRICT UF_PHONE_INNER',
+        ]],
+        'groups' => ['groups', [
+            'text' => 'NAME! DESCRIPTION TYPE SUBJECT_NAME KEYWORDS',
+            'flag' => 'ACTIVE VISIBLE OPENED CLOSED PROJECT',
+            'time' => 'DATE_CREATE DATE_UPDATE DATE_ACTIVITY PROJECT_DATE_START PROJECT_DATE_FINISH',
+            'owner' => 'OWNER_ID!',
+            'user' => 'SCRUM_MASTER_ID',
+            'file' => 'IMAGE',
+        ]],
+        'group_members' => ['groups', ['group' => 'GROUP_ID!', 'user' => 'USER_ID!', 'role' => 'ROLE!']],
+        'crm_types' => ['crm', ['text' => 'title! entityTypeId code', 'flag' => 'is[A-Z]\w*Enabled']],
+        'crm_categories' => ['crm', [
+            'type' => 'entityTypeId!',
+            'text' => 'name!',
+            'int' => 'sort',
+            'flag' => 'isDefault',
+        ]],
+        'crm_stages' => ['crm', ['text' => 'ENTITY_ID! STATUS_ID! NAME! SEMANTICS COLOR', 'int' => 'SORT']],
+        'crm_companies' => ['crm', self::CRM_ITEM],
+        'crm_contacts' => ['crm', self::CRM_ITEM],
+        'crm_deals' => ['crm', self::CRM_ITEM],
+        'crm_spitems' => ['crm', self::CRM_ITEM + ['smart process' => 'entityTypeId!']],
+        'tasks' => ['tasks', [
+            'text' => 'title! description status priority',
+            'user' => 'createdBy! responsibleId! changedBy closedBy',
+            '[user]' => 'accomplices auditors',
+            'time' => 'createdDate changedDate closedDate dateStart deadline startDatePlan endDatePlan',
+            'int' => 'timeEstimate',
+            'group' => 'groupId',
+            'task' => 'parentId',
+            '[text]' => 'tags',
+            '[crm link]' => 'ufCrmTask',
+            '[file]' => 'ufTaskWebdavFiles',
+        ]],
+        'task_checklists' => ['tasks', [
+            'task' => 'TASK_ID!',
+            'checklist' => 'PARENT_ID',
+            'text' => 'TITLE!',
+            'int' => 'SORT_INDEX',
+            'flag' => 'IS_COMPLETE IS_IMPORTANT',
+            'user' => 'CREATED_BY TOGGLED_BY',
+            'time' => 'TOGGLED_DATE',
+            '[member]' => 'MEMBERS',
+        ]],
+        'task_comments' => ['tasks', ['task' => 'task_id!', 'author' => 'author_id!'] + self::SAID],
+        'chats' => ['chats', [
+            'text' => 'type! name description color entity_type entity_id',
+            'owner' => 'owner',
+            '[user]' => 'manager_list users',
+            'time' => 'date_create',
+            'file' => 'avatar',
+        ]],
+        'chat_messages' => ['chats', [
+            'chat' => 'chat_id!',
+            'author' => 'author_id!',
+            'object' => 'params',
+            'tally' => 'reactions',
+        ] + self::SAID],
+        'feed_posts' => ['feed', [
+            'text' => 'TITLE DETAIL_TEXT',
+            'user' => 'AUTHOR_ID!',
+            'time' => 'DATE_PUBLISH!',
+            '[recipient]' => 'DEST',
+            'flag' => 'IMPORTANT',
+            '[text]' => 'TAGS',
+            '[file]' => 'FILES',
+        ]],
+        'feed_comments' => ['feed', ['post' => 'post_id!', 'user' => 'author_id!'] + self::SAID],
+        'workflow_templates' => ['workflows', [
+            'text' => 'MODULE_ID! ENTITY! DOCUMENT_TYPE! NAME! DESCRIPTION',
+            'tree' => 'TEMPLATE PARAMETERS VARIABLES CONSTANTS',
+            'int' => 'AUTO_EXECUTE',
+            'user' => 'USER_ID',
+            'time' => 'MODIFIED',
+        ]],
+    ];
+
+    /** @return array<string, string> entities by stream, of these entities */
+    public static function streams(array $entities = self::ENTITIES): array
+    {
+        return array_intersect(array_map(static fn (array $row) => $row[0], self::TABLE), $entities);
+    }
 
     public static function stream(string $name): ?Stream
     {
+        [$entity, $fields] = self::TABLE[$name] ?? [null, []];
+        return $entity === null ? null : new Stream($name, $entity, Kind::named($fields), ...self::behaviour($name));
+    }
+
+    /** @return array<string, mixed> further arguments of a Stream */
+    private static function behaviour(string $name): array
+    {
         return match ($name) {
-            'departments' => Streams::departments(),
-            'users' => Streams::users(),
-            'groups' => Streams::groups(),
-            'group_members' => Streams::groupMembers(),
-            'chats' => Streams::chats(),
-            'chat_messages' => Streams::chatMessages(),
-            'feed_posts' => Streams::feedPosts(),
-            'feed_comments' => Streams::feedComments(),
-            'tasks' => Streams::tasks(),
-            'task_checklists' => Streams::taskChecklists(),
-            'task_comments' => Streams::taskComments(),
-            'workflow_templates' => Streams::workflowTemplates(),
-            'crm_types' => CrmStreams::types(),
-            'crm_categories' => CrmStreams::categories(),
-            'crm_stages' => CrmStreams::stages(),
-            'crm_companies' => CrmStreams::companies(),
-            'crm_contacts' => CrmStreams::contacts(),
-            'crm_deals' => CrmStreams::deals(),
-            'crm_spitems' => CrmStreams::smartItems(),
-            default => null,
+            'departments' => ['linkedTo' => Rules::rootDepartment(...), 'keptWhenLinked' => ['NAME', 'PARENT']],
+            'users' => ['rules' => [Rules::emailIsFree(...)], 'oneAtATime' => true],
+            'chats' => ['rules' => [Rules::groupOfChatExists(...)]],
+            'chat_messages' => ['rules' => [Rules::paramsWithoutWhatTravelsElsewhere(...)]],
+            'crm_types' => ['linkedTo' => CrmRules::sameTitle(...), 'oneAtATime' => true],
+            'crm_categories' => ['linkedTo' => CrmRules::sameCategory(...), 'oneAtATime' => true],
+            'crm_stages' => [
+                'rules' => [CrmRules::stageIsInItsCategory(...)],
+                'linkedTo' => CrmRules::sameStage(...),
+                'oneAtATime' => true,
+            ],
+            'crm_companies', 'crm_contacts' => ['rules' => [CrmRules::categoryIsOfItsType(...)]],
+            'crm_deals' => ['rules' => [CrmRules::categoryIsOfItsType(...), CrmRules::dealStageExists(...)]],
+            'crm_spitems' => [
+                'rules' => [CrmRules::categoryIsOfItsType(...), CrmRules::smartStageExists(...)],
+                'typedBy' => 'entityTypeId',
+            ],
+            default => [],
         };
     }
 }

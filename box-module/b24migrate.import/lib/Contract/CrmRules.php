@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
-use B24migrate\Import\Contract\Kind\Ref;
-
 /** How pipelines, stages and items of the CRM belong together, and what of it a box has already. */
 final class CrmRules
 {
@@ -49,9 +47,7 @@ final class CrmRules
                 continue;
             }
             $seen->field = 'ENTITY_ID';
-            if (isset($parts['type'])) {
-                (new Ref('crm_types', 'TYPE_NOT_FOUND'))->check($parts['type'], $seen);
-            }
+            isset($parts['type']) && Kind::of('smart process')($parts['type'], $seen);
             self::categoryOf($parts['type'] ?? $owner, $parts['category'], $seen);
             $seen->field = 'STATUS_ID';
             $wanted = strtr($prefix, ['{type}' => $parts['type'] ?? '', '{category}' => $parts['category']]);
@@ -61,20 +57,15 @@ final class CrmRules
         }
     }
 
-    /**
-     * A record is in a pipeline of its own type; `0` is the one that is there without anybody's doing.
-     *
-     * @return \Closure(array<string, mixed>, Inspection): void
-     */
-    public static function inCategoryOf(?string $type): \Closure
+    /** A record is in a pipeline of its own type; `0` is the one that is there without anybody's doing. */
+    public static function categoryIsOfItsType(array $fields, Inspection $seen, string $stream): void
     {
-        return static function (array $fields, Inspection $seen) use ($type): void {
-            $seen->field = 'categoryId';
-            $category = $fields['categoryId'] ?? null;
-            if ($category !== null && ($category !== self::DEFAULT_PIPELINE || $type === null)) {
-                self::categoryOf($type ?? $fields['entityTypeId'] ?? '', $category, $seen);
-            }
-        };
+        $seen->field = 'categoryId';
+        $category = $fields['categoryId'] ?? null;
+        $type = array_search($stream, Kind::CRM_STREAMS, true);
+        if ($category !== null && ($category !== self::DEFAULT_PIPELINE || $type === false)) {
+            self::categoryOf((string)($type ?: $fields['entityTypeId'] ?? ''), $category, $seen);
+        }
     }
 
     public static function dealStageExists(array $fields, Inspection $seen): void

@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
-use B24migrate\Import\Contract\Kind\Ref;
-
 /** What several fields of a record must be together, outside the CRM. */
 final class Rules
 {
@@ -27,7 +25,7 @@ final class Rules
     {
         if (($fields['entity_type'] ?? null) === 'SONET_GROUP' && isset($fields['entity_id'])) {
             $seen->field = 'entity_id';
-            (new Ref('groups'))->check($fields['entity_id'], $seen);
+            Kind::of('group')($fields['entity_id'], $seen);
         }
     }
 

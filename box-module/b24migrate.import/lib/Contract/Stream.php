@@ -4,15 +4,19 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
-use B24migrate\Import\Contract\Kind\Kind;
-
 /** One row of the contract's table; the methods know nothing else about a stream. */
 final class Stream
 {
+    /** @var array<string, \Closure> kinds by name, or by a pattern of names */
+    private readonly array $fields;
+
+    /** @var list<string> */
+    public readonly array $required;
+
     /**
-     * @param array<string, Kind> $patterns kinds of fields whose names match
-     * @param list<\Closure(array<string, mixed>, Inspection): void> $rules checks that look at several fields at once
-     * @param ?\Closure(array<string, mixed>, Lookup): ?string $linkedTo the record that the box has for these fields
+     * @param array{array<string, \Closure>, list<string>} $fields kinds, and what must be there
+     * @param list<\Closure(array, Inspection, string): void> $rules checks that look at several fields at once
+     * @param ?\Closure(array, Lookup): ?string $linkedTo the record that the box has for these fields
      * @param list<string> $keptWhenLinked fields of a linked record that are never changed
      * @param ?string $typedBy the field that tells a record's type, where each type has custom fields of its own
      * @param bool $oneAtATime whether two items could clash (an address, a title), so that one waits for the other
@@ -20,15 +24,14 @@ final class Stream
     public function __construct(
         public readonly string $name,
         public readonly string $entity,
-        public readonly array $fields,
-        public readonly array $required = [],
-        public readonly array $patterns = [],
+        array $fields,
         public readonly array $rules = [],
         public readonly ?\Closure $linkedTo = null,
         public readonly array $keptWhenLinked = [],
         public readonly ?string $typedBy = null,
-        public readonly bool $oneAtATime = false
+        private readonly bool $oneAtATime = false
     ) {
+        [$this->fields, $this->required] = $fields;
     }
 
     /** What must not be worked on twice at the same time when a record with this key is written. */
@@ -38,24 +41,20 @@ final class Stream
     }
 
     /** The kind of a field that every box has, or null. */
-    public function builtin(string $name): ?Kind
+    public function builtin(string $name): ?\Closure
     {
-        if (isset($this->fields[$name])) {
-            return $this->fields[$name];
-        }
-        foreach ($this->patterns as $pattern => $kind) {
+        foreach (isset($this->fields[$name]) ? [] : preg_grep('/\W/', array_keys($this->fields)) as $pattern) {
             if (preg_match("/^(?:$pattern)$/D", $name) === 1) {
-                return $kind;
+                return $this->fields[$pattern];
             }
         }
-        return null;
+        return $this->fields[$name] ?? null;
     }
 
     /**
      * Raises the first thing that is wrong with these fields.
      *
-     * @param array<string, mixed> $fields as they were sent
-     * @param array<string, Kind> $kinds of those that the box knows
+     * @param array<string, \Closure> $kinds of those that the box knows
      * @param array<string, mixed> $before what the record has already, when it exists
      * @throws ItemFault
      */
@@ -67,13 +66,13 @@ final class Stream
                 throw $seen->refuse('is required');
             }
         }
-        foreach ($kinds as $seen->field => $kind) {
+        foreach ($kinds as $seen->field => $check) {
             if (isset($fields[$seen->field])) {
-                $kind->check($fields[$seen->field], $seen);
+                $check($fields[$seen->field], $seen);
             }
         }
         foreach ($this->rules as $rule) {
-            $rule($fields + $before, $seen);
+            $rule($fields + $before, $seen, $this->name);
         }
     }
 }

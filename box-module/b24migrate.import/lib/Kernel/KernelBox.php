@@ -59,7 +59,7 @@ final class KernelBox implements Box
         $missing = [];
         foreach (array_keys(self::GATEWAYS) as $stream) {
             // Included in every call: gateways lean on one another, photos of people on the disk.
-            $missing[] = self::lacking($stream) === [] ? '' : Catalog::STREAMS[$stream] ?? '';
+            $missing[] = self::lacking($stream) === [] ? '' : Catalog::streams()[$stream] ?? '';
         }
         return array_values(array_diff(Catalog::ENTITIES, $missing));
     }

@@ -46,7 +46,7 @@ final class GuardTest extends KernelCase
     public function testEveryStreamOfTheContractHasAGateway(): void
     {
         $box = new KernelBox();
-        foreach (['files', ...array_keys(Catalog::STREAMS)] as $stream) {
+        foreach (['files', ...array_keys(Catalog::streams())] as $stream) {
             $this->assertIsArray($box->records($stream)->losses(), $stream);
         }
         $this->expectExceptionMessage('no stream nonsense');
