@@ -100,7 +100,8 @@ def test_a_comment_in_a_chat_is_the_callers_and_said_now(with_chats: Running) ->
     assert result(with_chats, "task.commentitem.getlist", {"TASKID": task}) == []
     chat = result(with_chats, "im.chat.get", {"ENTITY_TYPE": "TASKS_TASK", "ENTITY_ID": str(task)})["ID"]
     said = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "FIRST_ID": 0})["messages"]
-    assert [(m["author_id"], m["text"], m["date"]) for m in said] == [(1, "said", result(with_chats, "server.time"))]
+    said = [(row["author_id"], row["text"], row["date"]) for row in said if row["author_id"]]
+    assert said == [(1, "said", result(with_chats, "server.time"))]
 
 
 def test_custom_fields_of_tasks_are_of_four_types_only(box: Running) -> None:
@@ -122,3 +123,68 @@ def test_a_deleted_task_is_gone_with_all_below_it(box: Running) -> None:
     assert call(box, "tasks.task.delete", {"taskId": task}).json["error"] == "1048582"
     records = control(box, "native")["records"]
     assert {(record["kind"], record["deleted"]) for record in records} == {("tasks", True), ("checklists", True)}
+
+
+def test_what_a_box_says_of_a_task_stands_among_the_comments(box: Running, with_chats: Running) -> None:
+    task = added(box)
+    result(box, "task.checklistitem.add", {"TASKID": task, "FIELDS": {"TITLE": "List"}})
+    rows = result(box, "task.commentitem.getlist", {"TASKID": task, "ORDER": {"ID": "asc"}})
+    assert [row["POST_MESSAGE"] for row in rows] == ["Задача создана", "Изменён чек-лист задачи"]
+    assert control(box, "native")["noise"]["service comment"] == 2
+    chat = result(with_chats, "tasks.task.get", {"taskId": added(with_chats)})["task"]["chatId"]
+    said = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "FIRST_ID": 0})["messages"]
+    assert [(row["author_id"], row["text"]) for row in said] == [(0, "Задача создана")]
+
+
+def test_comments_and_checklists_move_the_times_of_their_task(box: Running) -> None:
+    comment = {"POST_MESSAGE": "said", "POST_DATE": OLD}
+    for method, fields in (("commentitem", comment), ("checklistitem", {"TITLE": "List"})):
+        task = added(box)
+        result(box, f"task.{method}.add", {"TASKID": task, "FIELDS": fields})
+        told = result(box, "tasks.task.get", {"taskId": task})["task"]
+        assert told["changedDate"] == told["activityDate"] == result(box, "server.time")
+
+
+def test_a_checklist_takes_six_fields_and_refuses_others(box: Running) -> None:
+    task = added(box)
+    root = result(box, "task.checklistitem.add", {"TASKID": task, "FIELDS": {"TITLE": "List"}})
+    for name in ("CREATED_BY", "TOGGLED_DATE", "ATTACHMENTS"):
+        fields = {"TITLE": "x", name: 1}
+        assert call(box, "task.checklistitem.add", {"TASKID": task, "FIELDS": fields}).json["error"] == "ERROR_CORE"
+        wrong = {"TASKID": task, "ITEMID": root, "FIELDS": fields}
+        assert call(box, "task.checklistitem.update", wrong).json["error"] == "ERROR_CORE"
+
+
+def test_planned_times_come_together_or_not_at_all(box: Running) -> None:
+    body = {"fields": CLOSED | {"START_DATE_PLAN": OLD}}
+    assert call(box, "tasks.task.add", body).json["error"] == "ERROR_CORE"
+    assert added(box, START_DATE_PLAN=OLD, END_DATE_PLAN=LATER)
+    assert added(box, START_DATE_PLAN="", END_DATE_PLAN="")
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ("2021-04-01T10:00:00+03:00", "2021-04-01T10:00:00+03:00"),
+        ("2021-04-01T21:00:00+03:00", "2021-04-02T09:00:00+03:00"),
+        ("2021-04-02T19:00:00+03:00", "2021-04-05T09:00:00+03:00"),
+        ("2021-04-03T05:00:00+03:00", "2021-04-05T09:00:00+03:00"),
+    ],
+)
+def test_a_deadline_is_moved_into_working_hours_where_they_count(box: Running, asked: str, kept: str) -> None:
+    body = {"fields": CLOSED | {"DEADLINE": asked, "MATCH_WORK_TIME": "Y"}}
+    assert result(box, "tasks.task.add", body)["task"]["deadline"] == kept
+    number = added(box, DEADLINE=asked)
+    later = {"taskId": number, "fields": {"MATCH_WORK_TIME": "Y"}}
+    assert result(box, "tasks.task.update", later)["task"]["deadline"] == asked
+    both = {"taskId": number, "fields": {"MATCH_WORK_TIME": "Y", "DEADLINE": asked}}
+    assert result(box, "tasks.task.update", both)["task"]["deadline"] == kept
+
+
+def test_a_box_may_not_filter_by_a_stamp_and_then_lists_everything() -> None:
+    with serve(Portal(role="box", clock=ManualClock(), task_habits=TaskHabits(filters_xml_id=False))) as running:
+        added(running)
+        other = added(running, XML_ID="src:9")
+        rows = result(running, "tasks.task.list", {"filter": {"XML_ID": "src:8"}, "select": ["ID", "XML_ID"]})["tasks"]
+        assert [row["xmlId"] for row in rows] == ["src:9", "src:8"]
+        assert rows[0]["id"] == str(other)

@@ -84,7 +84,8 @@ def found(context: Context, conditions: Any) -> Sequence[int]:
     company = context.portal.company
     table = company.tasks.table
     asked = conditions if isinstance(conditions, dict) else {}
-    known = {key: value for key, value in asked.items() if split(key)[1] in FILTERABLE}
+    names = FILTERABLE if context.portal.task_habits.filters_xml_id else FILTERABLE - {"XML_ID"}
+    known = {key: value for key, value in asked.items() if split(key)[1] in names}
     ids = matching(table, table.ids, known, company.moments_of(context.caller.user))
     return ids if context.caller.admin else [number for number in ids if may_see(context, number)]
 

@@ -8,6 +8,7 @@ from b24sim.methods.tasks import may_see
 from b24sim.methods.tasks_checklists import item_shape
 from b24sim.methods.tasks_legacy import arguments
 from b24sim.native.ledger import stamp_of
+from b24sim.native.task_talk import said_by_itself
 from b24sim.native.tasks import touch
 from b24sim.native.writing import created, flag, now_of
 from b24sim.paging import whole
@@ -16,6 +17,7 @@ from b24sim.result import Result
 from b24sim.table import Row
 
 ROLES = {"A": "ACCOMPLICES", "U": "AUDITORS"}
+WRITABLE = {"TITLE", "PARENT_ID", "SORT_INDEX", "IS_COMPLETE", "IS_IMPORTANT", "MEMBERS"}
 
 
 def add(context: Context, params: Params) -> Result:
@@ -24,6 +26,7 @@ def add(context: Context, params: Params) -> Result:
     number = task_of(context, task)
     if not isinstance(sent, dict) or not sent:
         raise refusal("Param #1 (arFields) expected by method ctaskchecklistitem::add(), but not given.", 256)
+    demand_known(sent, WRITABLE, "ctaskchecklistitem::add()")
     title = str(sent.get("TITLE") or "").strip()
     if not title:
         raise refusal("Не указано название пункта", 8)
@@ -36,6 +39,7 @@ def add(context: Context, params: Params) -> Result:
     items.append(item | _changes(context, item, sent))
     _join(context, number, items[-1]["MEMBERS"])
     created(context, "checklists", item["ID"], stamp_of(number, item["PARENT_ID"], title))
+    said_by_itself(context, number, "Изменён чек-лист задачи")
     return Result(item["ID"])
 
 
@@ -44,7 +48,9 @@ def update(context: Context, params: Params) -> Result:
     task, item, sent = arguments(params, 3)
     number = task_of(context, task)
     items, place = _items(context, number), _place(context, number, item)
-    items[place] = items[place] | _changes(context, items[place], sent if isinstance(sent, dict) else {})
+    sent = sent if isinstance(sent, dict) else {}
+    demand_known(sent, WRITABLE, "ctaskchecklistitem::update()")
+    items[place] = items[place] | _changes(context, items[place], sent)
     _join(context, number, items[place]["MEMBERS"])
     context.portal.native.updated("checklists", items[place]["ID"])
     return Result(None)
@@ -90,6 +96,12 @@ def task_of(context: Context, argument: Any) -> int:
 def refusal(text: str, number: int) -> RestError:
     word = "WRONG_ARGUMENTS" if number == 256 else "ACTION_FAILED_TO_BE_PROCESSED"
     return RestError("ERROR_CORE", f"TASKS_ERROR_EXCEPTION_#{number}; {text}; {number}/TE/{word}<br>")
+
+
+def demand_known(sent: Row, known: set[str], method: str) -> None:
+    """The older methods have a list of what may be written, and take nothing else."""
+    for name in sent.keys() - known:
+        raise refusal(f"Param #1 (arFields) for method {method} must not contain key {name}.", 256)
 
 
 def _toggled(context: Context, params: Params, state: str) -> Result:

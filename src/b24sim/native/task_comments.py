@@ -5,10 +5,11 @@ from typing import Any
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.tasks_legacy import arguments
-from b24sim.native.checklists import refusal, task_of
+from b24sim.native.checklists import demand_known, task_of
 from b24sim.native.ledger import stamp_of
 from b24sim.native.said import say
 from b24sim.native.task_values import core
+from b24sim.native.tasks import touch
 from b24sim.native.writing import created, listed, moment, notify, now_of
 from b24sim.paging import whole
 from b24sim.request import Params
@@ -22,8 +23,7 @@ def add(context: Context, params: Params) -> Result:
     """Anybody may write in anybody's name."""
     task, sent = arguments(params, 2)
     number, sent = task_of(context, task), sent if isinstance(sent, dict) else {}
-    for name in sent.keys() - KNOWN:
-        raise refusal(f"Param #1 (arFields) for method ctaskcommentitem::add() must not contain key {name}.", 256)
+    demand_known(sent, KNOWN, "ctaskcommentitem::add()")
     text = str(sent.get("POST_MESSAGE") or "")
     if not text.strip():
         raise core("Не указан текст комментария")
@@ -73,10 +73,9 @@ def _on_forum(context: Context, task: int, text: str, sent: Row, files: list[int
 
 
 def _counted(context: Context, task: int, text: str) -> None:
-    table = context.portal.company.tasks.table
-    row = table.row(task)
-    count = str(whole(row["COMMENTS_COUNT"]) + 1)
-    table.put(task, row | {"COMMENTS_COUNT": count, "ACTIVITY_DATE": int(now_of(context))})
+    """A comment moves the times of its task as any other change does."""
+    row = context.portal.company.tasks.table.row(task)
+    touch(context, task, COMMENTS_COUNT=str(whole(row["COMMENTS_COUNT"]) + 1))
     crew = [row["CREATED_BY"], row["RESPONSIBLE_ID"], *row["ACCOMPLICES"], *row["AUDITORS"]]
     notify(context, crew, f"comment of task {task}: {text[:40]}")
 

@@ -6,6 +6,7 @@ from b24sim.company import tasks_fields as fields
 from b24sim.context import Context
 from b24sim.errors import RestError
 from b24sim.native.custom_values import value_of
+from b24sim.native.working_hours import in_working_hours
 from b24sim.native.writing import flag, listed, moment, now_of
 from b24sim.paging import whole
 from b24sim.table import Row
@@ -38,6 +39,8 @@ def sent_values(context: Context, sent: Row) -> Row:
     row |= {name: flag(sent[name]) for name in FLAGS if name in sent}
     kept = (*OF_PEOPLE, *OF_HISTORY) if context.portal.task_habits.keeps_dates else OF_PEOPLE
     row |= {name: _time(context, sent[name]) for name in kept if name in sent}
+    if row.get("MATCH_WORK_TIME") == "Y" and row.get("DEADLINE") is not None:
+        row["DEADLINE"] = in_working_hours(row["DEADLINE"], context.portal.company.moments.zone)
     if "TITLE" in sent:
         row["TITLE"] = str(sent["TITLE"] or "")[:TITLE_LENGTH]
     for name in ("ACCOMPLICES", "AUDITORS"):
@@ -83,6 +86,8 @@ def demand_sense(context: Context, row: Row, sent: Row) -> None:
         raise core("Не найдена задача, указанная в поле «Базовая задача»")
     if parent and _hangs_on(context, parent, whole(row.get("ID"))):
         raise core("Задача не может быть подзадачей самой себя")
+    if ("START_DATE_PLAN" in sent) is not ("END_DATE_PLAN" in sent):
+        raise core("Начало и окончание планирования указываются вместе")
     start, end = row.get("START_DATE_PLAN"), row.get("END_DATE_PLAN")
     if start is not None and end is not None and end < start:
         raise core("Дата окончания указана раньше даты начала в планировании")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import rules_tasks, spelling
+from b24migrate.target.rest import files, rules_tasks, spelling
 from b24migrate.target.rest.box import PAGE, Box, by_the_dozen, inside
 from b24migrate.target.rest.custom import as_sent, as_told
 from b24migrate.target.rest.making import one_by_one
@@ -71,22 +71,22 @@ def task_fields(box: Box, item: Item) -> dict[str, Json]:
     return sent
 
 
+def first_fields(box: Box, item: Item) -> dict[str, Json]:
+    """A deadline that comes together with MATCH_WORK_TIME is moved into working hours."""
+    return {**task_fields(box, item), "MATCH_WORK_TIME": "N"}
+
+
 def add_tasks(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    """With MATCH_WORK_TIME the box would move the deadline into working hours."""
     return one_by_one(
         "tasks.task.add",
-        lambda item: {"fields": {**task_fields(box, item), "MATCH_WORK_TIME": "N"}},
+        lambda item: {"fields": first_fields(box, item)},
         lambda said: str(said["task"]["id"]),
     )(box, items)
 
 
 def finish_task(box: Box, known: Known, item: Item) -> None:
     if item.fields.get("matchWorkTime"):
-        kept = {
-            "MATCH_WORK_TIME": "Y",
-            "CHANGED_DATE": item.fields.get("changedDate"),
-            "DEADLINE": item.fields.get("deadline"),
-        }
+        kept = {"MATCH_WORK_TIME": "Y", "CHANGED_DATE": item.fields.get("changedDate")}
         box.call("tasks.task.update", {"taskId": known.target_id, "fields": kept})
 
 
@@ -123,7 +123,8 @@ def newest_tasks(box: Box) -> list[str]:
 
 
 def update_task(box: Box, known: Known, item: Item) -> None:
-    box.call("tasks.task.update", {"taskId": known.target_id, "fields": task_fields(box, item)})
+    box.call("tasks.task.update", {"taskId": known.target_id, "fields": first_fields(box, item)})
+    finish_task(box, known, item)
 
 
 # ---------------------------------------------------------------- reading
@@ -206,7 +207,7 @@ def _set(value: Json) -> Json:
 TASKS = Writer(
     stream="tasks",
     entity="tasks",
-    needs=("tasks.task.list", "tasks.task.add", "tasks.task.update"),
+    needs=("tasks.task.list", "tasks.task.add", "tasks.task.update", *files.NEEDS),
     create=add_tasks,
     trace=what_moves,
     before=lambda box, _: {"after": box.highest("tasks", lambda: newest_tasks(box))},

@@ -1,0 +1,40 @@
+"""Boxes treat tasks in ways that are written nowhere: whatever they do, each arrives once and as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.rest.everything import moving
+
+from b24sim import Portal
+from b24sim.native.task_habits import TaskHabits
+
+CRM = ("crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
+TASKS = ("users", "groups", *CRM, "tasks")
+LATE = 1_617_390_000  # on a Friday evening
+
+
+def test_a_lost_task_is_found_by_a_box_that_does_not_filter_by_its_stamp(tmp_path: Path) -> None:
+    box = Portal(role="box", task_habits=TaskHabits(filters_xml_id=False))
+    with moving(tmp_path, *TASKS, box=box, deals=10, smart_items=4) as move:
+        move.lose(3, "tasks.task.add")
+        assert move.run().exit_code == 0
+        assert box.stats.faults["lost"] > 4
+        assert move.twice() == []
+        assert move.unforeseen == []
+
+
+def test_a_deadline_outside_working_hours_stays_where_the_task_counts_them(tmp_path: Path) -> None:
+    with moving(tmp_path, *TASKS, deals=10, smart_items=4) as move:
+        table = move.world.cloud.portal.company.tasks.table
+        number = table.ids[0]
+        table.put(number, table.row(number) | {"MATCH_WORK_TIME": "Y", "DEADLINE": LATE, "TITLE": "Late"})
+        assert move.run().exit_code == 0
+        tasks = move.world.box.portal.company.tasks.table
+        (row,) = [tasks.row(one) for one in tasks if tasks.row(one)["TITLE"] == "Late"]
+        assert (row["MATCH_WORK_TIME"], row["DEADLINE"]) == ("Y", LATE)
+        table.put(number, table.row(number) | {"TITLE": "Later", "CHANGED_DATE": LATE + 9e7})
+        assert move.run().exit_code == 0
+        row = tasks.row(int(row["ID"]))
+        assert (row["TITLE"], row["MATCH_WORK_TIME"], row["DEADLINE"]) == ("Later", "Y", LATE)
+        assert move.unforeseen == []
