@@ -54,6 +54,14 @@ CHAPTER = Chapter(
             " What was taken back by then is new, and comes again with the next run.",
         ),
         Page(
+            "UNDO_UNDER_WAY",
+            "Imports are being taken back",
+            Again.STOPS,
+            "Somebody runs `b24migrate undo` on the same store. Until that is at its end no run begins, and nobody else"
+            " takes anything back.",
+            "Let it end, then run the same command again. One that was killed counts as being there for 90 seconds.",
+        ),
+        Page(
             "UNDO_OTHER_TARGET",
             "The store belongs to another box",
             Again.STOPS,

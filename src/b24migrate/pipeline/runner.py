@@ -10,7 +10,7 @@ from b24migrate.errors import Stop
 from b24migrate.fidelity import Rule
 from b24migrate.phases import lanes
 from b24migrate.phases.work import Work
-from b24migrate.pipeline import analysis, fidelity, plan
+from b24migrate.pipeline import analysis, fidelity, hold, plan
 from b24migrate.pipeline.conductor import Conductor, steps
 from b24migrate.pipeline.crew import Crew
 from b24migrate.pipeline.diagnosis import Diagnosis, refusal
@@ -21,7 +21,7 @@ from b24migrate.pipeline.findings import drift, failed_files_by_entity, foreseen
 from b24migrate.pipeline.gates import CHANGES
 from b24migrate.pipeline.plan import Paused, Plan, Run
 from b24migrate.pipeline.state import BLOCKED, FAILED, States
-from b24migrate.pipeline.targets import remember_target
+from b24migrate.pipeline.targets import remember_target, targets
 from b24migrate.records import Status
 from b24migrate.streams import PHASES, Entity
 
@@ -91,6 +91,7 @@ class Runner:
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
     ) -> Run:
         """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
+        hold.refuse(self.work.store, self.work.clock)
         wished = plan.moment(self.work.store)
         chosen = [entity for entity in self.work.entities if entity.name in entities]
         diagnosis = self.examine(chosen)
@@ -98,6 +99,7 @@ class Runner:
         stop_if_hopeless(diagnosis)
         if CHANGES.intersection(phases):
             self._have_accepted(diagnosis.rules)
+            self._settle_what_an_undo_left()
             remember_target(self.work.store, self.work.options.target_url)
         wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), self.work.options.test_limit)
 
@@ -106,7 +108,22 @@ class Runner:
             self.conductor(wanted).reset(continued=continued)
 
         run, _ = plan.begin(self.work.store, self.work.clock, wanted, prepare, wished=wished)
+        try:
+            hold.refuse(self.work.store, self.work.clock)  # both may have begun at once: each sees the other by now
+        except Stop as stop:
+            self.stop(run, stop)
+            raise
         return run
+
+    def _settle_what_an_undo_left(self) -> None:
+        """Only the box that it was taken back from can say what is gone."""
+        left = hold.unsettled(self.work.store)
+        if left is None or targets(self.work.store) != [self.work.options.target_url]:
+            return
+        from b24migrate.pipeline.undo.forgetting import settle
+
+        settle(self.work, left)
+        hold.settled(self.work.store, left)
 
     def _have_accepted(self, rules: Sequence[Rule]) -> None:
         """Raises GateUnmet."""

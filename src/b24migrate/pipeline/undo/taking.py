@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from b24migrate.phases.learn import code_stream
 from b24migrate.phases.work import Work
+from b24migrate.pipeline.hold import Hold
 from b24migrate.pipeline.moving.words import Teller
 from b24migrate.pipeline.undo import truth
+from b24migrate.pipeline.undo.forgetting import forget, settle
 from b24migrate.pipeline.undo.loosening import loosen, may_close, restore
 from b24migrate.pipeline.undo.refusing import refuse_busy
 from b24migrate.pipeline.undo.rehearsing import Rehearsal, is_adopted
 from b24migrate.pipeline.undo.scope import Scope
 from b24migrate.pipeline.undo.walking import Ours, ours, spans
 from b24migrate.pipeline.undo.words import Kept, Tally, deletions
-from b24migrate.ports import KEPT, UNRESOLVED
+from b24migrate.ports import KEPT
 from b24migrate.records import Span
-from b24migrate.streams import Kind, Stream
+from b24migrate.streams import Stream
 
 
 class Taking:
@@ -30,6 +31,7 @@ class Taking:
         self._unsure = rehearsal.unsure
         self._expected = rehearsal.tallies
         self._teller = Teller(say, work.clock)
+        self._hold = Hold(work.store, work.clock)
         self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
 
     @property
@@ -37,11 +39,23 @@ class Taking:
         return sum(one.kept for one in self.tallies.values())
 
     def take(self) -> None:
-        """Raises Halted when somebody begins to import meanwhile."""
+        """Raises Halted when somebody imports or takes back meanwhile."""
+        left = self._hold.begin()
+        done = False
+        try:
+            refuse_busy(self._work)
+            if left is not None:
+                settle(self._work, left)
+            self._take([one for one in self._scope.streams if self._expected[one.name].ours])
+            done = True
+        finally:
+            self._hold.leave(settled=done)
+
+    def _take(self, streams: Sequence[Stream]) -> None:
         work = self._work
-        streams = [one for one in self._scope.streams if self._expected[one.name].ours]
-        refuse_busy(work)
         truth.begin(work, streams)
+        for stream in self._scope.streams:
+            work.store.erase(KEPT, f"{stream.name}:")
         left = {stream.name: spans(work, stream) for stream in streams}
         while any(left.values()):
             moved = sum(self._pass(stream, left) for stream in streams if left[stream.name])
@@ -58,7 +72,6 @@ class Taking:
         self._work.store.erase(KEPT, f"{stream.name}:")
         todo, left[stream.name] = left[stream.name], []
         for span in todo:
-            refuse_busy(self._work)
             before = tally.kept
             moved += self._span(stream, span, tally)
             if tally.kept > before:
@@ -68,37 +81,35 @@ class Taking:
         return moved
 
     def _span(self, stream: Stream, span: Span, tally: Tally) -> int:
+        def still() -> None:
+            self._go_on(stream, span)
+
+        still()
         found = self._found(stream, span)
         if may_close(stream):
             loosen(self._work, stream, [one.link for one in found if one.link and is_adopted(stream, one)])
-        answers = deletions(self._work, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=False)
+        keys = [stream.key_of(one.row_key) for one in found]
+        answers = deletions(self._work, stream.name, keys, dry_run=False, still=still)
         gone, kept, before = [], [], tally.deleted + tally.absent
         for one, answer in zip(found, answers, strict=True):
             if answer.status == "kept":
                 tally.keep(one.row_key, answer.reason)
                 kept.append(Kept(stream.name, one.row_key, one.target_id, answer.reason).row())
-            else:
+            elif answer.status == "deleted" or one.counts_as_imported:  # what failed was never there, and stays failed
                 gone.append(one.row_key)
                 tally.deleted += answer.status == "deleted"
-                tally.absent += answer.status == "absent" and one.counts_as_imported
-        self._forget(stream, gone)
+                tally.absent += answer.status == "absent"
+        forget(self._work, stream, gone)
         self._work.store.write(KEPT, kept)
         return tally.deleted + tally.absent - before
+
+    def _go_on(self, stream: Stream, span: Span) -> None:
+        self._hold.at(stream.name, span)
+        refuse_busy(self._work)
 
     def _found(self, stream: Stream, span: Span) -> list[Ours]:
         aside = Tally(stream.name, "")  # what is not ours was counted before
         return ours(self._work, self._scope, stream, span, aside, unsure=stream.name in self._unsure)
-
-    def _forget(self, stream: Stream, row_keys: Sequence[str]) -> None:
-        """The record first: were it the link, and nothing after it, the record would count as imported for ever."""
-        store = self._work.store
-        store.take_back(stream.table, row_keys)
-        store.unlink(stream.name, row_keys)
-        if stream.code:
-            store.unlink(code_stream(stream.name, stream.code), row_keys)
-        if any(one.kind is Kind.TREE and one.code for one in stream.fields):
-            for row_key in row_keys:
-                store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")
 
     def _loosened(self, stream: Stream, left: Sequence[Span]) -> int:
         """What holds one another in a circle lets go; only where nobody changed anything."""
@@ -107,9 +118,11 @@ class Taking:
     def _restore(self, streams: Sequence[Stream], left: dict[str, list[Span]]) -> None:
         self._work.links.forget()
         for stream, span in ((one, span) for one in streams if may_close(one) for span in left[one.name]):
+            self._go_on(stream, span)
             restore(self._work, stream, [one.link for one in self._found(stream, span) if one.link])
 
     def _let_go(self, stream: Stream, span: Span) -> int:
+        self._go_on(stream, span)
         self._work.links.forget()  # what went is named no more
         found = self._found(stream, span)
         answers = deletions(self._work, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=True)

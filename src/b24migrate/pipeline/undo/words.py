@@ -93,25 +93,30 @@ def kept_rows(store: Store) -> Iterator[Kept]:
         yield Kept(*(str(row.values.get(name) or "") for name in KEPT.columns))
 
 
-def deletions(work: Work, stream: str, keys: list[str], *, dry_run: bool) -> list[Deleted]:
+def deletions(
+    work: Work, stream: str, keys: list[str], *, dry_run: bool, still: Callable[[], None] = lambda: None
+) -> list[Deleted]:
     """One answer for each key, in order. Waits for limits and outages as long as it takes."""
     if not keys:
         return []
     wire = work.owner[stream].wire
-    return patiently(work, lambda: work.target.delete(wire, stream, keys, dry_run=dry_run))
+    return patiently(work, lambda: work.target.delete(wire, stream, keys, dry_run=dry_run), still)
 
 
-def patiently(work: Work, ask: Callable[[], T]) -> T:
-    """There is no queue here that a job could be given back to, so a call waits where it is."""
+def patiently(work: Work, ask: Callable[[], T], still: Callable[[], None] = lambda: None) -> T:
+    """There is no queue here that a job could be given back to, so a call waits where it is. `still` raises when after
+    the wait it must not be made any more."""
     failures = 0
     while True:
         try:
             return ask()
         except Limited as error:
             work.clock.sleep(error.wait_s)
+            still()
         except Transient as error:
             failures += 1
             if error.own and failures >= ATTEMPTS:
                 hint = "Everything so far is kept; run the same command again."
                 raise Halted(error.message, code=error.code, hint=hint) from None
             work.clock.sleep(min(30.0, 0.5 * 2**failures))
+            still()

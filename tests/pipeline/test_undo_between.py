@@ -1,0 +1,152 @@
+"""Undo between two of its steps: killed there, or met there by a run or by another undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.pipeline.test_undo import links, on_the_box, take, take_with
+from tests.pipeline.world import World
+
+from b24migrate.errors import Halted
+from b24migrate.pipeline import hold, plan
+from b24migrate.ports import ANALYSIS
+from b24migrate.records import Span
+from b24migrate.wiring import App
+
+
+class Struck(Exception):
+    """The process dies."""
+
+
+@pytest.fixture
+def talk(small: World) -> World:
+    assert small.run().exit_code == 0
+    return small
+
+
+def dies(app: App, port: Any, name: str, when: Callable[..., bool]) -> None:
+    """After the first call of this name; the dead write nothing, not even that they leave."""
+    call = getattr(port, name)
+
+    def deadly(*args: Any, **more: Any) -> Any:
+        if not when(*args, **more):
+            return call(*args, **more)
+        call(*args, **more)
+        app.work.store.swap = lambda *_: False  # type: ignore[method-assign]
+        raise Struck
+
+    setattr(port, name, deadly)
+
+
+def in_earnest(*_: Any, dry_run: bool) -> bool:
+    return not dry_run
+
+
+@pytest.mark.parametrize(("port", "name"), [("target", "delete"), ("store", "take_back"), ("store", "unlink")])
+def test_a_run_after_a_kill_brings_back_what_had_gone(talk: World, port: str, name: str) -> None:
+    """Also what was gone on the box while the store still said that it was there."""
+    there = on_the_box(talk)
+    with talk.app() as app:
+        dies(app, getattr(app.work, port), name, in_earnest if name == "delete" else any_call)
+        with pytest.raises(Struck):
+            take_with(app)
+    assert on_the_box(talk) != there
+    talk.clock.sleep(hold.FRESH_S)
+    assert talk.run().exit_code == 0
+    assert on_the_box(talk) == there
+
+
+def any_call(*_: Any) -> bool:
+    return True
+
+
+def test_whoever_takes_back_one_run_after_a_kill_leaves_no_link_to_what_is_gone(talk: World) -> None:
+    with talk.app() as app:
+        current = plan.current(app.work.store)
+        assert current is not None
+        dies(app, app.work.store, "take_back", any_call)
+        with pytest.raises(Struck):
+            take_with(app, run=current.id)
+    talk.clock.sleep(hold.FRESH_S)
+    take(talk, run=current.id)
+    assert on_the_box(talk) == {}
+    assert links(talk) == set()
+
+
+def test_no_run_begins_while_somebody_takes_back(talk: World) -> None:
+    with talk.app() as app:
+        mine = hold.Hold(app.work.store, app.work.clock)
+        mine.begin()
+        with pytest.raises(Halted, match="being taken back") as refused:
+            talk.run()
+        assert (refused.value.code, refused.value.exit_code) == ("UNDO_UNDER_WAY", 4)
+        with pytest.raises(Halted, match="being taken back"):
+            take(talk)
+        mine.leave(settled=True)
+    assert talk.run().exit_code == 0
+
+
+def test_a_run_and_an_undo_that_begin_at_once_do_not_both_go_on(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = plan.begin
+
+    def both(*args: Any, **more: Any) -> Any:
+        with talk.app() as other:
+            hold.Hold(other.work.store, other.work.clock).begin()
+        return begin(*args, **more)
+
+    monkeypatch.setattr(plan, "begin", both)
+    with pytest.raises(Halted, match="being taken back"):
+        talk.run()
+    with talk.app() as app:
+        current = plan.current(app.work.store)
+    assert current is not None
+    assert not current.under_way
+
+
+def test_whoever_was_taken_for_dead_deletes_nothing_more(talk: World) -> None:
+    with talk.app() as app:
+        slow, quick = (hold.Hold(app.work.store, app.work.clock) for _ in range(2))
+        slow.begin()
+        talk.clock.sleep(hold.FRESH_S)
+        quick.begin()
+        with pytest.raises(Halted, match="being taken back"):
+            slow.at("groups", Span())
+        quick.at("groups", Span())
+
+
+def test_an_undo_that_came_to_its_end_leaves_nothing_to_settle(talk: World) -> None:
+    take(talk)
+    with talk.app() as app:
+        assert hold.unsettled(app.work.store) is None
+        row = app.work.store.read(ANALYSIS, "undo")
+    assert row is not None
+    assert row.values["Data"] == {"owner": "", "at": "", "stretch": None}
+
+
+def test_another_box_is_not_asked_what_is_gone(talk: World) -> None:
+    """It knows nothing of these records, and would call them all gone."""
+    before = links(talk)
+    with talk.app() as app:
+        killed = hold.Hold(app.work.store, app.work.clock)
+        killed.begin()
+        killed.at("users", Span())
+        killed.leave(settled=False)
+    talk.run("users", target={"portal_url": "https://other.example"})
+    assert links(talk) == before
+
+
+def test_what_failed_stays_failed_also_when_the_box_counts_otherwise(small: World) -> None:
+    people = small.cloud.portal.company.users.ids
+    small.change("users", id=people[-1], fields={"EMAIL": ""})
+    small.run(run={**small.settings["run"], "user_coverage": 0.5})
+    failed = [key for key, row in small.records("Users").items() if row["Status"] == "IMPORT_ERR"]
+    assert len(failed) == 1
+    with small.app() as app:
+        sent = next(key for key, row in small.records("Users").items() if row["Status"] == "IMPORT_OK" and key != "1")
+        app.work.store.take_back(app.work.streams["users"].table, [sent])
+        app.work.store.unlink("users", [sent])
+    take(small)
+    assert on_the_box(small) == {}
+    assert small.records("Users")[failed[0]]["Status"] == "IMPORT_ERR"
