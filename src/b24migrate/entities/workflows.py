@@ -114,11 +114,12 @@ OF_EVERY_PORTAL = frozenset({"UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MES
 # Too short to be looked for inside a text: these must be all of it.
 CRM_CODE = re.compile(r"(?:D|CO?|L|Q|SI|T[0-9a-f]{2,})_\d+")
 RIGHT = re.compile(r"(?:U|SG|DR|D)\d+(?:_[A-Z])?")
+WORTH = re.compile(r"\d|UF_")  # what every code has: most texts of a template have neither
 
 
 def rewritten(seen: Seen, value: Json, resolve: Resolve) -> Json:
     """Every code in a text. One that is not on the target stays, and its place is told."""
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not WORTH.search(value):
         return value
     try:
         if CRM_CODE.fullmatch(value):

@@ -75,9 +75,10 @@ def waits_for(work: Work, plan: Plan, states: States, entity: Entity, phase: str
     gets pull earlier streams on. What follows the last second pass one entity does, and the others wait for it."""
     if phase == FINAL:
         return _before_the_end(work, plan, states, entity)
-    others = needed(work, entity, plan.entities)
     if phase == LATE or (phase == "verify" and plan.test_limit):
         others = [other for other in work.entities if other is not entity]
+    else:
+        others = needed(work, entity, plan.entities)
     return [other for other in others if other.name in plan.entities and still_imports(plan, states, other)]
 
 
@@ -104,8 +105,8 @@ def _stuck(states: States, entity: Entity, phases: Collection[str]) -> bool:
 
 def still_imports(plan: Plan, states: States, other: Entity) -> bool:
     state = states.read(other.name)
-    phases = [state.phase(phase).state for phase in plan.phases if phase != "verify"]
-    return not any(one in STUCK for one in phases) and not all(one in ENDED for one in phases)
+    phases = {state.phase(phase).state for phase in plan.phases if phase != "verify"}
+    return phases.isdisjoint(STUCK) and not phases <= ENDED
 
 
 def import_completed(work: Work, other: Entity, coverage: float) -> Unmet | None:

@@ -101,11 +101,15 @@ class AllStates(States):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
+        self._rows: dict[str, RegisterRow] = {}
         self._seen: dict[str, EntityState] | None = None
         self._written: set[str] = set()  # since then
 
     def look(self) -> None:
-        self._seen = {row.key: self._state(row) for row in self._store.rows(ENTITIES_STATE)}
+        """Most are as they were: only what changed is read out of its row again."""
+        before, rows = self._seen or {}, {row.key: row for row in self._store.rows(ENTITIES_STATE)}
+        self._seen = {key: before[key] if self._rows.get(key) == row else self._state(row) for key, row in rows.items()}
+        self._rows = rows
         self._written = set()
 
     def read(self, entity: str) -> EntityState:

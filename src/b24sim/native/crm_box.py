@@ -54,6 +54,9 @@ def _blank(name: str) -> Any:
     return None if name in DATES or not name.endswith("Work") else ""
 
 
+_NAMES: dict[int, list[str]] = {}  # every box has the same; a record must be made to know them
+
+
 def furnish(company: Company) -> None:
     """A box has a pipeline for deals and dictionaries of its own, and no custom field yet."""
     crm = company.crm
@@ -64,8 +67,9 @@ def furnish(company: Company) -> None:
     ]
     crm.statuses = [_status(number, fields) for number, fields in furniture.stages().items()]
     for number in (DEAL, CONTACT, COMPANY):
-        names = [name for name in crm.items[number].ordinary(1) if not name.startswith("UF_")]
-        crm.items[number] = BoxItems(number, ENTITY_OF[number], names, _parents_of(crm, number))
+        if number not in _NAMES:
+            _NAMES[number] = [name for name in crm.items[number].ordinary(1) if not name.startswith("UF_")]
+        crm.items[number] = BoxItems(number, ENTITY_OF[number], list(_NAMES[number]), _parents_of(crm, number))
 
 
 def _parents_of(crm: Crm, number: int) -> Callable[[], list[int]]:

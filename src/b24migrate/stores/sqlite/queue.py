@@ -6,6 +6,7 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from threading import Lock
 from typing import Any
 
 import msgspec
@@ -66,6 +67,7 @@ class SqliteQueue:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._claiming = Lock()
 
     def put(self, jobs: Sequence[Job], *, visible_at: datetime | None = None) -> None:
         if not jobs:
@@ -74,10 +76,13 @@ class SqliteQueue:
             _put(connection, jobs, visible_at)
 
     def claim(self, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
-        with self._database.reading() as connection:  # an idle worker asks often: it must not take the write lock
-            if not connection.execute(_ANY_VISIBLE, (text(now),)).fetchone()[0]:
-                return None
-        return self._give(_OLDEST, (), owner, now, lease_s)
+        with (
+            self._claiming
+        ):  # news wake all workers at once: who comes too late for a job finds none, and writes nothing
+            with self._database.reading() as connection:  # an idle one asks often: it must not take the write lock
+                if not connection.execute(_ANY_VISIBLE, (text(now),)).fetchone()[0]:
+                    return None
+            return self._give(_OLDEST, (), owner, now, lease_s)
 
     def take(self, job_id: str, owner: str, *, now: datetime, lease_s: float) -> Lease | None:
         return self._give(_NAMED, (job_id,), owner, now, lease_s)
