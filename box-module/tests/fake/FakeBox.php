@@ -30,7 +30,7 @@ final class FakeBox implements Box
         CREATE INDEX look_id ON look(stream, id);
         CREATE TABLE next(stream TEXT PRIMARY KEY, number INTEGER);
         CREATE TABLE map(key TEXT PRIMARY KEY, stream TEXT, id INTEGER, digest TEXT, adopted INTEGER, print TEXT,
-            run TEXT, created_count INTEGER, updated_count INTEGER, imported_at TEXT);
+            created_count INTEGER, updated_count INTEGER, imported_at TEXT);
         CREATE INDEX map_id ON map(stream, id, key);
         CREATE TABLE custom(stream TEXT, type TEXT, code TEXT, kind TEXT, multiple INTEGER,
             PRIMARY KEY (stream, type, code));

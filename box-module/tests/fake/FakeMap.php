@@ -10,7 +10,7 @@ use B24migrate\Import\Port\Map;
 /** Counts besides how often a key was created and updated, for tests to look at. */
 final class FakeMap implements Map
 {
-    private const COLUMNS = 'key, stream, id, digest, adopted, print, run';
+    private const COLUMNS = 'key, stream, id, digest, adopted, print';
     private readonly Db $db;
 
     public function __construct(private readonly FakeBox $box)
@@ -41,14 +41,13 @@ final class FakeMap implements Map
             $created = $before['created_count'] ?? 0;
             $updated = $before['updated_count'] ?? 0;
             $this->db->run(
-                'REPLACE INTO map VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+                'REPLACE INTO map VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
                 $entry->key,
                 $entry->stream,
                 $entry->id === null ? null : (int)$entry->id,
                 $entry->digest,
                 $entry->adopted,
                 $entry->print,
-                $entry->run,
                 $created + (!$known && $entry->id !== null ? 1 : 0),
                 $updated + ($known && $before['digest'] !== $entry->digest ? 1 : 0),
                 $before['imported_at'] ?? gmdate('Y-m-d\TH:i:s\Z')
@@ -124,8 +123,7 @@ final class FakeMap implements Map
             $row['id'] === null ? null : (string)$row['id'],
             $row['digest'],
             $row['adopted'] === 1,
-            $row['print'],
-            $row['run']
+            $row['print']
         );
     }
 }

@@ -13,16 +13,16 @@ final class ErrorsTest extends TestCase
     public function testWhatANewerPhpOnlyAdvisesAgainstStopsNoImport(int $level, bool $stops): void
     {
         set_error_handler(static fn (): bool => true);
-        $errors = Errors::ofThisModule();
-        $handler = set_error_handler(null);
-        restore_error_handler();
         $thrown = false;
         try {
-            $handler($level, 'said', dirname(__DIR__, 2) . '/b24migrate.import/lib/Api/Door.php', 1);
+            Errors::heeded(static function () use ($level): void {
+                $handler = set_error_handler(null);
+                restore_error_handler();
+                $handler($level, 'said', dirname(__DIR__, 2) . '/b24migrate.import/lib/Api/Door.php', 1);
+            });
         } catch (\ErrorException) {
             $thrown = true;
         } finally {
-            $errors->end();
             restore_error_handler();
         }
         $this->assertSame($stops, $thrown);

@@ -11,38 +11,38 @@ use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Contract\Stream;
 use B24migrate\Import\Port\Box;
 use B24migrate\Import\Port\Entry;
+use B24migrate\Import\Port\Records;
 
 /** `import.<entity>.batch`: every item is judged completely before it is written. */
 final class Batch
 {
     private readonly Kinds $kinds;
 
-    /** @var array<string, string> what this box cannot keep, with reasons */
-    private readonly array $losses;
+    private readonly Records $records;
 
     private function __construct(
         Box $box,
         private readonly Stream $stream,
         private readonly Sight $sight,
-        private readonly Hand $hand
+        private readonly Writing $hand
     ) {
         $this->kinds = new Kinds($box->customFields());
-        $this->losses = $box->records($stream->name)->losses();
+        $this->records = $box->records($stream->name);
     }
 
-    /** @return array{items: list<array<string, mixed>>} */
     public static function answer(Box $box, Stream $stream, Arguments $body): array
     {
         $items = $body->objects('items');
         $rehearsed = $body->flag('dry_run');
-        $run = $body->word('run');
+        // which run it is matters to the client alone
+        $body->word('run');
         $most = $box->limits()['items'];
         if (count($items) > $most) {
             throw CallFault::malformed("a call may carry at most $most items");
         }
         $keys = array_map(static fn ($item) => $item->text('key'), $items);
         $sight = new Sight($box);
-        $hand = $rehearsed ? new Rehearsal($box, $sight) : new Writing($box, $sight, $run);
+        $hand = $rehearsed ? new Rehearsal($box, $sight) : new Writing($box, $sight);
         return ['items' => (new self($box, $stream, $sight, $hand))->take($keys, $items)];
     }
 
@@ -87,18 +87,20 @@ final class Batch
         }
         $kinds = $this->kinds->of($this->stream, $fields, $this->typeOf($fields, $entry));
         $known = array_intersect_key($fields, $kinds);
-        $kept = array_diff_key($known, $this->losses);
+        $kept = array_diff_key($known, $this->records->losses());
         if ($entry?->id === null) {
             // what an attempt that died has left is this item itself, and no other that stands in its way
-            $left = $entry === null ? null : $this->hand->left($entry, $kept);
+            $left = $entry === null ? null : $this->records->trace($key, $kept);
             $this->inspectNew($known, $kinds, $entry, $left);
-            [$status, $id] = ['created', $this->create($key, $digest, $known, $kept, $left)];
+            $intent = new Entry($key, $this->stream->name, null, $digest);
+            [$status, $id] = ['created', $this->create($intent, $known, $kept, $left)];
         } elseif ($entry->digest === $digest) {
             [$status, $id] = ['unchanged', $this->hand->shown($entry)];
         } else {
             $own = $entry->adopted ? array_flip($this->stream->keptWhenLinked) : [];
             $this->inspect(array_diff_key($known, $own), $kinds, $entry->id, $this->present($entry));
-            [$status, $id] = ['updated', $this->hand->update($entry, $digest, array_diff_key($kept, $own))];
+            $next = new Entry($key, $entry->stream, $entry->id, $digest, $entry->adopted);
+            [$status, $id] = ['updated', $this->hand->set($next, array_diff_key($kept, $own))];
         }
         $ignored = array_map('strval', array_keys(array_diff_key($fields, $kept)));
         return ['key' => $key, 'status' => $status, 'id' => $id, 'ignored' => $ignored, 'error' => null];
@@ -123,16 +125,18 @@ final class Batch
     }
 
     /** @param array<string, mixed> $kept what of it the box can keep */
-    private function create(string $key, string $digest, array $known, array $kept, ?string $left): ?string
+    private function create(Entry $intent, array $known, array $kept, ?string $left): ?string
     {
-        $linked = $left === null ? $this->stream->linkedTo : null;
-        $found = $linked === null ? null : $linked($known, $this->sight);
+        $look = $left === null ? $this->stream->linkedTo : null;
+        $found = $look === null ? null : $look($known, $this->sight);
         if ($found === null) {
-            return $this->hand->create($this->stream, $key, $digest, $kept, $left);
+            return $this->hand->create($intent, $kept, $left);
         }
         $filled = static fn (array $values) => array_filter($values, static fn ($value) => $value !== null);
         $blanks = array_diff_key($filled($kept), $filled($this->sight->read($this->stream->name, $found) ?? []));
-        return $this->hand->link($this->stream, $key, $digest, $found, $blanks);
+        // a record that the box had takes over what it does not have yet
+        $linked = new Entry($intent->key, $intent->stream, $found, $intent->digest, adopted: true);
+        return $this->hand->set($linked, $blanks);
     }
 
     /** @return array<string, mixed> what the record has now */

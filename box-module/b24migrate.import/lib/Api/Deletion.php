@@ -23,7 +23,6 @@ final class Deletion
         $this->records = $box->records($stream->name);
     }
 
-    /** @return array{items: list<array<string, mixed>>} */
     public static function answer(Box $box, Stream $stream, Arguments $body): array
     {
         $keys = $body->texts('keys');
@@ -31,7 +30,6 @@ final class Deletion
         return ['items' => array_map($deletion->one(...), $keys)];
     }
 
-    /** @return array{key: string, status: string, reason: ?string} */
     private function one(string $key): array
     {
         try {
@@ -69,7 +67,7 @@ final class Deletion
         if ($entry->print === '') {
             return 'nobody can tell whether it was changed after its import: send it again first';
         }
-        if (Fingerprint::of($now, $this->records) !== $entry->print) {
+        if (Writing::fingerprint($now, $this->records) !== $entry->print) {
             return 'changed after its import';
         }
         $dropped = array_filter($this->gone, static fn ($one) => $one->id === $entry->id);

@@ -59,7 +59,7 @@ final class Door
             'import.finalize' => $this->box->finalize($body->word('after')),
             'import.selftest' => (new Selftest($this->box, $this->entities))->answer(),
             'import.files.put' => Uploads::answer($this->box, $body),
-            'import.users.match' => Matching::answer($this->box, $body),
+            'import.users.match' => Info::match($this->box, $body),
             default => $this->ofStream($method, $body),
         };
     }

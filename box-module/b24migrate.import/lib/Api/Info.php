@@ -7,7 +7,7 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\Catalog;
 use B24migrate\Import\Port\Box;
 
-/** What the box is, and what it cannot keep. */
+/** What a client asks before it sends anything. */
 final class Info
 {
     public const CONTRACT = 1;
@@ -24,17 +24,26 @@ final class Info
         ];
     }
 
-    /**
-     * `import.fidelity`: fields that this box cannot keep, each with the reason in a sentence.
-     *
-     * @return array{items: list<array{key: string, reason: string}>}
-     */
+    /** `import.fidelity`: fields that this box cannot keep, each with the reason in a sentence. */
     public static function fidelity(Box $box, array $entities): array
     {
         $items = [];
         foreach (array_keys(Catalog::streams($entities)) as $stream) {
             foreach ($box->records($stream)->losses() as $field => $reason) {
                 $items[] = ['key' => "$stream:$field", 'reason' => $reason];
+            }
+        }
+        return ['items' => $items];
+    }
+
+    /** `import.users.match`: users the box already has, imported or not. */
+    public static function match(Box $box, Arguments $body): array
+    {
+        $items = [];
+        foreach ($body->texts('emails', Arguments::MOST_KEYS) as $email) {
+            $id = trim($email) === '' ? null : $box->records('users')->find(['EMAIL' => $email]);
+            if ($id !== null) {
+                $items[] = ['email' => $email, 'id' => $id];
             }
         }
         return ['items' => $items];

@@ -25,7 +25,6 @@ final class Selftest
     {
     }
 
-    /** @return array<string, mixed> */
     public function answer(): array
     {
         $reports = [];
@@ -48,9 +47,10 @@ final class Selftest
     {
         $report = ['stream' => $stream, 'error' => null, 'differs' => [], 'left' => null];
         try {
-            $fields = Samples::of($stream, $this->ids, $this->box->rootDepartment());
+            $root = $this->box->rootDepartment();
+            $fields = Samples::of($stream, ['root' => $root] + $this->ids + ['departments' => $root]);
             $item = ['key' => self::KEY . $stream, 'digest' => hash('sha256', Json::canonical($fields))];
-            $body = ['run' => 'selftest', 'items' => [$item + ['fields' => $fields]]];
+            $body = ['items' => [$item + ['fields' => $fields]]];
             $outcome = Batch::answer($this->box, Catalog::stream($stream), self::arguments($body))['items'][0];
             if ($outcome['error'] !== null) {
                 return ['error' => "{$outcome['error']['code']}: {$outcome['error']['message']}"] + $report;
@@ -63,7 +63,6 @@ final class Selftest
         return $report;
     }
 
-    /** @param array<string, mixed> $sent @return list<array<string, mixed>> */
     private function differences(string $stream, array $sent): array
     {
         $there = $this->box->records($stream)->read([$this->ids[$stream]])[$this->ids[$stream]] ?? [];
@@ -84,7 +83,6 @@ final class Selftest
         return $one['status'] === 'kept' ? $one['reason'] : null;
     }
 
-    /** @param array<string, mixed> $body */
     private static function arguments(array $body): Arguments
     {
         return Arguments::ofBody(Json::encode($body));

@@ -5,26 +5,40 @@ declare(strict_types=1);
 namespace B24migrate\Import\Api;
 
 use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Contract\Stream;
 use B24migrate\Import\Port\Box;
 use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Port\Records;
 
 /** Writes records and what they are known by, so that a call that dies anywhere can be repeated. */
-final class Writing implements Hand
+class Writing
 {
     /** @var array<string, Entry> entries whose records are to be read back, by key */
     private array $unsealed = [];
 
-    public function __construct(private readonly Box $box, private readonly Sight $sight, private readonly string $run)
+    public function __construct(protected readonly Box $box, protected readonly Sight $sight)
     {
     }
 
+    /**
+     * Tells whether a record still looks as it did after its import: by all that the box says about it, but for what
+     * it changes by itself and for what is empty. A custom field that somebody adds later is empty everywhere.
+     */
+    public static function fingerprint(array $fields, Records $records): string
+    {
+        $steady = array_diff_key($fields, array_flip($records->restless()));
+        $filled = array_filter($steady, static fn ($value) => !in_array($value, [null, '', []], true));
+        return hash('sha256', Json::canonical($filled));
+    }
+
+    /** Runs the work while nobody else imports the same. */
     public function alone(string $name, callable $work): mixed
     {
         return $this->box->guard()->alone($name, $work);
     }
 
+    /** @return array<string, Entry> those of these keys that are known */
     public function entries(array $keys): array
     {
         $entries = $this->box->map()->entries($keys);
@@ -33,44 +47,58 @@ final class Writing implements Hand
         return $entries;
     }
 
-    public function left(Entry $intent, array $fields): ?string
-    {
-        return $this->box->records($intent->stream)->trace($intent->key, $fields);
-    }
-
+    /** Takes away what an attempt that died has made, and its intent. */
     public function abandon(Entry $intent, string $left): void
     {
         $this->box->records($intent->stream)->delete($left);
         $this->box->map()->drop($intent->key);
     }
 
-    public function create(Stream $stream, string $key, string $digest, array $fields, ?string $left): string
+    /**
+     * @param ?string $left what an attempt that died has made: it is completed
+     * @return ?string the id, null where it is only imagined
+     */
+    public function create(Entry $intent, array $fields, ?string $left): ?string
     {
-        $records = $this->box->records($stream->name);
-        $entry = fn (?string $id) => new Entry($key, $stream->name, $id, $digest, run: $this->run);
-        if (!$records->atomic()) {
-            return $this->wrote($entry($this->createAfterIntent($records, $entry(null), $fields, $left)));
+        $records = $this->box->records($intent->stream);
+        $create = fn () => $this->wrote($intent->standingFor($records->create($intent->key, $fields)));
+        if ($records->atomic()) {
+            return $this->box->guard()->together($create);
         }
-        return $this->box->guard()->together(fn () => $this->wrote($entry($records->create($key, $fields))));
+        $this->box->map()->put($intent);
+        try {
+            if ($left === null) {
+                return $create();
+            }
+            $records->update($left, $fields);
+            return $this->wrote($intent->standingFor($left));
+        } catch (ItemFault $fault) {
+            $left === null ? $this->box->map()->drop($intent->key) : $this->abandon($intent, $left);
+            throw $fault;
+        }
     }
 
-    public function link(Stream $stream, string $key, string $digest, string $id, array $blanks): string
+    /** A record that is there gets these fields, and the key stands for it. */
+    public function set(Entry $entry, array $fields): ?string
     {
-        $entry = new Entry($key, $stream->name, $id, $digest, adopted: true, run: $this->run);
-        return $this->set($entry, $blanks);
+        $records = $this->box->records($entry->stream);
+        $work = function () use ($records, $entry, $fields): string {
+            if ($fields !== []) {
+                $this->unsealMakerOf($entry);
+                $records->update((string)$entry->id, $fields);
+            }
+            return $this->wrote($entry);
+        };
+        return $records->atomic() ? $this->box->guard()->together($work) : $work();
     }
 
-    public function update(Entry $entry, string $digest, array $fields): string
-    {
-        $next = new Entry($entry->key, $entry->stream, $entry->id, $digest, $entry->adopted, '', $this->run);
-        return $this->set($next, $fields);
-    }
-
+    /** The id of a known key as it is answered: null where the record is only imagined. */
     public function shown(Entry $entry): ?string
     {
         return $entry->id;
     }
 
+    /** Notes what the written records look like now, to tell later whether somebody has changed them since. */
     public function seal(Stream $stream): void
     {
         $mine = static fn ($entry) => $entry->stream === $stream->name && !$entry->adopted;
@@ -82,7 +110,7 @@ final class Writing implements Hand
         $records = $this->box->records($stream->name);
         $now = $records->read(array_values(array_map(static fn ($entry) => (string)$entry->id, $open)));
         foreach (array_filter($open, static fn ($entry) => isset($now[$entry->id])) as $entry) {
-            $print = Fingerprint::of($now[$entry->id], $records);
+            $print = self::fingerprint($now[$entry->id], $records);
             $this->alone($stream->lock($entry->key), fn () => $this->sealOne($entry, $print));
         }
     }
@@ -96,41 +124,13 @@ final class Writing implements Hand
         }
     }
 
-    private function createAfterIntent(Records $records, Entry $intent, array $fields, ?string $left): string
-    {
-        $this->box->map()->put($intent);
-        try {
-            if ($left === null) {
-                return $records->create($intent->key, $fields);
-            }
-            $records->update($left, $fields);
-            return $left;
-        } catch (ItemFault $fault) {
-            $left === null ? $this->box->map()->drop($intent->key) : $this->abandon($intent, $left);
-            throw $fault;
-        }
-    }
-
-    private function set(Entry $entry, array $fields): string
-    {
-        $records = $this->box->records($entry->stream);
-        $work = function () use ($records, $entry, $fields): string {
-            if ($fields !== []) {
-                $this->unsealMakerOf($entry);
-                $records->update((string)$entry->id, $fields);
-            }
-            return $this->wrote($entry);
-        };
-        return $records->atomic() ? $this->box->guard()->together($work) : $work();
-    }
-
     /** Two keys of one record: what the import changes under the other one is no change of people either. */
     private function unsealMakerOf(Entry $shared): void
     {
         [$map, $records, $id] = [$this->box->map(), $this->box->records($shared->stream), (string)$shared->id];
         $maker = $shared->adopted ? $map->makerOf($shared->stream, $id) : null;
         $now = $maker === null ? [] : $records->read([$id])[$id] ?? [];
-        if ($maker !== null && $maker->print === Fingerprint::of($now, $records)) {
+        if ($maker !== null && $maker->print === self::fingerprint($now, $records)) {
             $this->unsealed[$maker->key] = $maker->sealed('');
             $map->put($maker->sealed(''));
         }

@@ -34,7 +34,6 @@ final class KernelMap implements Map
             'DIGEST' => $entry->digest,
             'ADOPTED' => $entry->adopted,
             'FINGERPRINT' => $entry->print,
-            'RUN_ID' => mb_substr($entry->run, 0, 200),
         ];
         $result = MapTable::getByPrimary($hash)->fetch()
             ? MapTable::update($hash, $row)
@@ -96,7 +95,6 @@ final class KernelMap implements Map
         return $id === null ? '' : str_pad($id, 20, '0', STR_PAD_LEFT);
     }
 
-    /** @param array<string, mixed> $row */
     private static function entry(array $row): Entry
     {
         return new Entry(
@@ -105,8 +103,7 @@ final class KernelMap implements Map
             (string)$row['TARGET_ID'] === '' ? null : (string)$row['TARGET_ID'],
             $row['DIGEST'],
             $row['ADOPTED'] === 'Y' || $row['ADOPTED'] === true,
-            (string)$row['FINGERPRINT'],
-            (string)$row['RUN_ID']
+            (string)$row['FINGERPRINT']
         );
     }
 }

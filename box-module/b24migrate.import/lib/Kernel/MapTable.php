@@ -34,7 +34,6 @@ final class MapTable extends DataManager
             (new StringField('DIGEST'))->configureSize(64),
             (new BooleanField('ADOPTED'))->configureValues('N', 'Y'),
             (new StringField('FINGERPRINT'))->configureSize(64),
-            (new StringField('RUN_ID'))->configureSize(200),
         ];
     }
 

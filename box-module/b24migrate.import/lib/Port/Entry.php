@@ -7,20 +7,24 @@ namespace B24migrate\Import\Port;
 /** A row of the map: what a key stands for. Without an id it is an intent: somebody began, and may have died. */
 final class Entry
 {
+    /** @param string $print fingerprint of the record as it was read back after its import; empty when it was not */
     public function __construct(
         public readonly string $key,
         public readonly string $stream,
         public readonly ?string $id,
         public readonly string $digest,
         public readonly bool $adopted = false,
-        /** Fingerprint of the record as it was read back after its import; empty when it was not. */
-        public readonly string $print = '',
-        public readonly string $run = ''
+        public readonly string $print = ''
     ) {
+    }
+
+    public function standingFor(string $id): self
+    {
+        return new self($this->key, $this->stream, $id, $this->digest);
     }
 
     public function sealed(string $print): self
     {
-        return new self($this->key, $this->stream, $this->id, $this->digest, $this->adopted, $print, $this->run);
+        return new self($this->key, $this->stream, $this->id, $this->digest, $this->adopted, $print);
     }
 }

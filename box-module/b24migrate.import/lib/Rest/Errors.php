@@ -13,11 +13,7 @@ final class Errors
     /** What a newer PHP only advises against still works. */
     private const SERIOUS = E_ALL & ~E_DEPRECATED & ~E_USER_DEPRECATED;
 
-    private function __construct()
-    {
-    }
-
-    public static function ofThisModule(): self
+    public static function heeded(callable $work): mixed
     {
         $home = dirname(__DIR__, 2) . DIRECTORY_SEPARATOR;
         $before = null;
@@ -29,11 +25,10 @@ final class Errors
                 return $before !== null && (bool)$before($level, $message, $file, $line);
             }
         );
-        return new self();
-    }
-
-    public function end(): void
-    {
-        restore_error_handler();
+        try {
+            return $work();
+        } finally {
+            restore_error_handler();
+        }
     }
 }

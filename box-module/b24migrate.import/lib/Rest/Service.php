@@ -21,21 +21,15 @@ final class Service
         429 => '429 Too Many Requests', 500 => '500 Internal Server Error', 503 => '503 Service Unavailable',
     ];
 
-    /** For the event OnRestServiceBuildDescription. @return array<string, array<string, array<string, mixed>>> */
+    /** For the event OnRestServiceBuildDescription. */
     public static function describe(): array
     {
         $answer = ['callback' => [self::class, 'answer'], 'options' => []];
         return [self::SCOPE => array_fill_keys(Door::methods(), $answer)];
     }
 
-    /**
-     * The query is not looked at: the server has taken some keys out of it, and an empty object is an empty list there.
-     *
-     * @param mixed $query
-     * @param mixed $start
-     * @return array<string, mixed>
-     */
-    public static function answer($query, $start, \CRestServer $server): array
+    /** The query is not looked at: keys are missing there, and an empty object is an empty list. */
+    public static function answer(mixed $query, mixed $start, \CRestServer $server): array
     {
         $GLOBALS['APPLICATION']->ResetException();
         if (!\CRestUtil::isAdmin()) {
@@ -44,16 +38,13 @@ final class Service
         // What old code prints would stand before the answer; some of it throws buffers away.
         $level = ob_get_level();
         ob_start();
-        $errors = Errors::ofThisModule();
         try {
-            $box = new KernelBox();
-            return (new Door($box, $box->entities()))->answer(strtolower($server->getMethod()), self::body());
+            return Errors::heeded(static fn () => self::served(strtolower($server->getMethod())));
         } catch (CallFault $fault) {
             throw self::told($fault);
         } catch (\Throwable $bug) {
             throw self::told(new CallFault('INTERNAL_SERVER_ERROR', 500, ItemFault::of($bug)->getMessage()), $bug);
         } finally {
-            $errors->end();
             while (ob_get_level() > $level) {
                 ob_end_clean();
             }
@@ -62,7 +53,12 @@ final class Service
         }
     }
 
-    /** @throws CallFault */
+    private static function served(string $method): array
+    {
+        $box = new KernelBox();
+        return (new Door($box, $box->entities()))->answer($method, self::body());
+    }
+
     private static function body(): string
     {
         $type = strtolower(trim(explode(';', (string)($_SERVER['CONTENT_TYPE'] ?? ''))[0]));

@@ -32,11 +32,11 @@ final class MapTest extends KernelCase
 
     public function testAnEntryIsReadBackAsItWasWrittenAndReplaced(): void
     {
-        $intent = new Entry('k', 'groups', null, str_repeat('a', 64), false, '', 'run');
+        $intent = new Entry('k', 'groups', null, str_repeat('a', 64));
         $this->map->put($intent);
         $this->assertEquals(['k' => $intent], $this->map->entries(['k']));
         $this->assertSame(0, $this->map->count('groups'));
-        $done = new Entry('k', 'groups', '17', str_repeat('b', 64), true, str_repeat('c', 64), 'run 2');
+        $done = new Entry('k', 'groups', '17', str_repeat('b', 64), true, str_repeat('c', 64));
         $this->map->put($done);
         $this->assertEquals(['k' => $done], $this->map->entries(['k']));
         $this->map->drop('k');

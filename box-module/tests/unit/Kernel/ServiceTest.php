@@ -75,16 +75,16 @@ final class ServiceTest extends KernelCase
             $elsewhere[] = $message;
             return true;
         });
-        $errors = Errors::ofThisModule();
-        trigger_error('of the kernel', E_USER_WARNING);
         $inside = dirname(__DIR__, 3) . '/b24migrate.import/lib/Rest/Service.php';
         try {
-            (static fn(callable $handler) => $handler(E_WARNING, 'of the module', $inside, 1))(self::handler());
+            Errors::heeded(static function () use ($inside): void {
+                trigger_error('of the kernel', E_USER_WARNING);
+                self::handler()(E_WARNING, 'of the module', $inside, 1);
+            });
             $this->fail('it passed');
         } catch (\ErrorException $warning) {
             $this->assertSame('of the module', $warning->getMessage());
         } finally {
-            $errors->end();
             restore_error_handler();
         }
         $this->assertSame(['of the kernel'], $elsewhere);
