@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import rules_chats, spelling
+from b24migrate.target.rest import files, rules_chats, spelling
 from b24migrate.target.rest.box import Box
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.names import names_of
@@ -102,7 +102,7 @@ def kind_of(about: Args) -> str:
 CHATS = Writer(
     stream="chats",
     entity="chats",
-    needs=("im.chat.add", "im.chat.get", "im.dialog.get", "im.chat.user.list"),
+    needs=("im.chat.add", "im.chat.get", "im.dialog.get", "im.chat.user.list", *files.NEEDS),
     create=add_chats,
     find=find_chats,
     finish=hand_over,

@@ -82,6 +82,7 @@ STAGES = Writer(
     entity="crm",
     needs=("crm.status.list", "crm.status.add", "crm.status.update"),
     create=add_stages,
+    existing=lambda box, items: find_stages(box, {item.key: item.fields for item in items}),
     trace=lambda item: {name: item.fields.get(name) for name in ("ENTITY_ID", "STATUS_ID", "NAME")},
     find=find_stages,
     update=update_stage,

@@ -35,6 +35,11 @@ def add_types(box: Box, items: Sequence[Item]) -> Iterator[Made]:
         yield Made(item.key, there[title], linked=True) if title in there else add_type(box, item)
 
 
+def existing_types(box: Box, items: Sequence[Item]) -> dict[str, str]:
+    there = {str(row["title"]): str(row["entityTypeId"]) for row in types(box)}
+    return {item.key: there[str(item.fields.get("title"))] for item in items if str(item.fields.get("title")) in there}
+
+
 def add_type(box: Box, item: Item) -> Made:
     """Under the source's own number, unless the box has given it away."""
     wished = {"title": item.fields.get("title"), "code": item.fields.get("code") or "", **switches(item.fields)}
@@ -81,7 +86,8 @@ TYPES = Writer(
     entity="crm",
     needs=("crm.type.list", "crm.type.add", "crm.type.update"),
     create=add_types,
-    trace=lambda item: item.fields.get("title"),
+    existing=existing_types,
+    trace=lambda item: [item.fields.get("title"), item.fields.get("entityTypeId")],
     find=find_types,
     update=update_type,
     read=read_types,
@@ -114,6 +120,13 @@ def add_pipelines(box: Box, items: Sequence[Item]) -> Iterator[Made]:
         else:
             asked = {"entityTypeId": number, "fields": spelling.written(OF_PIPELINE, item.fields)}
             yield attempt(box, item, "crm.category.add", lambda _, asked=asked: asked, new_pipeline)  # type: ignore[misc]
+
+
+def existing_pipelines(box: Box, items: Sequence[Item]) -> dict[str, str]:
+    kinds = {item.key: str(item.fields["entityTypeId"]) for item in items}
+    there = {kind: pipelines(box, kind) for kind in sorted(set(kinds.values()))}
+    same = {item.key: same_pipeline(there[kinds[item.key]], item.fields, kinds[item.key]) for item in items}
+    return {key: str(found["id"]) for key, found in same.items() if found is not None}
 
 
 def same_pipeline(there: Sequence[Args], fields: Args, number: str) -> Args | None:
@@ -164,6 +177,7 @@ PIPELINES = Writer(
     entity="crm",
     needs=("crm.category.list", "crm.category.add", "crm.category.update"),
     create=add_pipelines,
+    existing=existing_pipelines,
     trace=lambda item: {"type": str(item.fields["entityTypeId"]), "name": item.fields.get("name")},
     find=find_pipelines,
     update=update_pipeline,

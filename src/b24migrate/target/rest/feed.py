@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import rules_feed, spelling
+from b24migrate.target.rest import files, rules_feed, spelling
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import attempt
@@ -142,7 +142,7 @@ def value_of(row: Args, name: str) -> Json:
 POSTS = Writer(
     stream="feed_posts",
     entity="feed",
-    needs=("log.blogpost.get", "log.blogpost.add", "log.blogpost.update"),
+    needs=("log.blogpost.get", "log.blogpost.add", "log.blogpost.update", *files.NEEDS),
     create=add_posts,
     before=lambda box, _: {"since": now_there(box)},
     find=find_posts,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from b24migrate.errors import Permanent
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import rules_feed, spelling
+from b24migrate.target.rest import files, rules_feed, spelling
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import one_by_one, unclaimed
@@ -126,7 +126,7 @@ def told_comment(row: Args, author: str, post: str) -> Args:
 COMMENTS = Writer(
     stream=STREAM,
     entity="feed",
-    needs=("log.blogcomment.add",),  # its reader is private: no list of methods tells of it
+    needs=("log.blogcomment.add", *files.NEEDS),  # its reader is private: no list of methods tells of it
     create=add_comments,
     trace=trace,
     before=lambda box, _: {"after": box.highest(STREAM)},

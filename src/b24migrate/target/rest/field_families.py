@@ -18,7 +18,7 @@ OF_TASKS = frozenset({"string", "double", "datetime", "boolean"})
 def older(prefix: str) -> Family:
     """`user.userfield.*`, `crm.<entity>.userfield.*`."""
     return Family(
-        listing=lambda box, _: list(inside(box.question(f"{prefix}.list", {"order": {"ID": "ASC"}}))),
+        listing=lambda box, _: list(box.pages(f"{prefix}.list", {"order": {"ID": "ASC"}})),
         add=lambda box, _, described: box.call(f"{prefix}.add", {"fields": described}),
         update=lambda box, _, number, changed: box.call(f"{prefix}.update", {"id": number, "fields": changed}),
         code=lambda _box, _type, code: code,

@@ -14,6 +14,8 @@ from b24migrate.target.rest.uploads import post
 
 STREAM = "files"
 FOLDER = "b24migrate"
+# what a stream needs whose records have files
+NEEDS = ("disk.storage.getlist", "disk.folder.getchildren", "disk.folder.addsubfolder", "disk.folder.uploadfile")
 AT_ONCE_BYTES = 4 * 1024 * 1024  # base64 in a call costs a third more, and memory on the box
 
 

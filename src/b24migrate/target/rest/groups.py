@@ -8,7 +8,7 @@ from contextlib import suppress
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import rules_groups, spelling
+from b24migrate.target.rest import files, rules_groups, spelling
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.spelling import Column, columns
@@ -119,7 +119,13 @@ def _dates(one: Known) -> dict[str, Json]:
 GROUPS = Writer(
     stream="groups",
     entity="groups",
-    needs=("sonet_group.get", "sonet_group.create", "sonet_group.update", "socialnetwork.api.workgroup.list"),
+    needs=(
+        "sonet_group.get",
+        "sonet_group.create",
+        "sonet_group.update",
+        "socialnetwork.api.workgroup.list",
+        *files.NEEDS,
+    ),
     create=add_groups,
     trace=lambda item: {name: item.fields.get(name) for name in DATES},
     find=find_groups,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import rules_chats, spelling
+from b24migrate.target.rest import files, rules_chats, spelling
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import attempt
@@ -146,7 +146,7 @@ def told_message(row: Args) -> Args:
 MESSAGES = Writer(
     stream=SAID,
     entity="chats",
-    needs=("im.message.add", "im.dialog.messages.get"),
+    needs=("im.message.add", "im.dialog.messages.get", *files.NEEDS),
     create=add_messages,
     trace=lambda item: {"chat": str(item.fields["chat_id"])},
     before=lambda box, item: {"after": box.highest(SAID, lambda: newest_of(box, str(item.fields["chat_id"])))},

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from b24migrate.errors import Permanent
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import rules_people, spelling
+from b24migrate.target.rest import files, rules_people, spelling
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.custom import as_sent, as_told
 from b24migrate.target.rest.making import one_by_one
@@ -200,7 +200,7 @@ def told_user(box: Box, row: Args) -> Args:
 USERS = Writer(
     stream="users",
     entity="users",
-    needs=("user.get", "user.add", "user.update"),
+    needs=("user.get", "user.add", "user.update", *files.NEEDS),
     create=add_users,
     trace=lambda item: {"EMAIL": item.fields.get("EMAIL"), "XML_ID": xml_id(item)},
     before=lambda box, _: {"after": box.highest("users", lambda: newest_people(box))},

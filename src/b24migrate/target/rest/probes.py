@@ -14,7 +14,6 @@ from b24migrate.target.rest.words import Writer
 CONTRACT = 1  # the words of the port are those of the contract's first version
 SERVER = "Bitrix24 REST"
 LIMITS = TargetLimits(items=20, body_bytes=8_000_000, file_bytes=104_857_600, chunk_bytes=104_857_600)
-UPLOADS = ("disk.storage.getlist", "disk.folder.addsubfolder", "disk.folder.uploadfile")
 
 
 def look(box: Box, writers: Iterable[Writer]) -> TargetInfo:

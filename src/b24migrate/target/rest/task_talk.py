@@ -7,7 +7,7 @@ from html import unescape
 
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import messages, rules_tasks, spelling
+from b24migrate.target.rest import files, messages, rules_tasks, spelling
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.heading import headed
 from b24migrate.target.rest.making import one_by_one, unclaimed
@@ -222,7 +222,7 @@ def delete_comment(box: Box, known: Known) -> None:
 COMMENTS = Writer(
     stream="task_comments",
     entity="tasks",
-    needs=("task.commentitem.getlist", "task.commentitem.add"),
+    needs=("task.commentitem.getlist", "task.commentitem.add", *files.NEEDS),
     create=add_comments,
     trace=comment_trace,
     before=lambda box, _: {"after": box.highest("task_comments")},

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
@@ -9,15 +12,18 @@ import msgspec
 import urllib3
 from msgspec import Raw
 from urllib3.exceptions import HTTPError
+from urllib3.fields import RequestField
+from urllib3.filepost import choose_boundary
 
 from b24migrate.bitrix.breaker import Attempt
 from b24migrate.bitrix.client import USER_AGENT, Portal
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.faults import open_answer
-from b24migrate.errors import MigrationError, Permanent, Transient
+from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.records import Json
 
 NAME = "upload"
+PIECE = 1 << 16
 
 
 def post(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> Json:
@@ -25,12 +31,16 @@ def post(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> 
     if urlsplit(url).netloc not in portal.hosts:
         raise Permanent("The box wants the file to be sent to another host.", code="INSECURE_LINK")
     portal.breaker.admit()
+    portal.governor.acquire(portal.webhooks[0].tag, (NAME,))
     attempt = Attempt(f"{NAME}:{name}", portal.clock.monotonic())
     answer = _answer(portal, portal.redactor.unmask(url), field, name, content)
-    if isinstance(answer, Transient):
+    if isinstance(answer, MigrationError):
         answer.message = portal.redactor.redact(answer.message)
+    if isinstance(answer, Transient):
         raise portal.failure(answer, attempt)
     portal.breaker.succeeded(attempt)
+    if isinstance(answer, Limited):
+        raise portal.limited(answer, attempt.started, NAME, 0)
     if isinstance(answer, MigrationError):
         raise answer
     return msgspec.json.decode(answer.result) if isinstance(answer.result, Raw) else None
@@ -38,15 +48,20 @@ def post(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> 
 
 def _answer(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> Envelope | MigrationError:
     failed: HTTPError
-    content.seek(0)
+    form, kind, length = _form(field, name, content)
     timeout = urllib3.Timeout(connect=portal.timeouts.connect_s, read=portal.timeouts.read_s)
     try:
         with portal.under_way:
             reply = portal.pool.request(
                 "POST",
                 url,
-                fields={field: (name, content.read())},
-                headers={"Accept": "application/json", "User-Agent": USER_AGENT},
+                body=form,
+                headers={
+                    "Accept": "application/json",
+                    "User-Agent": USER_AGENT,
+                    "Content-Type": kind,
+                    "Content-Length": str(length),
+                },
                 timeout=timeout,
                 retries=False,
                 redirect=False,
@@ -55,3 +70,16 @@ def _answer(portal: Portal, url: str, field: str, name: str, content: BinaryIO) 
     except HTTPError as error:
         failed = error
     return portal.transport_error(failed, NAME)
+
+
+def _form(field: str, name: str, content: BinaryIO) -> tuple[Iterator[bytes], str, int]:
+    """A form with one file, its type and its length: read piece by piece as it is sent, since several files of a
+    hundred megabytes may be under way."""
+    boundary = choose_boundary()
+    part = RequestField(field, b"", filename=name)
+    part.make_multipart(content_type="application/octet-stream")
+    head, tail = f"--{boundary}\r\n{part.render_headers()}".encode(), f"\r\n--{boundary}--\r\n".encode()
+    size = content.seek(0, os.SEEK_END)
+    content.seek(0)
+    pieces = iter(lambda: content.read(PIECE), b"")
+    return chain([head], pieces, [tail]), f"multipart/form-data; boundary={boundary}", len(head) + size + len(tail)
