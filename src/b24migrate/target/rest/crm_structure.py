@@ -10,6 +10,7 @@ from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import spelling
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.making import attempt
+from b24migrate.target.rest.memory import Memory
 from b24migrate.target.rest.spelling import Column
 from b24migrate.target.rest.words import Known, Made, Writer
 
@@ -56,7 +57,14 @@ def new_type(said: Json) -> str:
 
 def find_types(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     there = {str(row["title"]): str(row["entityTypeId"]) for row in types(box)}
-    return {key: there[str(title)] for key, title in begun.items() if str(title) in there}
+    titles = {key: str(trace[0]) for key, trace in begun.items()}
+    return {key: there[title] for key, title in titles.items() if title in there}
+
+
+def numbers(box: Box) -> dict[str, str]:
+    """What became of the source's smart processes: its number of each, and the box's."""
+    known = (one for some in Memory(box.store).walk(TYPES.stream) for one in some)
+    return {str(one.trace[1]): one.target_id for one in known if one.target_id}
 
 
 def own_id(box: Box, number: str) -> str:
