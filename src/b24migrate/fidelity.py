@@ -12,6 +12,7 @@ from b24migrate.records import Json, digest
 # the fields of a record under the names of the wire, as far as they can be told before anything else has arrived:
 # flags, times and numbers as they are sent, references still with the ids of the source
 Draft: TypeAlias = Mapping[str, Json]
+KEY = ""  # in a draft: the key under which the record is sent. No field is called so
 Judge: TypeAlias = Callable[[Draft], bool]
 
 EMPTY: tuple[Json, ...] = (None, "", [], {})

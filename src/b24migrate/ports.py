@@ -85,6 +85,8 @@ OUTAGES = Register("Outages", "portal", ("SinceUtc", "NextUtc", "StopsUtc", "Rea
 NATIVE = Register("Native", "native", ("Stream", "TargetId", "Digest", "State", "Print", "Trace"))
 # the newest tokens of an application, which replace one another while it works: sealed, and who is renewing them
 TOKENS = Register("Tokens", "tokens", ("Origin", "Sealed", "Holder", "HeldUntilUtc"))
+# in which order the records of a serial stream go: `Order` names the last, its slices have [row key, second], …
+TURNS = Register("Turns", "turn", ("Order", "Turns"))
 REGISTERS = (
     ID_MAP,
     FIELD_MAP,
@@ -110,6 +112,7 @@ REGISTERS = (
     OUTAGES,
     NATIVE,
     KEPT,
+    TURNS,
     TOKENS,
 )
 
@@ -152,6 +155,11 @@ class Store(Protocol):
 
     def waiting(self, table: Table, span: Span, *, now: datetime) -> list[tuple[str, datetime]]:
         """The records of the span in ERROR_RETRY that are not due yet, with their due time."""
+        ...
+
+    def moments(self, table: Table, span: Span, limit: int, *, pulled: bool = False) -> list[tuple[str, str]]:
+        """The first `limit` records of the span, in order, that are NEW or ERROR_RETRY, due or not: row key and
+        SourceUtc, "" where there is none. No payload is read. With `pulled` only the pulled-through ones."""
         ...
 
     def get(self, table: Table, row_keys: Sequence[str]) -> dict[str, Record]:
@@ -491,6 +499,16 @@ class TargetLimits(NamedTuple):
     chunk_bytes: int
 
 
+class TargetCheck(NamedTuple):
+    """What a target says of an entity besides whether it takes it: one line, and what to do."""
+
+    name: str
+    ok: bool
+    message: str
+    fix: str = ""
+    fatal: bool = False
+
+
 class TargetInfo(NamedTuple):
     contract: int
     server: str
@@ -498,6 +516,7 @@ class TargetInfo(NamedTuple):
     entities: tuple[str, ...]
     limits: TargetLimits
     lacks: Mapping[str, str] = {}  # of an entity that it does not take: why, in a sentence
+    checks: Mapping[str, TargetCheck] = {}  # of an entity that it takes: what there is to say of it
 
 
 class FieldOutcome(NamedTuple):
@@ -518,12 +537,13 @@ class TargetRecord(NamedTuple):
 
 class Deleted(NamedTuple):
     """`status`: deleted, absent or kept; then `reason` says why. `needed`: it is kept because others depend on it, so
-    that it may go when they are gone."""
+    that it may go when they are gone. `for_good`: no record of its kind can be deleted, whoever changed it or not."""
 
     key: str
     status: str
     reason: str = ""
     needed: bool = False
+    for_good: bool = False
 
 
 class Target(Protocol):
@@ -531,7 +551,13 @@ class Target(Protocol):
 
     @property
     def serial(self) -> frozenset[str]:
-        """The streams whose records must arrive one after the other, in order of their ids."""
+        """The streams whose records must arrive one after the other, the oldest first (by the time that the stream's
+        `stamp` names, then by id), and of those that have a parent in their id each parent's by themselves."""
+        ...
+
+    @property
+    def sees_dependants(self) -> bool:
+        """Whether `delete` keeps by itself what others depend on."""
         ...
 
     def info(self) -> TargetInfo: ...

@@ -55,6 +55,22 @@ def test_pending_are_the_new_and_the_retries_that_are_due(store: Store) -> None:
     assert keys(store.pending(GROUPS, Span(order_key("3"), order_key("5")), 9, now=NOON)) == ["5"]
 
 
+def test_moments_are_of_all_that_is_pending_due_or_not_and_follow_the_ids(store: Store) -> None:
+    times = {"10": "2024-01-02T00:00:00Z", "9": "2024-01-03T00:00:00Z", "2": None, "7:1": "2020-01-01T00:00:00.5Z"}
+    stage(store, *(row(key, source_utc=when) for key, when in times.items()), *map(row, ("3", "4")))
+    settle(store, imported(3), failed(4), retried(10, at(60)))
+    expected = [("2", ""), ("7:1", times["7:1"]), ("9", times["9"]), ("10", times["10"])]
+    assert store.moments(GROUPS, EVERYTHING, 99) == expected
+    assert store.moments(GROUPS, EVERYTHING, 2) == expected[:2]
+    assert store.moments(GROUPS, Span(order_key("2"), order_key("9")), 99) == expected[1:3]
+
+
+def test_moments_of_the_pulled_through_alone(store: Store) -> None:
+    stage(store, row(1, source_utc="2024-01-01T00:00:00Z"), row(2, pulled_through=True), row(3, pulled_through=True))
+    settle(store, imported(3))
+    assert store.moments(GROUPS, EVERYTHING, 99, pulled=True) == [("2", "")]
+
+
 def test_children_of_a_held_parent_are_not_pending(store: Store) -> None:
     stage(store, *map(row, ["1:1", "1:2", "11:1", "2:1", "2:x:1", "3", "x:1"]), table=MESSAGES)
     assert keys(store.pending(MESSAGES, EVERYTHING, 9, now=NOON, hold={"1", "x"})) == ["2:1", "2:x:1", "3", "11:1"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from b24migrate.fidelity import Draft
+from b24migrate.fidelity import KEY, Draft
 from b24migrate.phases import values
 from b24migrate.phases.compose import plain_kinds, rest_of, shown_to, value_of
 from b24migrate.phases.custom_fields import left_behind
@@ -27,7 +27,7 @@ class Drafter:
     def draft(self, one: Seen) -> Draft:
         if not self._stream.fields:
             return one.payload  # files have no fields, only what is known of them
-        fields: dict[str, Json] = {}
+        fields: dict[str, Json] = {KEY: self._stream.key_of(one.id)}
         for spec in self._stream.fields:
             value = value_of(spec, shown_to(self._work, spec, one))
             if value is ABSENT:

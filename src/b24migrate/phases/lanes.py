@@ -15,7 +15,6 @@ from b24migrate.streams import Stream
 
 LANES_PER_WORKER = 2
 LONGEST = 2_000
-ALL_OF_THEM = 1 << 40
 
 
 def hands(workers: int) -> int:
@@ -32,8 +31,6 @@ def seed(
 
 
 def stretches(work: Work, stream: Stream, size: int, *, pending: bool) -> list[Span]:
-    if pending and stream.name in work.target.serial:
-        size = ALL_OF_THEM
     return work.store.cuts(stream.table, Span(), size, whole_parents=stream.ordered, pending=pending)
 
 
@@ -52,7 +49,7 @@ def one_for_each(work: Work, stream: Stream) -> int:
 def shared(work: Work, job: Job) -> list[Job]:
     """The lane; or the shorter ones that it is divided into when some hand would be left without one."""
     stream = work.streams[job.args["stream"]]
-    if stream.name in work.target.serial or work.queue.open(job.scope) > hands(work.options.workers):
+    if work.queue.open(job.scope) > hands(work.options.workers):
         return [job]
     size = part(work, stream, waiting(work.store.counts(stream.table)), LANES_PER_WORKER * work.options.workers)
     cuts = work.store.cuts(stream.table, ahead_of(job), size, whole_parents=stream.ordered, pending=True)

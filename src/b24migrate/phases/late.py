@@ -37,7 +37,7 @@ def mark(work: Work, stream: Stream, ready: Sequence[Composed]) -> None:
     them: the stretch of ids that they are in."""
     without = [order_key(one.record.row_key) for one in ready if _goes_without(one)]
     if without:
-        first, last = without[0], without[-1]
+        first, last = min(without), max(without)  # they may go in another order than that of their ids
         row = RegisterRow(f"{stream.name}:{first}-{last}", {"First": first, "Last": last})
         work.store.write(INCOMPLETE, [row])
 

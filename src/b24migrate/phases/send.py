@@ -7,16 +7,43 @@ from datetime import UTC, datetime
 
 from b24migrate.errors import Permanent, Transient
 from b24migrate.events import RecordFailed, Sent
-from b24migrate.phases import lanes, late, values
+from b24migrate.phases import lanes, late, turns, values
 from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.places import remember
 from b24migrate.phases.pull import bring
-from b24migrate.phases.work import ATTEMPTS, Follow, Work
-from b24migrate.records import Item, Job, Link, Outcome, Record, Settled, Span, Status, order_key
+from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
+from b24migrate.records import Item, Job, Json, Link, Outcome, Record, Settled, Span, Status, order_key
 from b24migrate.streams import Stream
 
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
 ALONE_AFTER = 2  # attempts of a whole call before each of its records is sent by itself
+
+
+def seed(work: Work, scope: str, stream: Stream, **args: Json) -> list[Job]:
+    """Lanes side by side; one file, in the order that the target wants, where it wants one."""
+    if stream.name in work.target.serial:
+        return turns.seed(scope, stream, **args)
+    return lanes.seed(work, scope, "send", stream, every=lanes.one_for_each(work, stream), **args)
+
+
+def send_in_turn(work: Work, job: Job) -> Follow:
+    """The next few records of a serial stream. The file stops at one that has to be tried again, since those behind it
+    would make it too old to be taken as it is. That is for some seconds: after a few attempts it counts as failed."""
+    stream = work.streams[job.args["stream"]]
+    coming = turns.ahead(work, stream, job, work.batch_size(stream))
+    if not coming:
+        turns.over(work, stream, job)
+        return []
+    found = work.store.get(stream.table, [one.row_key for one in coming])
+    records = [found[one.row_key] for one in coming if one.row_key in found]
+    records = [record for record in records if record.status in (Status.NEW, Status.ERROR_RETRY)]
+    due = max((datetime.fromisoformat(one.retry_after_utc) for one in records if one.retry_after_utc), default=EVER)
+    if due > work.clock.now():
+        return [Later(turns.again(job), due)]
+    # Nobody waits for another and so comes out of turn: the second pass names what was missing.
+    sender = Sender(work, stream, job.scope, final=True, may_leave_off=True)
+    sender.send(records)
+    return [turns.again(job) if sender.has_left_some else turns.further(job, coming)]
 
 
 def send(work: Work, job: Job) -> Follow:
@@ -33,9 +60,7 @@ def send(work: Work, job: Job) -> Follow:
     records = pending(lanes.ahead_of(job), work.batch_size(stream), waiting | passed)
     if not records:
         return lanes.at_the_end(work, job, lambda lane: pending(lane, 1, waiting))
-    # In a serial stream nobody waits for another and so comes out of turn: the second pass names what was missing.
-    final = bool(job.args.get("final")) or stream.name in work.target.serial
-    sender = Sender(work, stream, job.scope, final=final, may_leave_off=True)
+    sender = Sender(work, stream, job.scope, final=bool(job.args.get("final")), may_leave_off=True)
     moved = sender.send(records)
     last = sender.left_off_at or records[-1]
     return [part for lane in lanes.further(job, last, moved) for part in lanes.shared(work, lane)]
@@ -53,6 +78,10 @@ def parent_of(row_key: str) -> str:
     return row_key.rpartition(":")[0]
 
 
+def by_id(records: Iterable[Record]) -> list[Record]:
+    return sorted(records, key=lambda one: order_key(one.row_key))
+
+
 class Sender:
     """Composes, sends and settles a handful of records."""
 
@@ -66,6 +95,12 @@ class Sender:
         self._final = final  # nothing is waited for any more
         self._may_leave_off = may_leave_off  # when time is up before all calls are made
         self.left_off_at: Record | None = None  # the last record that was sent then
+        self._serial = stream.name in work.target.serial
+        self._retries = False  # something has to be tried again
+
+    @property
+    def has_left_some(self) -> bool:
+        return self._retries or self.left_off_at is not None
 
     def send(self, records: Sequence[Record]) -> bool:
         """Returns whether any record was settled."""
@@ -89,8 +124,9 @@ class Sender:
         for name, source_ids in wanted.items():
             stream = self._work.streams[name]
             found = bring(self._work, stream, source_ids)
-            if found:
-                Sender(self._work, stream, self._scope, final=True).send(found)
+            # The newest of all would make those behind it too old to be taken as they are: it goes at the end.
+            if found and not (self._serial and stream is self._stream):
+                Sender(self._work, stream, self._scope, final=True).send(by_id(found))
         return [composer.compose(one.record) if one.brings else one for one in composed]
 
     def _in_turn(self, calls: Iterable[Sequence[Composed]]) -> list[Settled]:
@@ -99,7 +135,7 @@ class Sender:
         held: set[str] = set()
         last: Record | None = None
         for call in calls:
-            if last is not None and self._may_leave_off and self._work.time_is_up():
+            if last is not None and self._leaves_off():
                 self.left_off_at = self.left_off_at or last
                 break
             last = call[-1].record
@@ -109,6 +145,9 @@ class Sender:
                 settled += outcomes
                 held |= {parent_of(one.row_key) for one in outcomes if self._holds(one)}
         return settled
+
+    def _leaves_off(self) -> bool:
+        return (self._serial and self._retries) or (self._may_leave_off and self._work.time_is_up())
 
     def _holds(self, one: Settled) -> bool:
         return self._stream.ordered and one.status is Status.ERROR_RETRY
@@ -206,6 +245,7 @@ class Sender:
     def _settle(self, settled: Sequence[Settled]) -> None:
         if settled:
             self._work.store.settle(self._stream.name, self._stream.table, settled, now=self._work.clock.now())
+        self._retries = self._retries or any(one.status is Status.ERROR_RETRY for one in settled)
         for one in settled:
             if one.status is not Status.IMPORT_OK:
                 told = (one.row_key, one.status, one.attempts, one.error_code or "", one.error or "")

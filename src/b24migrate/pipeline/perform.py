@@ -20,6 +20,7 @@ from b24migrate.phases import (
     pull,
     read,
     send,
+    turns,
     verify,
 )
 from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
@@ -40,7 +41,9 @@ PERFORMERS: dict[str, Performer] = {
     "close": inventory.close,
     "match": match.match,
     "upload": attachments.upload,
+    "order": turns.order,
     "send": send.send,
+    "send-in-turn": send.send_in_turn,
     "learn": learn.learn,
     "complete": late.complete,
     "finalize": finalizing.finalize,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from b24migrate.phases import lanes, late, read, verify
+from b24migrate.phases import lanes, late, read, send, verify
 from b24migrate.phases.compose import Composer
 from b24migrate.phases.work import Work
 from b24migrate.records import Job, Json, Status
@@ -138,7 +138,7 @@ def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
     args: dict[str, Json] = {"pulled": True} if pulled else {}
 
     def lanes_of(work: Work, scope: str, **more: Json) -> list[Job]:
-        return lanes.seed(work, scope, "send", stream, every=lanes.one_for_each(work, stream), **args, **more)
+        return send.seed(work, scope, stream, **args, **more)
 
     def seed(work: Work, scope: str) -> list[Job]:
         return lanes_of(work, scope) if left(work, stream, pulled) else []

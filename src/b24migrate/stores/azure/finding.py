@@ -56,6 +56,12 @@ def due(now: datetime, *, pulled: bool) -> Where:
     return Where(said + (" and PulledThrough eq true" if pulled else ""), holds)
 
 
+def waiting(*, pulled: bool) -> Where:
+    if not pulled:
+        return OPEN
+    return Where(f"{OPEN.said} and PulledThrough eq true", lambda one: OPEN.holds(one) and bool(one["PulledThrough"]))
+
+
 def not_due(now: datetime) -> Where:
     moment = time_text(now)
     return Where(

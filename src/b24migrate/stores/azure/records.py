@@ -20,6 +20,7 @@ from b24migrate.stores.azure.finding import (
     failed,
     failed_as,
     not_due,
+    waiting,
     with_status,
     without_status,
 )
@@ -88,6 +89,15 @@ class RecordRoom(ChangingRoom):
         select = (*KEYS_ONLY, "Status", "RetryAfterUtc")
         found = self.finder.matching(table, self.order.keys(table, span, look), not_due(now), select, first=LONGEST_RUN)
         return [(key_of(one), datetime.fromisoformat(one["RetryAfterUtc"])) for one in found]
+
+    def moments(self, table: Table, span: Span, limit: int, *, pulled: bool = False) -> list[tuple[str, str]]:
+        look = self.order.look(table)
+        if not (look.numbers.pulled_pending() if pulled else look.numbers.pending()):
+            return []
+        select = (*KEYS_ONLY, "Status", "PulledThrough", "SourceUtc")
+        keys = self.order.keys(table, span, look)
+        found = self.finder.matching(table, keys, waiting(pulled=pulled), select, first=limit)
+        return [(key_of(one), one.get("SourceUtc") or "") for one in islice(found, limit)]
 
     def failed(self, table: Table, limit: int, *, code: str = "") -> list[Record]:
         look = self.order.look(table)

@@ -37,6 +37,10 @@ _WAITING = """
 SELECT RowKey, RetryAfterUtc FROM "{table}" INDEXED BY "{table}Failed"
 WHERE {failed} AND Status = 'ERROR_RETRY' AND RetryAfterUtc > ? AND Ord > ? AND Ord <= ? ORDER BY Ord
 """
+_MOMENTS = """
+SELECT RowKey, coalesce(SourceUtc, '') FROM "{table}" INDEXED BY "{table}Pending"
+WHERE {pending} AND Ord > ? AND Ord <= ? {also} ORDER BY Ord LIMIT ?
+"""
 _GET = 'SELECT {record} FROM "{table}" WHERE Ord IN ({marks})'
 _KNOWN = 'SELECT Ord FROM "{table}" WHERE Ord IN ({marks})'
 _FAILED = """
@@ -81,6 +85,11 @@ class RecordRoom:
         with self.database.reading() as connection:
             rows = connection.execute(sql(_WAITING, table), (text(now), *bounds(span)))
             return [(key, moment(due)) for key, due in rows]
+
+    def moments(self, table: Table, span: Span, limit: int, *, pulled: bool = False) -> list[tuple[str, str]]:
+        query = sql(_MOMENTS, table, also="AND PulledThrough = 1" if pulled else "")
+        with self.database.reading() as connection:
+            return connection.execute(query, (*bounds(span), limit)).fetchall()
 
     def get(self, table: Table, row_keys: Sequence[str]) -> dict[str, Record]:
         found: dict[str, Record] = {}

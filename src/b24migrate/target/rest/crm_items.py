@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import groupby
 
 from b24migrate.bitrix.faults import of_code
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import crm_rows, rules_crm
+from b24migrate.target.rest import crm_late, crm_rows, rules_crm
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.crm_relations import related
 from b24migrate.target.rest.crm_times import floor_now, keep_floor, raised
 from b24migrate.target.rest.words import STAMP, Known, Made, Writer
 
 AT_ONCE = 20
+NOT_VALID = "CRM_FIELD_ERROR_VALUE_NOT_VALID"  # also of a time before that of the newest record
 NAMES = {"useOriginalUfNames": "Y"}
 
 
@@ -48,14 +50,31 @@ class Kind:
         related(box, number, items)
         floor = floor_now(box, number)
         keep_floor(box, number, floor)
-        data = []
+        while items:
+            made = self._call(box, number, items, floor)
+            refused = {one.key for one in made if one.error is not None and one.error.code == NOT_VALID}
+            newest = floor_now(box, number) if refused else floor
+            if newest <= self._reached(items, made, floor):
+                refused = set()  # nobody made anything in between: they are refused for what they are
+            yield from (one for one in made if one.key not in refused)
+            items, floor = [item for item in items if item.key in refused], newest
+
+    def _call(self, box: Box, number: str, items: Sequence[Item], floor: datetime) -> list[Made]:
+        data, times = [], {}
         for item in items:
-            times, floor = raised(item.fields, floor)
+            times[item.key], floor = raised(item.fields, floor)
             fields = crm_rows.sent(box, self.stream, item.fields)
-            data.append({**fields, **crm_rows.old_multifields(item.fields), **times, **self.stamp(item.key)})
+            data.append({**fields, **crm_rows.old_multifields(item.fields), **times[item.key], **self.stamp(item.key)})
+        crm_late.note(box, self.stream, number, items, times)
         said = box.call("crm.item.batchImport", {"entityTypeId": number, **NAMES, "data": data})
-        for item, answer in zip(items, inside(said, "items"), strict=True):
-            yield self._made(item, answer)
+        return [self._made(item, answer) for item, answer in zip(items, inside(said, "items"), strict=True)]
+
+    @staticmethod
+    def _reached(items: Sequence[Item], made: Sequence[Made], floor: datetime) -> datetime:
+        """Of what we have made ourselves, the time that nothing may be older than."""
+        for item, one in zip(items, made, strict=True):
+            floor = floor if one.error is not None else raised(item.fields, floor).floor
+        return floor
 
     @staticmethod
     def _made(item: Item, answer: Args) -> Made:
@@ -96,6 +115,8 @@ class Kind:
         fields |= crm_rows.changed_multifields(item.fields, there)
         if crm_rows.adds_up(item.fields):
             fields.pop("opportunity", None)
+        moves = bool(fields.get("stageId")) and fields["stageId"] != there.get("stageId")
+        crm_late.note_update(box, self.stream, number, item, there, moves=moves)
         box.call("crm.item.update", {"entityTypeId": number, "id": known.target_id, **NAMES, "fields": fields})
         if "productRows" in item.fields and self.rows_of(number):
             (told,) = self._products(box, [known])

@@ -9,7 +9,7 @@ from functools import partial
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
-from b24migrate.target.rest.crm_times import changes, first_floor
+from b24migrate.target.rest.crm_late import is_raised
 from b24migrate.target.rest.words import Rules
 
 LINK = re.compile(r"/(?:crm|company|workgroups|online)/|\[(?:CHAT|CONTEXT|DISK)", re.IGNORECASE)
@@ -53,14 +53,11 @@ def another_sum(draft: Draft) -> bool:
 
 def rules_of(stream: str, number: str) -> Rules:
     def rules(box: Box) -> Sequence[Rule]:
-        floors = {"": first_floor(box, number)} if number else {}
-
-        def too_early(name: str) -> Judge:
-            return changes(name, floors)
+        def early(name: str) -> Judge:
+            return partial(is_raised, box, stream, number, name)
 
         def changed_later() -> Judge:
-            early = too_early("updatedTime")
-            return lambda draft: early(draft) | later(draft)
+            return lambda draft: later(draft) or is_raised(box, stream, number, "updatedTime", draft)
 
         def later(draft: Draft) -> bool:
             return has_rows(draft) or comes_later(draft, box.codes_of(stream, "crm"))
@@ -71,8 +68,8 @@ def rules_of(stream: str, number: str) -> Rules:
 
         lost = Keeping.APPROXIMATED
         return [
-            Rule(stream, "createdTime", lost, RAISED, running=partial(too_early, "createdTime")),
-            Rule(stream, "movedTime", lost, RAISED, running=partial(too_early, "movedTime")),
+            Rule(stream, "createdTime", lost, RAISED, early("createdTime")),
+            Rule(stream, "movedTime", lost, RAISED, early("movedTime")),
             Rule(stream, "updatedTime", lost, CHANGED, running=changed_later),
             Rule(stream, "updatedBy", lost, MOVER, running=lambda: changed_by),
             Rule(stream, "categoryId", lost, GONE, lambda draft: no_pipeline(box, number, draft)),
