@@ -86,15 +86,10 @@ final class FakeMap implements Map
         return $this->db->value('SELECT count(*) FROM map WHERE stream = ? AND id IS NOT NULL', $stream);
     }
 
-    public function keysOf(string $stream, string $id): int
+    public function standingFor(string $stream, string $id): array
     {
-        return $this->db->value('SELECT count(*) FROM map WHERE stream = ? AND id = ?', $stream, (int)$id);
-    }
-
-    public function makerOf(string $stream, string $id): ?Entry
-    {
-        $sql = 'SELECT ' . self::COLUMNS . ' FROM map WHERE stream = ? AND id = ? AND adopted = 0';
-        return array_map(self::entry(...), $this->db->rows($sql, $stream, (int)$id))[0] ?? null;
+        $sql = 'SELECT ' . self::COLUMNS . ' FROM map WHERE stream = ? AND id = ?';
+        return array_map(self::entry(...), $this->db->rows($sql, $stream, (int)$id));
     }
 
     /** @return list<array<string, mixed>> every key, what it stands for, and how often it was created and updated */

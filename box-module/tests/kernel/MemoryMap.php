@@ -39,15 +39,9 @@ final class MemoryMap implements Map
         return count($this->complete($stream));
     }
 
-    public function keysOf(string $stream, string $id): int
+    public function standingFor(string $stream, string $id): array
     {
-        return count(array_filter($this->complete($stream), fn(Entry $entry) => $entry->id === $id));
-    }
-
-    public function makerOf(string $stream, string $id): ?Entry
-    {
-        $made = fn(Entry $entry) => $entry->id === $id && !$entry->adopted;
-        return array_values(array_filter($this->complete($stream), $made))[0] ?? null;
+        return array_values(array_filter($this->complete($stream), fn(Entry $entry) => $entry->id === $id));
     }
 
     /** @return list<Entry> */

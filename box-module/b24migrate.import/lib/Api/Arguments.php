@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Contract\Json;
+use B24migrate\Import\Contract\{CallFault, Json};
 
 /** Reads the arguments of a call; whatever is malformed is refused as a whole, before anything happens. */
 final class Arguments

@@ -4,14 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Contract\Inspection;
-use B24migrate\Import\Contract\ItemFault;
-use B24migrate\Import\Contract\Json;
-use B24migrate\Import\Contract\Stream;
-use B24migrate\Import\Port\Box;
-use B24migrate\Import\Port\Entry;
-use B24migrate\Import\Port\Records;
+use B24migrate\Import\Contract\{CallFault, Inspection, ItemFault, Json, Stream};
+use B24migrate\Import\Port\{Box, Entry, Records};
 
 /** `import.<entity>.batch`: every item is judged completely before it is written. */
 final class Batch

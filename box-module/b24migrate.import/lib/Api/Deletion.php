@@ -4,11 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\ItemFault;
-use B24migrate\Import\Contract\Stream;
-use B24migrate\Import\Port\Box;
-use B24migrate\Import\Port\Entry;
-use B24migrate\Import\Port\Records;
+use B24migrate\Import\Contract\{ItemFault, Stream};
+use B24migrate\Import\Port\{Box, Entry, Records};
 
 /** `import.<entity>.delete`: takes imports back, but for what people have changed or others depend on. */
 final class Deletion
@@ -70,8 +67,6 @@ final class Deletion
         if (Writing::fingerprint($now, $this->records) !== $entry->print) {
             return 'changed after its import';
         }
-        $dropped = array_filter($this->gone, static fn ($one) => $one->id === $entry->id);
-        $keys = $this->box->map()->keysOf($this->stream->name, (string)$entry->id) - count($dropped);
         $deleted = array_filter($this->gone, static fn ($one) => !$one->adopted);
         $ids = array_map(static fn ($one) => (string)$one->id, array_values($deleted));
         $needed = $this->records->needed((string)$entry->id, $ids);
@@ -79,7 +74,10 @@ final class Deletion
             // the contract's word: who takes everything back looks for it, and comes again when the others are gone
             return str_contains($needed, 'depend') ? $needed : "others depend on it: $needed";
         }
-        return $keys > 1 ? 'another key stands for it too' : null;
+        $keys = array_column($this->box->map()->standingFor($this->stream->name, (string)$entry->id), 'key');
+        return array_diff($keys, [$entry->key, ...array_map('strval', array_keys($this->gone))]) === []
+            ? null
+            : 'another key stands for it too';
     }
 
     private function take(Entry $entry, bool $withRecord): void

@@ -4,9 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Contract\Catalog;
-use B24migrate\Import\Contract\Stream;
+use B24migrate\Import\Contract\{CallFault, Catalog, Stream};
 use B24migrate\Import\Port\Box;
 
 /** Which method is asked, and who answers it. */

@@ -4,9 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Contract\ItemFault;
-use B24migrate\Import\Contract\Stream;
+use B24migrate\Import\Contract\{CallFault, ItemFault, Stream};
 use B24migrate\Import\Port\Box;
 
 /** `import.<entity>.fields`: makes custom fields or completes their list values; doing it twice changes nothing. */

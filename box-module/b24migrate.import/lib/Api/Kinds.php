@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\Kind;
-use B24migrate\Import\Contract\Stream;
+use B24migrate\Import\Contract\{Kind, Stream};
 use B24migrate\Import\Port\CustomFields;
 
 /** The kinds of those fields that this box knows: its own, and the custom ones made in it. */

@@ -4,10 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Contract\Stream;
-use B24migrate\Import\Port\Box;
-use B24migrate\Import\Port\Entry;
+use B24migrate\Import\Contract\{CallFault, Stream};
+use B24migrate\Import\Port\{Box, Entry};
 
 /** `import.<entity>.list`: what was imported, as the box has it now. */
 final class Listing
@@ -16,7 +14,7 @@ final class Listing
     {
         [$entries, $cursor] = $body->raw('keys') !== null
             ? [self::ofKeys($box, $stream, $body->texts('keys', Arguments::MOST_KEYS)), null]
-            : $box->map()->page($stream->name, self::after($body), self::limit($body));
+            : self::page($box, $stream, $body);
         $ids = array_map(static fn (Entry $entry) => (string)$entry->id, $entries);
         $now = $ids === [] ? [] : $box->records($stream->name)->read(array_values(array_unique($ids)));
         $items = [];
@@ -39,21 +37,16 @@ final class Listing
         return $entries;
     }
 
-    private static function after(Arguments $body): string
+    /** @return array{list<Entry>, ?string} */
+    private static function page(Box $box, Stream $stream, Arguments $body): array
     {
-        $after = $body->word('after');
+        [$after, $limit] = [$body->word('after'), $body->whole('limit', Arguments::MOST_KEYS)];
         if ($after !== '' && preg_match('/^\d+\D./s', $after) !== 1) {
             throw CallFault::malformed('after must be empty or the cursor of a previous call');
         }
-        return $after;
-    }
-
-    private static function limit(Arguments $body): int
-    {
-        $limit = $body->whole('limit', Arguments::MOST_KEYS);
         if ($limit < 1 || $limit > Arguments::MOST_KEYS) {
             throw CallFault::malformed('limit must be between 1 and ' . Arguments::MOST_KEYS);
         }
-        return $limit;
+        return $box->map()->page($stream->name, $after, $limit);
     }
 }

@@ -4,9 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\Catalog;
-use B24migrate\Import\Contract\ItemFault;
-use B24migrate\Import\Contract\Json;
+use B24migrate\Import\Contract\{Catalog, ItemFault, Json};
 use B24migrate\Import\Port\Box;
 
 /**

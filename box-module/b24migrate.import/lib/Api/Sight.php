@@ -10,16 +10,10 @@ use B24migrate\Import\Port\Box;
 /** What one call sees of the box: each thing is looked up once, until it is written; a rehearsal only imagines it. */
 final class Sight implements Lookup
 {
-    /** @var array<string, array<string, true>> by stream and id */
-    private array $there = [];
+    /** @var array<string, array<string, mixed>> answers by stream and question */
+    private array $known = [];
 
-    /** @var array<string, array<string, array<string, mixed>>> by stream and id */
-    private array $read = [];
-
-    /** @var array<string, array<string, string>> by stream and what was looked for */
-    private array $found = [];
-
-    /** @var array<string, array<string, array<string, mixed>>> by stream and id */
+    /** @var array<string, array<string, array<string, mixed>>> fields by stream and id */
     private array $imagined = [];
 
     public function __construct(private readonly Box $box)
@@ -33,19 +27,14 @@ final class Sight implements Lookup
 
     public function has(string $stream, string $id): bool
     {
-        if (!isset($this->there[$stream][$id]) && $this->box->records($stream)->has($id)) {
-            $this->there[$stream][$id] = true;
-        }
-        return isset($this->there[$stream][$id]) || isset($this->imagined[$stream][$id]);
+        $known = $this->known[$stream]["has $id"] ??= $this->box->records($stream)->has($id) ?: null;
+        return $known === true || isset($this->imagined[$stream][$id]);
     }
 
     public function read(string $stream, string $id): ?array
     {
-        $known = $this->imagined[$stream][$id] ?? $this->read[$stream][$id] ?? null;
-        if ($known === null) {
-            $this->read[$stream] = $this->box->records($stream)->read([$id]) + ($this->read[$stream] ?? []);
-        }
-        return $known ?? $this->read[$stream][$id] ?? null;
+        return $this->imagined[$stream][$id]
+            ?? $this->known[$stream]["read $id"] ??= $this->box->records($stream)->read([$id])[$id] ?? null;
     }
 
     public function find(string $stream, array $values): ?string
@@ -58,18 +47,14 @@ final class Sight implements Lookup
                 return (string)$id;
             }
         }
-        $question = serialize($values);
-        $id = $this->found[$stream][$question] ?? $this->box->records($stream)->find($values);
-        if ($id !== null) {
-            $this->found[$stream][$question] = $id;
-        }
+        $id = $this->known[$stream]['find ' . serialize($values)] ??= $this->box->records($stream)->find($values);
         // what a rehearsal has changed is no longer what the box says it is
         return isset($this->imagined[$stream][$id ?? '']) ? null : $id;
     }
 
     public function wrote(string $stream): void
     {
-        unset($this->read[$stream], $this->found[$stream]);
+        unset($this->known[$stream]);
     }
 
     public function imagine(string $stream, string $id, array $fields): void

@@ -4,10 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Contract\ItemFault;
-use B24migrate\Import\Port\Box;
-use B24migrate\Import\Port\Entry;
+use B24migrate\Import\Contract\{CallFault, ItemFault};
+use B24migrate\Import\Port\{Box, Entry};
 
 /** `import.files.put`: takes files in chunks. */
 final class Uploads

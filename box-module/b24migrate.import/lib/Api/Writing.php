@@ -4,12 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\ItemFault;
-use B24migrate\Import\Contract\Json;
-use B24migrate\Import\Contract\Stream;
-use B24migrate\Import\Port\Box;
-use B24migrate\Import\Port\Entry;
-use B24migrate\Import\Port\Records;
+use B24migrate\Import\Contract\{ItemFault, Json, Stream};
+use B24migrate\Import\Port\{Box, Entry, Records};
 
 /** Writes records and what they are known by, so that a call that dies anywhere can be repeated. */
 class Writing
@@ -128,11 +124,11 @@ class Writing
     private function unsealMakerOf(Entry $shared): void
     {
         [$map, $records, $id] = [$this->box->map(), $this->box->records($shared->stream), (string)$shared->id];
-        $maker = $shared->adopted ? $map->makerOf($shared->stream, $id) : null;
-        $now = $maker === null ? [] : $records->read([$id])[$id] ?? [];
-        if ($maker !== null && $maker->print === self::fingerprint($now, $records)) {
-            $this->unsealed[$maker->key] = $maker->sealed('');
-            $map->put($maker->sealed(''));
+        foreach ($shared->adopted ? $map->standingFor($shared->stream, $id) : [] as $one) {
+            if (!$one->adopted && $one->print === self::fingerprint($records->read([$id])[$id] ?? [], $records)) {
+                $this->unsealed[$one->key] = $one->sealed('');
+                $map->put($one->sealed(''));
+            }
         }
     }
 

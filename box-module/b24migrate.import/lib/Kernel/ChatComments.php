@@ -5,10 +5,8 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
-use B24migrate\Import\Port\Box;
-use B24migrate\Import\Port\Records;
-use Bitrix\Im\Model\ChatTable;
-use Bitrix\Im\Model\MessageTable;
+use B24migrate\Import\Port\{Box, Records};
+use Bitrix\Im\Model\{ChatTable, MessageTable};
 use Bitrix\Im\V2\Chat;
 use Bitrix\Im\V2\Chat\ChatFactory;
 use Bitrix\Main\ModuleManager;

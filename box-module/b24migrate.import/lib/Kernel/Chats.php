@@ -6,9 +6,7 @@ namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Im\Color;
-use Bitrix\Im\Model\ChatTable;
-use Bitrix\Im\Model\MessageTable;
-use Bitrix\Im\Model\RelationTable;
+use Bitrix\Im\Model\{ChatTable, MessageTable, RelationTable};
 
 /**
  * Chats. The kernel makes an empty one without a greeting; all the rest is written into its tables, because a
@@ -216,11 +214,7 @@ final class Chats extends Gateway
     /** @return array<int, list<array<string, mixed>>> relations by chat */
     private function people(array $chats): array
     {
-        $people = [];
-        $columns = ['ID', 'CHAT_ID', 'USER_ID', 'MANAGER'];
-        foreach (self::all(RelationTable::class, $columns, ['@CHAT_ID' => $chats]) as $row) {
-            $people[(int)$row['CHAT_ID']][] = $row;
-        }
-        return $people;
+        $rows = self::all(RelationTable::class, ['ID', 'CHAT_ID', 'USER_ID', 'MANAGER'], ['@CHAT_ID' => $chats]);
+        return self::grouped($rows, 'CHAT_ID', fn(array $row) => $row);
     }
 }

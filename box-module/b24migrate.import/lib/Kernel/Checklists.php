@@ -6,8 +6,7 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Tasks\CheckList\Task\TaskCheckListTree;
 use Bitrix\Tasks\Internals\Task\CheckList\MemberTable;
-use Bitrix\Tasks\Internals\Task\CheckListTable;
-use Bitrix\Tasks\Internals\Task\CheckListTreeTable;
+use Bitrix\Tasks\Internals\Task\{CheckListTable, CheckListTreeTable};
 
 /**
  * Checklists and their items: rows in the tables, since the kernel's own way comments on every one of them. That a list
@@ -77,10 +76,9 @@ final class Checklists extends Gateway
     protected function fetched(array $ids): array
     {
         $parents = $this->parents($ids);
-        $members = [];
-        foreach (self::all(MemberTable::class, ['ITEM_ID', 'USER_ID', 'TYPE'], ['@ITEM_ID' => $ids]) as $one) {
-            $members[(int)$one['ITEM_ID']][] = ['ID' => (string)$one['USER_ID'], 'TYPE' => $one['TYPE']];
-        }
+        $rows = self::all(MemberTable::class, ['ITEM_ID', 'USER_ID', 'TYPE'], ['@ITEM_ID' => $ids]);
+        $member = fn(array $row) => ['ID' => (string)$row['USER_ID'], 'TYPE' => $row['TYPE']];
+        $members = self::grouped($rows, 'ITEM_ID', $member);
         $more = fn(int $id) => ['parent' => $parents[$id] ?? null, 'members' => $members[$id] ?? []];
         return array_map(fn(array $row) => $row + $more((int)$row['ID']), parent::fetched($ids));
     }

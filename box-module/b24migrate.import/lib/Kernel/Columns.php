@@ -8,9 +8,9 @@ namespace B24migrate\Import\Kernel;
  * Which column of the kernel holds which field of the contract, and how a value is spelled there.
  *
  * Fields are told by kind, in a line of names: `parentId` lies in PARENT_ID, `name:TITLE` in TITLE. Kinds: text, flag
- * (Y/N), int, id, ids, author (a user, or 0 for the system), time (a string of the site), moment (an object), day (a
- * string of the site), midnight (a day in a column that holds a time). What is more than a spelling is done by the
- * gateway itself.
+ * (Y/N), bool, int, number, id, link (an id, or 0), user (an id that is always there), author (a user, or 0 for the
+ * system), ids, code (a text with numbers of the CRM in it), time and day (strings of the site), moment and date
+ * (objects), midnight (a day in a column that holds a time). What is more than a spelling the gateways do themselves.
  */
 final class Columns
 {
@@ -64,11 +64,15 @@ final class Columns
             'text' => (string)$value,
             'flag' => $value ? 'Y' : 'N',
             'int', 'id' => $value === null ? false : (int)$value,
-            'author' => (int)$value,
+            'author', 'user', 'link' => (int)$value,
+            'bool' => (bool)$value,
+            'number' => (float)$value,
+            'code' => CrmNumbers::plain((string)$value),
             'ids' => array_map('intval', $value ?? []),
             'time', 'midnight' => Dates::text($value),
             'moment' => Dates::moment($value),
             'day' => Dates::dayText($value),
+            'date' => Dates::date($value),
         };
     }
 
@@ -76,13 +80,20 @@ final class Columns
     {
         return match ($kind) {
             'text' => (string)$value === '' ? null : (string)$value,
-            'flag' => $value === 'Y' || $value === true,
+            'code' => $value === null || $value === '' ? null : CrmNumbers::numbered((string)$value),
+            'flag', 'bool' => $value === 'Y' || $value === true,
+            'number' => $value === null ? null : self::number((float)$value),
             'int' => $value === null || $value === '' ? null : (int)$value,
-            'id' => (int)$value === 0 ? null : (string)(int)$value,
+            'id', 'link', 'user' => (int)$value === 0 ? null : (string)(int)$value,
             'author' => (string)(int)$value,
             'ids' => array_values(array_map('strval', array_filter(array_map('intval', (array)($value ?: []))))),
             'time', 'moment' => Dates::utc($value),
-            'day', 'midnight' => Dates::day($value),
+            'day', 'midnight', 'date' => Dates::day($value),
         };
+    }
+    /** Money lies in columns of fractions; a whole sum is told as such. */
+    private static function number(float $value): int|float
+    {
+        return floor($value) === $value && abs($value) < 1e15 ? (int)$value : $value;
     }
 }

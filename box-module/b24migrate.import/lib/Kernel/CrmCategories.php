@@ -5,8 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
-use Bitrix\Crm\Service\Container;
-use Bitrix\Crm\Service\Factory;
+use Bitrix\Crm\Service\{Container, Factory};
 
 /**
  * Pipelines. A new one gets the kernel's own stages, to which those of the source are linked where they agree; the

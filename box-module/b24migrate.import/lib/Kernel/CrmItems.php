@@ -7,9 +7,7 @@ namespace B24migrate\Import\Kernel;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\Box;
 use Bitrix\Crm\Item;
-use Bitrix\Crm\Service\Container;
-use Bitrix\Crm\Service\Context;
-use Bitrix\Crm\Service\Factory;
+use Bitrix\Crm\Service\{Container, Context, Factory};
 use Bitrix\Crm\Service\Operation\Settings;
 
 /** Companies, contacts, deals and items of smart processes. */

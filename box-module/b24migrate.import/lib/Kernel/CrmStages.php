@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Crm\Service\Container;
 use Bitrix\Crm\StatusTable;
 
@@ -33,7 +32,9 @@ final class CrmStages extends Gateway
         $status = new \CCrmStatus($dictionary);
         $category = preg_match('/_STAGE_(\d+)$/', $dictionary, $found) === 1 ? ['CATEGORY_ID' => (int)$found[1]] : [];
         $code = ['STATUS_ID' => CrmNumbers::plain($fields['STATUS_ID']), 'SYSTEM' => 'N'];
-        return (string)($status->Add($code + $category + $this->row($fields)) ?: throw self::refused($status));
+        $id = $status->Add($code + $category + $this->row($fields))
+            ?: throw self::refusal('the box does not take this stage', said: $status->GetLastError());
+        return (string)$id;
     }
 
     public function update(string $id, array $fields): void
@@ -42,7 +43,7 @@ final class CrmStages extends Gateway
         $status = new \CCrmStatus($now['ENTITY_ID']);
         // The kernel takes what it is not told for empty.
         if (!$status->Update((int)$id, $this->row($fields + $now)) || $status->GetLastError()) {
-            throw self::refused($status);
+            throw self::refusal('the box does not take this stage', said: $status->GetLastError());
         }
     }
 
@@ -77,10 +78,5 @@ final class CrmStages extends Gateway
             'COLOR' => (string)($fields['COLOR'] ?? ''),
             'SEMANTICS' => (string)($fields['SEMANTICS'] ?? ''),
         ];
-    }
-
-    private static function refused(\CCrmStatus $status): ItemFault
-    {
-        return new ItemFault('VALIDATION', null, self::plain((string)$status->GetLastError()) ?: 'the box refuses it');
     }
 }

@@ -7,21 +7,18 @@ namespace B24migrate\Import\Kernel;
 use B24migrate\Import\Port\CustomFields;
 use Bitrix\Crm\Binding\EntityBinding;
 use Bitrix\Crm\Item;
-use Bitrix\Crm\Multifield\Assembler;
-use Bitrix\Crm\Multifield\Collection;
-use Bitrix\Crm\Service\Container;
-use Bitrix\Crm\Service\Factory;
+use Bitrix\Crm\Multifield\{Assembler, Collection};
+use Bitrix\Crm\Service\{Container, Factory};
 
 /** The fields of a CRM item, as the contract and as the kernel spell them. */
 final class CrmValues
 {
     /** In the order in which they are set: a stage belongs to a pipeline, a price to a currency. */
     private const FIELDS = [
-        'category' => 'categoryId',
         'code' => 'currencyId stageId',
         'text' => 'title name lastName secondName comments sourceId',
         'user' => 'assignedById createdBy updatedBy movedBy',
-        'id' => 'companyId',
+        'link' => 'companyId',
         'moment' => 'createdTime updatedTime movedTime',
         'bool' => 'opened closed isManualOpportunity',
         'date' => 'begindate closedate',
@@ -29,7 +26,7 @@ final class CrmValues
         'ids' => 'observers',
     ];
     /** An item always has them, so there is nothing to clear. */
-    private const NEVER_EMPTY = ['category', 'code', 'user', 'moment'];
+    private const NEVER_EMPTY = ['code', 'user', 'moment'];
     private const BINDINGS = [
         'contactIds' => ['CONTACT_BINDINGS', \CCrmOwnerType::Contact],
         'companyIds' => ['COMPANY_BINDINGS', \CCrmOwnerType::Company],
@@ -50,31 +47,35 @@ final class CrmValues
 
     public function set(Item $item, Factory $factory, array $fields): void
     {
+        isset($fields['categoryId']) && self::put($item, 'CATEGORY_ID', CrmNumbers::id($fields['categoryId']));
         foreach (array_intersect_key((new Columns(self::FIELDS))->kinds, $fields) as $name => [$column, $kind]) {
             if ($fields[$name] !== null || !in_array($kind, self::NEVER_EMPTY, true)) {
-                $this->put($item, $column, self::spell($kind, $fields[$name]));
+                self::put($item, $column, Columns::spell($kind, $fields[$name]));
             }
         }
         foreach ($fields as $name => $value) {
             if (preg_match('/^parentId(\d+)$/', $name, $found) === 1) {
-                $this->put($item, "PARENT_ID_$found[1]", CrmNumbers::id((string)$value));
+                self::put($item, "PARENT_ID_$found[1]", CrmNumbers::id((string)$value));
             }
         }
         foreach (array_intersect_key(self::BINDINGS, $fields) as $name => [$column, $type]) {
             $bindings = EntityBinding::prepareEntityBindings($type, array_map('intval', $fields[$name] ?? []));
             EntityBinding::markFirstAsPrimary($bindings);
-            $this->put($item, $column, $bindings);
+            self::put($item, $column, $bindings);
         }
         if (array_key_exists('fm', $fields) && $item->hasField('FM')) {
             $this->setMultifields($item, $fields['fm'] ?? []);
         }
         if (array_key_exists('productRows', $fields) && $item->hasField('PRODUCT_ROWS')) {
             // The kernel takes rows that are quite alike for one; how alike is to be checked on a real box.
-            $rows = array_map(self::productRow(...), $fields['productRows'] ?? []);
+            $columns = new Columns(self::PRODUCT_ROW);
+            $filled = static fn(array $row) => array_filter($row, static fn($value) => $value !== null);
+            $rows = array_map(static fn(array $row) => $columns->toKernel($filled($row))
+                + ['DISCOUNT_TYPE_ID' => self::DISCOUNT_IN_PERCENT], $fields['productRows'] ?? []);
             Gateway::mustSucceed($item->setProductRowsFromArrays($rows));
         }
         foreach ($this->customRow($item, $factory, $fields) as $code => $value) {
-            $this->put($item, $code, $value);
+            self::put($item, $code, $value);
         }
     }
 
@@ -87,8 +88,12 @@ final class CrmValues
         $fields = $this->stream === 'crm_spitems' ? ['entityTypeId' => (string)$type] : [];
         foreach ((new Columns(self::FIELDS))->kinds as $name => [$column, $kind]) {
             if ($item->hasField($column)) {
-                $fields[$name] = self::understand($kind, $get($column), $type);
+                $fields[$name] = Columns::understand($kind, $get($column));
             }
+        }
+        if ($item->hasField('CATEGORY_ID')) {
+            $category = (int)$get('CATEGORY_ID');
+            $fields['categoryId'] = $category === 0 ? '0' : CrmNumbers::number($type, $category);
         }
         foreach (self::BINDINGS as $name => [$column, $other]) {
             if ($item->hasField($column)) {
@@ -99,14 +104,14 @@ final class CrmValues
             $fields['fm'] = self::multifields($item);
         }
         if ($item->hasField('PRODUCT_ROWS')) {
-            $rows = $get('PRODUCT_ROWS')?->toArray() ?? [];
-            $fields['productRows'] = array_values(array_map(self::productRowRead(...), $rows));
+            $rows = array_values($get('PRODUCT_ROWS')?->toArray() ?? []);
+            $fields['productRows'] = array_map((new Columns(self::PRODUCT_ROW))->fromKernel(...), $rows);
         }
         return $fields + self::parents($factory, $item) + $this->custom($item);
     }
 
     /** What this kind of record does not have on this box stays out of it: a company has no stage. */
-    private function put(Item $item, string $column, mixed $value): void
+    private static function put(Item $item, string $column, mixed $value): void
     {
         if ($item->hasField($column)) {
             $item->set($column, $value);
@@ -133,26 +138,6 @@ final class CrmValues
             ],
             $item->getFm()->getAll()
         );
-    }
-
-    private static function productRow(array $row): array
-    {
-        $columns = ['DISCOUNT_TYPE_ID' => self::DISCOUNT_IN_PERCENT];
-        foreach ((new Columns(self::PRODUCT_ROW))->kinds as $name => [$column, $kind]) {
-            if (isset($row[$name])) {
-                $columns[$column] = self::spell($kind, $row[$name]);
-            }
-        }
-        return $columns;
-    }
-
-    private static function productRowRead(array $row): array
-    {
-        $fields = [];
-        foreach ((new Columns(self::PRODUCT_ROW))->kinds as $name => [$column, $kind]) {
-            $fields[$name] = self::understand($kind, $row[$column] ?? null, 0);
-        }
-        return $fields;
     }
 
     /** The data of an item would tell them too, but at the price of a query for each. */
@@ -204,36 +189,5 @@ final class CrmValues
         Container::getInstance()->getFileUploader()
             ->registerFileId($factory->getFieldsCollection()->getField($code), $id);
         return $id;
-    }
-
-    private static function spell(string $kind, mixed $value): mixed
-    {
-        return match ($kind) {
-            'category' => CrmNumbers::id((string)$value),
-            'code' => CrmNumbers::plain((string)$value),
-            'id', 'user' => (int)$value,
-            'bool' => (bool)$value,
-            'number' => (float)$value,
-            'date' => Dates::date($value),
-            default => Columns::spell($kind, $value),
-        };
-    }
-
-    private static function understand(string $kind, mixed $value, int $type): mixed
-    {
-        return match ($kind) {
-            'category' => (int)$value === 0 ? '0' : CrmNumbers::number($type, (int)$value),
-            'code' => $value === null || $value === '' ? null : CrmNumbers::numbered((string)$value),
-            'user' => Columns::understand('id', $value),
-            'bool' => $value === true || $value === 'Y',
-            'number' => $value === null ? null : self::number((float)$value),
-            'date' => Dates::day($value),
-            default => Columns::understand($kind, $value),
-        };
-    }
-
-    private static function number(float $value): int|float
-    {
-        return floor($value) === $value && abs($value) < 1e15 ? (int)$value : $value;
     }
 }

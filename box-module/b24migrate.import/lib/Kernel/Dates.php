@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use Bitrix\Main\Type\Date;
-use Bitrix\Main\Type\DateTime;
+use Bitrix\Main\Type\{Date, DateTime};
 
 /**
  * Between the contract's times (UTC) and the two ways in which the kernel takes them: objects in the ORM, strings in

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Main\Config\Option;
 
 /**
@@ -25,14 +24,16 @@ final class Departments extends Gateway
     public function create(string $key, array $fields): string
     {
         $section = new \CIBlockSection();
-        $id = $section->Add(['XML_ID' => self::stamp($key), 'ACTIVE' => 'Y'] + self::row($fields));
-        return (string)($id ?: throw self::refused($section));
+        $id = $section->Add(['XML_ID' => self::stamp($key), 'ACTIVE' => 'Y'] + self::row($fields))
+            ?: throw self::refusal('the box does not take this department', said: $section->LAST_ERROR);
+        return (string)$id;
     }
 
     public function update(string $id, array $fields): void
     {
         $section = new \CIBlockSection();
-        $section->Update((int)$id, self::row($fields)) ?: throw self::refused($section);
+        $section->Update((int)$id, self::row($fields))
+            ?: throw self::refusal('the box does not take this department', said: $section->LAST_ERROR);
     }
 
     public function delete(string $id): void
@@ -79,10 +80,5 @@ final class Departments extends Gateway
     private static function block(): int
     {
         return (int)Option::get('intranet', 'iblock_structure', 0);
-    }
-
-    private static function refused(\CIBlockSection $section): ItemFault
-    {
-        return self::refusal(self::plain((string)$section->LAST_ERROR) ?: 'the box does not take this department');
     }
 }

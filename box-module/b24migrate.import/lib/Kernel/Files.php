@@ -4,11 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use Bitrix\Disk\Driver;
-use Bitrix\Disk\File;
-use Bitrix\Disk\Folder;
-use Bitrix\Disk\Internals\AttachedObjectTable;
-use Bitrix\Disk\Internals\ObjectTable;
+use Bitrix\Disk\{Driver, File, Folder};
+use Bitrix\Disk\Internals\{AttachedObjectTable, ObjectTable};
 use Bitrix\Main\FileTable;
 
 /**
@@ -39,6 +36,16 @@ final class Files extends Gateway
         $objects = array_column($rows, 'OBJECT_ID', 'ID');
         $file = fn(mixed $id) => isset($objects[(int)$id]) ? (string)$objects[(int)$id] : null;
         return array_map(fn(array $of) => array_values(array_filter(array_map($file, $of))), $attached);
+    }
+
+    /** @return array<int, list<string>> the files that hang on each of these records by a field of the disk */
+    public static function on(string $entity, string $code, array $ids): array
+    {
+        $attached = [];
+        foreach ($ids as $id) {
+            $attached[$id] = (array)($GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue($entity, $code, $id) ?: []);
+        }
+        return self::attachedTo($attached);
     }
 
     /** A copy for a column that owns its file: the kernel deletes the old one whenever the value changes. */

@@ -5,8 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Port\Box;
-use B24migrate\Import\Port\Entry;
+use B24migrate\Import\Port\{Box, Entry};
 use Bitrix\Im\Model\MessageTable;
 use Bitrix\Main\Loader;
 

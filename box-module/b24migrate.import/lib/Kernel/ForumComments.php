@@ -79,12 +79,7 @@ final class ForumComments extends Gateway
         $columns = ['ID', 'FORUM_TOPIC_ID'];
         $about = $topics === [] ? [] : self::all(TaskTable::class, $columns, ['@FORUM_TOPIC_ID' => $topics]);
         $tasks = array_map('strval', array_column($about, 'ID', 'FORUM_TOPIC_ID'));
-        $attached = [];
-        foreach ($ids as $id) {
-            $field = $GLOBALS['USER_FIELD_MANAGER']->GetUserFields(self::ENTITY, $id)[self::FILES] ?? [];
-            $attached[$id] = (array)($field['VALUE'] ?? []);
-        }
-        $files = Files::attachedTo($attached);
+        $files = Files::on(self::ENTITY, self::FILES, $ids);
         return array_map(fn(array $row) => $row
             + ['task_id' => $tasks[$row['TOPIC_ID']] ?? null, 'files' => $files[(int)$row['ID']]], $rows);
     }

@@ -5,8 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
-use B24migrate\Import\Port\Box;
-use B24migrate\Import\Port\Records;
+use B24migrate\Import\Port\{Box, Records};
 
 /** What most streams have in common: each gateway says only how its own kernel differs. */
 abstract class Gateway implements Records
@@ -69,17 +68,13 @@ abstract class Gateway implements Records
         return null;
     }
 
-    /**
-     * Rows of the kernel, with what lies in other tables: read for all of them at once, not for each.
-     *
-     * @param non-empty-list<int> $ids
-     */
+    /** Rows of the kernel, with what lies in other tables: read for all of them at once, not for each. */
     protected function fetched(array $ids): array
     {
         return self::all(static::TABLE, ['*'], ['@ID' => $ids]);
     }
 
-    /** @return array<string, mixed> a row as the contract has it */
+    /** A row as the contract has it. */
     protected function fields(array $row): array
     {
         return self::columns()->fromKernel($row);
@@ -113,13 +108,13 @@ abstract class Gateway implements Records
         return new ItemFault('VALIDATION', null, 'somebody has deleted this record on the box');
     }
 
-    /** The kernel said no: its own words, from where legacy classes leave them. */
-    public static function refusal(string $otherwise, ?string $field = null): ItemFault
+    /** The kernel said no: its own words, from where legacy classes leave them, or what it said to whoever asked. */
+    public static function refusal(string $otherwise, ?string $field = null, mixed $said = ''): ItemFault
     {
-        $application = $GLOBALS['APPLICATION'];
-        $told = $application->GetException();
-        $application->ResetException();
-        return new ItemFault('VALIDATION', $field, self::plain($told ? (string)$told->GetString() : '') ?: $otherwise);
+        $left = $GLOBALS['APPLICATION']->GetException();
+        $GLOBALS['APPLICATION']->ResetException();
+        $told = self::plain($left ? (string)$left->GetString() : '') ?: self::plain((string)$said) ?: $otherwise;
+        return new ItemFault('VALIDATION', $field, $told);
     }
 
     /** Kernel messages are made for pages. */
@@ -136,11 +131,21 @@ abstract class Gateway implements Records
         }
     }
 
+    /** @return array<int, list<mixed>> what is made of each row, by the record that it belongs to */
+    protected static function grouped(array $rows, string $column, callable $make): array
+    {
+        $groups = [];
+        foreach ($rows as $row) {
+            $groups[(int)$row[$column]][] = $make($row);
+        }
+        return $groups;
+    }
+
     /** Of records that look like the one that is sought, the first that no key stands for. */
     protected function keyless(array $rows): ?string
     {
         foreach (array_map('strval', array_column($rows, 'ID')) as $id) {
-            if ($this->box->map()->keysOf($this->stream, $id) === 0) {
+            if ($this->box->map()->standingFor($this->stream, $id) === []) {
                 return $id;
             }
         }
@@ -153,7 +158,7 @@ abstract class Gateway implements Records
         return $table::getList(['select' => $columns, 'filter' => $filter, 'order' => ['ID' => 'ASC']])->fetchAll();
     }
 
-    /** @return array<string, mixed> empty when it is not there */
+    /** Empty when it is not there. */
     protected static function one(string $table, array $columns, int|string $id): array
     {
         return $table::getList(['select' => $columns, 'filter' => ['=ID' => (int)$id], 'limit' => 1])->fetch() ?: [];

@@ -4,16 +4,9 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Contract\Catalog;
-use B24migrate\Import\Port\Box;
-use B24migrate\Import\Port\CustomFields;
-use B24migrate\Import\Port\Guard;
-use B24migrate\Import\Port\Map;
-use B24migrate\Import\Port\Records;
-use B24migrate\Import\Port\Shelf;
-use Bitrix\Main\Loader;
-use Bitrix\Main\ModuleManager;
+use B24migrate\Import\Contract\{CallFault, Catalog};
+use B24migrate\Import\Port\{Box, CustomFields, Guard, Map, Records, Shelf};
+use Bitrix\Main\{Loader, ModuleManager};
 
 /** The real box. Which gateway serves a stream is decided here and nowhere else. */
 final class KernelBox implements Box

@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use B24migrate\Import\Port\Entry;
-use B24migrate\Import\Port\Map;
+use B24migrate\Import\Port\{Entry, Map};
 
 /** The map in the box's own database, on the connection of the records, so that one transaction holds both. */
 final class KernelMap implements Map
@@ -72,17 +71,10 @@ final class KernelMap implements Map
         return MapTable::getCount(['=STREAM' => $stream, '!=TARGET_ID' => '']);
     }
 
-    public function keysOf(string $stream, string $id): int
-    {
-        return MapTable::getCount(['=STREAM' => $stream, '=TARGET_ORDER' => self::order($id)]);
-    }
-
-    public function makerOf(string $stream, string $id): ?Entry
+    public function standingFor(string $stream, string $id): array
     {
         $same = ['=STREAM' => $stream, '=TARGET_ORDER' => self::order($id)];
-        $entries = array_map(self::entry(...), MapTable::getList(['filter' => $same])->fetchAll());
-        $made = array_filter($entries, static fn(Entry $entry) => !$entry->adopted);
-        return reset($made) ?: null;
+        return array_map(self::entry(...), MapTable::getList(['filter' => $same])->fetchAll());
     }
 
     private static function hash(string $key): string

@@ -6,9 +6,7 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\Application;
 use Bitrix\Main\ORM\Data\DataManager;
-use Bitrix\Main\ORM\Fields\BooleanField;
-use Bitrix\Main\ORM\Fields\StringField;
-use Bitrix\Main\ORM\Fields\TextField;
+use Bitrix\Main\ORM\Fields\{BooleanField, StringField, TextField};
 
 /**
  * The module's only table. A key is found by its SHA-256, so that no collation can take two keys for one; the order of

@@ -6,8 +6,7 @@ namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Disk\Internals\ObjectTable;
-use Bitrix\Im\Model\ChatTable;
-use Bitrix\Im\Model\MessageTable;
+use Bitrix\Im\Model\{ChatTable, MessageTable};
 use Bitrix\Main\Type\Date;
 
 /** Messages of chats. They are shown in order of their ids, so they must come in the order they were written in. */

@@ -9,6 +9,7 @@ use Bitrix\Main\Config\Option;
 /** Comments on posts, each with its twin in the log, which the counters of the feed go by. */
 final class PostComments extends Gateway
 {
+    protected const FIELDS = ['id' => 'post_id', 'author' => 'author_id', 'time' => 'date:DATE_CREATE'];
     private const SILENT = [
         'SET_SOURCE' => false,
         'SEND_EVENT' => false,
@@ -55,31 +56,22 @@ final class PostComments extends Gateway
     {
         $select = ['ID', 'POST_ID', 'AUTHOR_ID', 'DATE_CREATE', 'POST_TEXT'];
         $list = fn() => self::rows(\CBlogComment::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select));
-        $files = Posts::filesOn('BLOG_COMMENT', 'UF_BLOG_COMMENT_FILE', $ids);
+        $files = Files::on('BLOG_COMMENT', 'UF_BLOG_COMMENT_FILE', $ids);
         return array_map(fn(array $row) => $row + ['files' => $files[(int)$row['ID']]], Dates::inServerTime($list));
     }
 
     protected function fields(array $row): array
     {
-        return [
-            'post_id' => (string)$row['POST_ID'],
-            'author_id' => (string)$row['AUTHOR_ID'],
-            'date' => Dates::utc($row['DATE_CREATE']),
-            'text' => $row['POST_TEXT'] === Posts::NOTHING ? null : $row['POST_TEXT'],
-            'files' => $row['files'],
-        ];
+        $text = $row['POST_TEXT'] === Posts::NOTHING ? null : $row['POST_TEXT'];
+        return ['text' => $text, 'files' => $row['files']] + parent::fields($row);
     }
 
-    /** @param array<string, mixed> $fields all of them */
     private function row(array $fields): array
     {
         $text = (string)($fields['text'] ?? '');
-        return [
-            'AUTHOR_ID' => (int)$fields['author_id'],
-            'DATE_CREATE' => Dates::text($fields['date']),
-            'POST_TEXT' => $text === '' ? Posts::NOTHING : $text,
-            'UF_BLOG_COMMENT_FILE' => Files::attachments($fields['files'] ?? []),
-        ];
+        $files = Files::attachments($fields['files'] ?? []);
+        return ['POST_TEXT' => $text === '' ? Posts::NOTHING : $text, 'UF_BLOG_COMMENT_FILE' => $files]
+            + self::columns()->toKernel(array_diff_key($fields, ['post_id' => 1]));
     }
 
     private function show(int $id, int $owner, array $fields): void
@@ -88,13 +80,8 @@ final class PostComments extends Gateway
         $log === 0 || \CSocNetLogComments::Add($this->told($fields) + [
             'LOG_ID' => $log,
             'EVENT_ID' => 'blog_comment',
-            'ENTITY_TYPE' => SONET_ENTITY_USER,
-            'ENTITY_ID' => $owner,
             'MODULE_ID' => false,
-            'SOURCE_ID' => $id,
-            'RATING_TYPE_ID' => 'BLOG_COMMENT',
-            'RATING_ENTITY_ID' => $id,
-        ], self::SILENT);
+        ] + Posts::logged('BLOG_COMMENT', $id, $owner), self::SILENT);
     }
 
     private function told(array $fields): array

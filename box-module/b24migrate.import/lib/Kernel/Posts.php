@@ -18,7 +18,7 @@ final class Posts extends Gateway
 
     private const EVENTS = ['blog_post', 'blog_post_important'];
 
-    /** @return array<string, mixed> the author's blog, made when there is none */
+    /** The author's blog, made when there is none. */
     public static function blogOf(int $author): array
     {
         return \Bitrix\Blog\Item\Blog::getByUser([
@@ -27,16 +27,6 @@ final class Posts extends Gateway
             'USER_ID' => $author,
             'CREATE' => 'Y',
         ]) ?: [];
-    }
-
-    /** @return array<int, list<string>> the files that hang on each of these records */
-    public static function filesOn(string $entity, string $code, array $ids): array
-    {
-        $values = [];
-        foreach (array_map('intval', $ids) as $id) {
-            $values[$id] = (array)($GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue($entity, $code, $id) ?: []);
-        }
-        return Files::attachedTo($values);
     }
 
     /** A row of the log takes times only as expressions. */
@@ -54,38 +44,23 @@ final class Posts extends Gateway
 
     public function create(string $key, array $fields): string
     {
-        return self::inGroups($fields, function () use ($fields): string {
-            $author = (int)$fields['AUTHOR_ID'];
-            $row = $this->row($fields) + [
-                'BLOG_ID' => self::blogOf($author)['ID'] ?? 0,
-                'DETAIL_TEXT_TYPE' => 'text',
-                'PUBLISH_STATUS' => BLOG_PUBLISH_STATUS_PUBLISH,
-                'PATH' => self::path($author, '#post_id#'),
-                'ENABLE_COMMENTS' => 'Y',
-                'HAS_IMAGES' => 'N',
-                'HAS_TAGS' => 'N',
-            ];
-            $id = (int)Dates::inServerTime(fn() => \CBlogPost::Add($row))
-                ?: throw self::refusal('the box does not take this post');
-            $this->tag($id, (int)$row['BLOG_ID'], $fields['TAGS'] ?? []);
-            $this->show($id, $author, $fields);
-            return (string)$id;
-        });
+        $author = (int)$fields['AUTHOR_ID'];
+        return $this->write($fields, [], fn(array $row) => \CBlogPost::Add($row + [
+            'BLOG_ID' => self::blogOf($author)['ID'] ?? 0,
+            'DETAIL_TEXT_TYPE' => 'text',
+            'PUBLISH_STATUS' => BLOG_PUBLISH_STATUS_PUBLISH,
+            'PATH' => self::path($author, '#post_id#'),
+            'ENABLE_COMMENTS' => 'Y',
+            'HAS_IMAGES' => 'N',
+            'HAS_TAGS' => 'N',
+        ]));
     }
 
     public function update(string $id, array $fields): void
     {
         $now = self::present($this->read([$id])[$id] ?? null);
-        $fields += $now;
-        self::inGroups($fields, function () use ($id, $fields, $now): void {
-            $row = $this->row($fields);
-            Dates::inServerTime(fn() => \CBlogPost::Update((int)$id, $row, false))
-                ?: throw self::refusal('the box does not take this post');
-            if (($fields['TAGS'] ?? []) !== $now['TAGS']) {
-                $this->tag((int)$id, (int)(self::blogOf((int)$fields['AUTHOR_ID'])['ID'] ?? 0), $fields['TAGS'] ?? []);
-            }
-            $this->show((int)$id, (int)$fields['AUTHOR_ID'], $fields);
-        });
+        $save = fn(array $row) => \CBlogPost::Update((int)$id, $row, false) ? $id : 0;
+        $this->write($fields + $now, $now['TAGS'], $save);
     }
 
     public function delete(string $id): void
@@ -105,10 +80,9 @@ final class Posts extends Gateway
         $select = ['ID', 'BLOG_ID', 'AUTHOR_ID', 'TITLE', 'DETAIL_TEXT', 'DATE_PUBLISH', 'CATEGORY_ID'];
         $list = fn() => self::rows(\CBlogPost::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select));
         $rows = Dates::inServerTime($list);
-        $files = self::filesOn('BLOG_POST', 'UF_BLOG_POST_FILE', $ids);
+        $files = Files::on('BLOG_POST', 'UF_BLOG_POST_FILE', $ids);
         $tags = $this->tags(array_column($rows, 'CATEGORY_ID', 'ID'));
-        $more = fn(int $id) => ['files' => $files[$id], 'tags' => $tags[$id]];
-        return array_map(fn(array $row) => $row + $more((int)$row['ID']), $rows);
+        return array_map(fn($row) => $row + ['files' => $files[$row['ID']], 'tags' => $tags[$row['ID']]], $rows);
     }
 
     protected function fields(array $row): array
@@ -127,9 +101,19 @@ final class Posts extends Gateway
         ];
     }
 
-    /** Whoever may read it is written down group by group, and each group takes that for something new. */
-    private static function inGroups(array $fields, callable $work): mixed
+    /** @param callable(array): mixed $save gives the id */
+    private function write(array $fields, array $tagged, callable $save): string
     {
+        $work = function () use ($fields, $tagged, $save): string {
+            $id = (int)Dates::inServerTime(fn() => $save($this->row($fields)))
+                ?: throw self::refusal('the box does not take this post');
+            if (($fields['TAGS'] ?? []) !== $tagged) {
+                $this->tag($id, (int)(self::blogOf((int)$fields['AUTHOR_ID'])['ID'] ?? 0), $fields['TAGS'] ?? []);
+            }
+            $this->show($id, (int)$fields['AUTHOR_ID'], $fields);
+            return (string)$id;
+        };
+        // Whoever may read it is written down group by group, and each group takes that for something new.
         return Groups::undisturbed(array_values(preg_filter('/^SG/', '', $fields['DEST'] ?? [])), $work);
     }
 
@@ -139,7 +123,6 @@ final class Posts extends Gateway
         return strtr($page, ['#user_id#' => $author, '#post_id#' => $post]);
     }
 
-    /** @param array<string, mixed> $fields all of them */
     private function row(array $fields): array
     {
         $text = (string)($fields['DETAIL_TEXT'] ?? '');
@@ -188,7 +171,15 @@ final class Posts extends Gateway
         ];
         $log = self::logOf($id);
         if ($log === 0) {
-            $log = (int)\CSocNetLog::Add($row + $this->logged($id, $author), false);
+            $log = (int)\CSocNetLog::Add($row + self::logged('BLOG_POST', $id, $author) + [
+                'USER_ID' => $author,
+                'TITLE_TEMPLATE' => '#USER_NAME#',
+                'MODULE_ID' => 'blog',
+                'CALLBACK_FUNC' => false,
+                'ENABLE_COMMENTS' => 'Y',
+                'URL' => self::path($author, $id),
+                'SITE_ID' => \CSite::GetDefSite(),
+            ], false);
             \CSocNetLog::Update($log, ['TMP_ID' => $log]);
         } else {
             \CSocNetLog::Update($log, $row);
@@ -198,21 +189,15 @@ final class Posts extends Gateway
         \CSocNetLogRights::Add($log, $codes);
     }
 
-    private function logged(int $id, int $author): array
+    /** What a row of the log says about the post or comment that it shows. */
+    public static function logged(string $kind, int $id, int $owner): array
     {
         return [
             'ENTITY_TYPE' => SONET_ENTITY_USER,
-            'ENTITY_ID' => $author,
-            'USER_ID' => $author,
-            'TITLE_TEMPLATE' => '#USER_NAME#',
-            'MODULE_ID' => 'blog',
-            'CALLBACK_FUNC' => false,
+            'ENTITY_ID' => $owner,
             'SOURCE_ID' => $id,
-            'ENABLE_COMMENTS' => 'Y',
-            'URL' => self::path($author, $id),
-            'RATING_TYPE_ID' => 'BLOG_POST',
+            'RATING_TYPE_ID' => $kind,
             'RATING_ENTITY_ID' => $id,
-            'SITE_ID' => \CSite::GetDefSite(),
         ];
     }
 
@@ -232,8 +217,7 @@ final class Posts extends Gateway
     /** @param array<int, ?string> $categories @return array<int, list<string>> names, by post as well */
     private function tags(array $categories): array
     {
-        $numbers = fn(?string $list) => array_filter(array_map('intval', explode(',', (string)$list)));
-        $ids = array_map($numbers, $categories);
+        $ids = array_map(fn($list) => array_filter(array_map('intval', explode(',', (string)$list))), $categories);
         $all = array_values(array_unique(array_merge([], ...array_values($ids))));
         $found = $all === [] ? null : \CBlogCategory::GetList([], ['ID' => $all], false, false, ['ID', 'NAME']);
         $names = array_column(self::rows($found), 'NAME', 'ID');
@@ -241,7 +225,7 @@ final class Posts extends Gateway
         return array_map(fn(array $of) => array_values(array_filter(array_map($name, $of))), $ids);
     }
 
-    /** Tags are categories of the author's blog; to be checked on a real box. @param list<string> $tags */
+    /** Tags are categories of the author's blog; to be checked on a real box. */
     private function tag(int $post, int $blog, array $tags): void
     {
         \CBlogPostCategory::DeleteByPostID($post);

@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use Bitrix\Main\EventManager;
-use Bitrix\Main\EventResult;
+use Bitrix\Main\{EventManager, EventResult};
 
 /**
  * Silence for the rest of this hit. One REST call is one PHP process, and its background jobs run inside it, so

@@ -5,15 +5,10 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\Type\DateTime;
-use Bitrix\Tasks\Control\Member;
-use Bitrix\Tasks\Control\Tag;
+use Bitrix\Tasks\Control\{Member, Tag};
 use Bitrix\Tasks\Internals\Helper\Task\Dependence;
-use Bitrix\Tasks\Internals\SearchIndex;
-use Bitrix\Tasks\Internals\Task\CheckListTable;
-use Bitrix\Tasks\Internals\Task\LabelTable;
-use Bitrix\Tasks\Internals\Task\MemberTable;
-use Bitrix\Tasks\Internals\Task\TaskTagTable;
-use Bitrix\Tasks\Internals\TaskTable;
+use Bitrix\Tasks\Internals\{SearchIndex, TaskTable};
+use Bitrix\Tasks\Internals\Task\{CheckListTable, LabelTable, MemberTable, TaskTagTable};
 
 /**
  * Tasks, written below the kernel's own services: those notify, comment and log whatever they are told. So the dates of
@@ -176,10 +171,6 @@ final class Tasks extends Gateway
         $labels = array_unique(array_column($links, 'TAG_ID'));
         $rows = $labels === [] ? [] : self::all(LabelTable::class, ['ID', 'NAME'], ['@ID' => $labels]);
         $names = array_column($rows, 'NAME', 'ID');
-        $tags = [];
-        foreach ($links as $link) {
-            $tags[(int)$link['TASK_ID']][] = $names[$link['TAG_ID']] ?? '';
-        }
-        return $tags;
+        return self::grouped($links, 'TASK_ID', fn(array $link) => $names[$link['TAG_ID']] ?? '');
     }
 }

@@ -4,9 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use B24migrate\Import\Contract\ItemFault;
-use Bitrix\Main\Loader;
-use Bitrix\Main\UserTable;
+use Bitrix\Main\{Loader, UserTable};
 
 /**
  * People. CUser::Add invites nobody as long as CONFIRM_CODE stays empty; who has left comes as inactive, so that what
@@ -78,7 +76,9 @@ final class Users extends Gateway
         }
         $row['CONFIRM_CODE'] = '';
         $user = new \CUser();
-        return (string)(Dates::inServerTime(fn() => $user->Add($row)) ?: throw self::refused($user));
+        $id = Dates::inServerTime(fn() => $user->Add($row))
+            ?: throw self::refusal('the box does not take this user', said: $user->LAST_ERROR);
+        return (string)$id;
     }
 
     public function update(string $id, array $fields): void
@@ -90,7 +90,8 @@ final class Users extends Gateway
             $row['LOGIN'] = $row['EMAIL'];
         }
         $user = new \CUser();
-        Dates::inServerTime(fn() => $user->Update((int)$id, $row)) ?: throw self::refused($user);
+        Dates::inServerTime(fn() => $user->Update((int)$id, $row))
+            ?: throw self::refusal('the box does not take this user', said: $user->LAST_ERROR);
     }
 
     public function delete(string $id): void
@@ -156,10 +157,5 @@ final class Users extends Gateway
     {
         $texts = preg_grep('/^(PERSONAL|WORK)_(?!PHOTO$|BIRTHDAY$|LOGO$)/', array_map('strval', $names));
         return new Columns(['text' => implode(' ', [self::FIELDS['text'], ...$texts])] + self::FIELDS);
-    }
-
-    private static function refused(\CUser $user): ItemFault
-    {
-        return self::refusal(self::plain((string)$user->LAST_ERROR) ?: 'the box does not take this user');
     }
 }

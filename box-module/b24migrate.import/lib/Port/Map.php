@@ -28,9 +28,6 @@ interface Map
 
     public function count(string $stream): int;
 
-    /** How many keys stand for this record: one that was adopted may have several. */
-    public function keysOf(string $stream, string $id): int;
-
-    /** The key that this record was made for; null when the box had it before. */
-    public function makerOf(string $stream, string $id): ?Entry;
+    /** @return list<Entry> every key that stands for this record: the one it was made for, and those that adopted it */
+    public function standingFor(string $stream, string $id): array;
 }

@@ -5,11 +5,9 @@ declare(strict_types=1);
 namespace B24migrate\Import\Rest;
 
 use B24migrate\Import\Api\Door;
-use B24migrate\Import\Contract\CallFault;
-use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Contract\{CallFault, ItemFault};
 use B24migrate\Import\Kernel\KernelBox;
-use Bitrix\Rest\AccessException;
-use Bitrix\Rest\RestException;
+use Bitrix\Rest\{AccessException, RestException};
 
 /** The scope `import` of the box's REST: who may call, what a body is, and how a refusal is told. */
 final class Service

@@ -60,17 +60,17 @@ final class MapTest extends KernelCase
         $this->assertSame(['2', '9', '10', '10', '100', '10300000000005'], $seen);
         $this->assertSame(2, $pages);
         $this->assertSame(6, $this->map->count('groups'));
-        $this->assertSame(2, $this->map->keysOf('groups', '10'));
-        $this->assertSame(0, $this->map->keysOf('chats', '10'));
+        $this->assertCount(2, $this->map->standingFor('groups', '10'));
+        $this->assertSame([], $this->map->standingFor('chats', '10'));
     }
 
-    public function testARecordHasOneMakerHoweverManyKeysItHas(): void
+    public function testARecordTellsWhichKeyItWasMadeFor(): void
     {
         $this->map->put(new Entry('linked', 'groups', '10', str_repeat('0', 64), adopted: true));
-        $this->assertNull($this->map->makerOf('groups', '10'));
         $this->put('made', '10');
-        $this->assertSame('made', $this->map->makerOf('groups', '10')?->key);
-        $this->assertNull($this->map->makerOf('chats', '10'));
+        $adopted = array_column($this->map->standingFor('groups', '10'), 'adopted', 'key');
+        ksort($adopted);
+        $this->assertSame(['linked' => true, 'made' => false], $adopted);
     }
 
     public function testTheTableIsMadeOnceAndDroppedWhenAsked(): void
