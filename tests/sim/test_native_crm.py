@@ -192,3 +192,20 @@ def test_a_lost_answer_leaves_the_record_to_be_found(box: Running) -> None:
     page = control(box, "native?kind=items")
     assert {record["made"] for record in page["records"]} == {2}
     assert page["repeated"] == [{"kind": "items", "stamp": "2:b:1", "made": 2}]
+
+
+def test_what_is_not_told_of_a_change_has_happened_now(box: Running) -> None:
+    imported(box, DEAL, title="x", createdTime=OLD)
+    row = items(box, DEAL)[0]
+    assert (row["createdTime"], row["updatedTime"]) == (OLD, result(box, "server.time"))
+
+
+def test_a_deal_may_go_without_a_title_but_not_with_an_empty_one(box: Running) -> None:
+    assert refused(box, DEAL, title="") == "CRM_FIELD_ERROR_REQUIRED"
+    assert imported(box, DEAL, opportunity=5)
+
+
+def test_robots_start_when_a_record_is_changed(box: Running) -> None:
+    number = imported(box, DEAL, title="x")
+    result(box, "crm.item.update", {"entityTypeId": DEAL, "id": number, "fields": {"title": "y"}})
+    assert control(box, "native")["noise"] == {"automation": 1}

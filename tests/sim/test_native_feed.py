@@ -95,3 +95,11 @@ def test_workflow_templates_want_an_application(box: Running) -> None:
     reply = call(box, "bizproc.workflow.template.add", {"NAME": "x"})
     assert (reply.status, reply.json["error"]) == (403, "ACCESS_DENIED")
     assert reply.json["error_description"] == "Application context required"
+
+
+def test_a_post_for_nobody_is_refused_and_does_not_go_to_everybody(box: Running) -> None:
+    for wrong in (["nobody"], ["G12"], "x"):
+        reply = call(box, "log.blogpost.add", {"POST_MESSAGE": "x", "DEST": wrong})
+        assert reply.json["error_description"] == "No destination specified"
+    number = result(box, "log.blogpost.add", {"POST_MESSAGE": "x"})
+    assert told(box, number)["HAS_SOCNET_ALL"] == "Y"

@@ -1,5 +1,6 @@
 """A box makes groups by its own methods: members join now, as members, and roles follow."""
 
+import json
 from typing import Any
 
 import pytest
@@ -76,3 +77,33 @@ def test_a_task_outside_the_dates_of_its_project_is_refused(box: Running) -> Non
     assert result(box, "tasks.task.update", {"taskId": task["id"], "fields": {"TITLE": "y"}})["task"]["title"] == "y"
     late = {"taskId": task["id"], "fields": {"DEADLINE": "2021-06-01T10:00:00+03:00"}}
     assert call(box, "tasks.task.update", late).json["error"] == "ERROR_CORE"
+
+
+def test_a_group_has_a_subject_that_exists(box: Running) -> None:
+    assert call(box, "sonet_group.create", {"NAME": "Team", "SUBJECT_ID": 9}).json["error"] == ""
+    (subject,) = result(box, "sonet_group_subject.get")
+    number = group(box, SUBJECT_ID=subject["ID"])
+    assert result(box, "sonet_group.get", {"FILTER": {"ID": number}})[0]["SUBJECT_NAME"] == subject["NAME"]
+
+
+def test_the_first_from_outside_makes_it_a_group_of_both(box: Running, staff: list[int]) -> None:
+    number = group(box)
+    guest = {"EMAIL": "g@other.example", "EXTRANET": "Y", "SONET_GROUP_ID": [number]}
+    outside = int(result(box, "user.add", guest))
+    for user, told in ((staff[0], "N"), (outside, "Y")):
+        result(box, "sonet_group.user.add", {"GROUP_ID": number, "USER_ID": [user]})
+        assert result(box, "sonet_group.get", {"FILTER": {"ID": number}})[0]["IS_EXTRANET"] == told
+
+
+@pytest.mark.parametrize(
+    ("method", "body"),
+    [
+        ("tasks.task.add", {"fields": {"TITLE": "x", "RESPONSIBLE_ID": 1, "GROUP_ID": "«group»"}}),
+        ("log.blogpost.add", {"POST_MESSAGE": "x", "DEST": ["SG«group»"]}),
+    ],
+)
+def test_what_is_done_in_a_group_counts_as_its_activity(box: Running, method: str, body: Any) -> None:
+    number = group(box, DATE_ACTIVITY="01.02.2020 10:20:30")
+    result(box, method, json.loads(json.dumps(body).replace("\\u00abgroup\\u00bb", str(number))))
+    row = result(box, "sonet_group.get", {"FILTER": {"ID": number}})[0]
+    assert row["DATE_ACTIVITY"] == result(box, "server.time")

@@ -3,6 +3,7 @@
 import base64
 from typing import Any
 
+import pytest
 from tests.sim.calling import call, control, result, send
 
 from b24sim import Company, ManualClock, Portal, Running, serve
@@ -105,3 +106,53 @@ def test_what_a_box_can_do_is_told_honestly(box: Running, cloud: Running) -> Non
         assert "import" not in {*result(running, "scope"), *result(running, "scope", {"full": True})}
         assert call(running, "import.info").status == 404
         assert result(running, "user.add", PERSON) > 0
+
+
+def test_to_a_box_only_the_letter_or_a_real_no_means_dismissed(box: Running) -> None:
+    number = added(box)
+    for said, active in (("N", False), ("false", True), (False, False), ("Y", True), (0, False)):
+        result(box, "user.update", {"ID": number, "ACTIVE": said})
+        assert result(box, "user.get", {"ID": number, "ADMIN_MODE": True})[0]["ACTIVE"] is active, said
+
+
+def test_somebody_from_outside_is_asked_into_a_group_that_exists(box: Running) -> None:
+    outside = {"EMAIL": "x@other.example", "EXTRANET": "Y"}
+    group = result(box, "sonet_group.create", {"NAME": "Open"})
+    assert call(box, "user.add", outside | {"SONET_GROUP_ID": [99]}).json["error"] == "ERROR_ARGUMENT"
+    result(box, "user.add", outside | {"SONET_GROUP_ID": [group]})
+    assert control(box, "native")["noise"]["request to join"] == 1
+
+
+def test_a_file_of_a_user_is_sent_in_a_wrapping_of_its_own(box: Running) -> None:
+    result(box, "user.userfield.add", {"fields": {"FIELD_NAME": "SCAN", "USER_TYPE_ID": "file"}})
+    pair = ["a.pdf", base64.b64encode(b"bytes").decode()]
+    number = added(box, UF_USR_SCAN=pair)
+    assert result(box, "user.get", {"ID": number})[0]["UF_USR_SCAN"] == ""
+    result(box, "user.update", {"ID": number, "UF_USR_SCAN": {"fileData": pair}})
+    assert result(box, "user.get", {"ID": number})[0]["UF_USR_SCAN"]["id"] > 0
+
+
+def test_options_that_a_list_has_already_are_not_doubled(box: Running) -> None:
+    fields = {"FIELD_NAME": "LEVEL", "USER_TYPE_ID": "enumeration", "LIST": [{"VALUE": "Junior"}, {"VALUE": "Gone"}]}
+    number = result(box, "user.userfield.add", {"fields": fields})
+    first, second = result(box, "user.userfield.list")[0]["LIST"]
+    wish = [first | {"VALUE": "Novice"}, second | {"DEL": "Y"}, {"VALUE": "Senior"}]
+    result(box, "user.userfield.update", {"id": number, "fields": {"LIST": wish}})
+    there = result(box, "user.userfield.list")[0]["LIST"]
+    assert [option["VALUE"] for option in there] == ["Novice", "Senior"]
+    assert there[0]["ID"] == first["ID"]
+
+
+@pytest.mark.parametrize("method", ["user.userfield.add", "crm.deal.userfield.add", "task.item.userfield.add"])
+@pytest.mark.parametrize("code", ["уровень", "A-B", "A" * 50])
+def test_a_code_is_latin_and_no_longer_than_fifty_characters(box: Running, method: str, code: str) -> None:
+    reply = call(box, method, {"fields": {"FIELD_NAME": code, "USER_TYPE_ID": "string"}})
+    assert (reply.status, reply.json["error"]) == (400, "")
+
+
+def test_a_department_that_is_changed_without_its_sort_loses_it(box: Running) -> None:
+    sales = result(box, "department.add", {"NAME": "Sales", "PARENT": 1, "SORT": 70})
+    result(box, "department.update", {"ID": sales, "NAME": "Trade", "SORT": 70})
+    assert result(box, "department.get", {"ID": sales})[0]["SORT"] == 70
+    result(box, "department.update", {"ID": sales, "NAME": "Trade"})
+    assert result(box, "department.get", {"ID": sales})[0]["SORT"] == 500

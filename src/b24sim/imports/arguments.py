@@ -17,8 +17,8 @@ def malformed(message: str) -> RestError:
 
 
 def body_of(sent: Sent | None) -> tuple[dict[str, object], int]:
-    """Of a request that is one JSON object, or nothing at all; and how many bytes it has. What the box reads as parameters does not count: it
-    takes a list for numbered ones, a form for anything, and what cannot be read for nothing."""
+    """Of a request that is one JSON object, or nothing at all; and how many bytes it has. What the box reads as
+    parameters does not count: it takes a list for numbered ones, a form for anything, and rubbish for nothing."""
     if sent is None or sent.content_type.split(";", maxsplit=1)[0].strip().lower() != "application/json":
         raise malformed("the body must be application/json: the box changes what comes as a form or in a batch")
     try:

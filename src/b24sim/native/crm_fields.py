@@ -1,6 +1,5 @@
 """Custom fields of the CRM: userfieldconfig.add and delete, and the older methods of each entity."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ from b24sim.errors import RestError
 from b24sim.methods.crm_items import required
 from b24sim.native.crm_box import BoxItems, items_of
 from b24sim.native.ledger import stamp_of
-from b24sim.native.own_fields import LONGEST_CODE, OwnField, choices, labels, own_field
+from b24sim.native.own_fields import OwnField, choices, is_code, labels, own_field
 from b24sim.native.writing import created, flag, mapping
 from b24sim.paging import whole
 from b24sim.phpjson import Parts, encode
@@ -23,7 +22,6 @@ TYPES = {
     "string", "integer", "double", "date", "datetime", "boolean", "file", "enumeration", "url", "address", "money",
     "iblock_section", "iblock_element", "employee", "crm", "crm_status",
 }  # fmt: skip
-_CODE = re.compile(r"[A-Z0-9_]+")
 # Names of userfieldconfig.add; what is not among them it does not take.
 CAMEL = {
     "xmlId": "XML_ID", "sort": "SORT", "multiple": "MULTIPLE", "mandatory": "MANDATORY", "showFilter": "SHOW_FILTER",
@@ -95,7 +93,7 @@ def _older_delete(context: Context, params: Params) -> Result:
 
 
 def _put(context: Context, items: BoxItems, code: str, sent: Row) -> OwnField:
-    if len(code) > LONGEST_CODE or not _CODE.fullmatch(code):
+    if not is_code(code):
         raise RestError("", f"Название поля «{code}» недопустимо")
     if any(field.code == code for field in items.fields):
         raise RestError("", f"Поле {code} для объекта {items.entity} уже существует.")

@@ -77,6 +77,7 @@ def item_add(context: Context, params: Params) -> Result:
 
 
 def item_update(context: Context, params: Params) -> Result:
+    """Now, by the caller, and robots start here too."""
     items, original = _items(context, params), yes(params.get("useOriginalUfNames"))
     number, fields = _known(items, params), mapping(params, "fields")
     row = items.row(number)
@@ -90,6 +91,7 @@ def item_update(context: Context, params: Params) -> Result:
         changed["fm"] = _changed_multifields(context, row["fm"], fields["fm"])
     items.put(number, told(changed))
     context.portal.native.updated("items", number)
+    context.portal.native.tell("automation", number, f"type {items.entity_type_id}")
     return _item(context, items, number, original)
 
 
@@ -115,7 +117,7 @@ def _put_new(context: Context, items: BoxItems, sent: Sent) -> int:
     row |= {name: value for name, value in sent.history.items() if name in blank}
     if "fm" in row:
         row["fm"] = sent.multifields
-    _demand_required(items, row)
+    _demand_required(items, row, sent)
     row = told(_placed(context, items, row))
     number = context.portal.native.number("items")
     items.put(number, row | {"id": number, "_productRows": []})
@@ -130,9 +132,11 @@ def _stamp(items: BoxItems, row: Row, number: int) -> str:
     return stamp_of(items.entity_type_id, word or f"#{number}")
 
 
-def _demand_required(items: BoxItems, row: Row) -> None:
+def _demand_required(items: BoxItems, row: Row, sent: Sent) -> None:
     if items.entity_type_id == COMPANY and not row.get("title"):
         raise RestError("CRM_FIELD_ERROR_REQUIRED", "Поле «Название компании» обязательно для заполнения")
+    if items.entity_type_id == DEAL and "title" in sent.fields and not row.get("title"):
+        raise RestError("CRM_FIELD_ERROR_REQUIRED", "Поле «Название» обязательно для заполнения")
     if items.entity_type_id == CONTACT and not (row.get("name") or row.get("lastName")):
         raise RestError("CRM_FIELD_ERROR_REQUIRED", "Поле «Имя» обязательно для заполнения")
 

@@ -21,9 +21,9 @@ def history(context: Context, items: BoxItems, fields: Row) -> Row:
     times = {name: _parsed(context, name, asked[name]) for name in TIMES if name in asked}
     created = times.get("createdTime", now)
     _demand("createdTime", created <= now and created >= _newest(context, items))
-    updated = times.get("updatedTime", max(created, now if "createdTime" not in times else created))
-    floor = created if "createdTime" in times else now
-    _demand("updatedTime", floor <= updated <= now)
+    # Whoever does not say when it was changed has changed it now.
+    updated = times.get("updatedTime", now)
+    _demand("updatedTime", created <= updated <= now)
     moved = times.get("movedTime", created)
     ceiling = updated if "updatedTime" in times else created
     _demand("movedTime", created <= moved <= ceiling)

@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 
 from b24sim.context import Context
-from b24sim.native.writing import listed
+from b24sim.native.writing import file_sent, listed
 from b24sim.paging import whole
 
 
@@ -17,6 +17,8 @@ def value_of(context: Context, kind: str, multiple: bool, value: Any) -> Any:
 def _single(context: Context, kind: str, value: Any) -> Any:
     if kind == "boolean":
         return "1" if value is True or str(value).upper() in {"Y", "1", "TRUE"} else "0"
+    if kind == "file":
+        return _file(context, value)
     if value in (None, ""):
         return ""
     if kind == "enumeration":
@@ -27,3 +29,11 @@ def _single(context: Context, kind: str, value: Any) -> Any:
         unix = context.portal.company.moments.parse(value)
         return "" if unix is None else context.portal.company.moments.iso(unix)
     return str(value)
+
+
+def _file(context: Context, value: Any) -> Any:
+    """Only as `{"fileData": [name, base64]}`; a bare pair, which other methods take, is nothing here."""
+    if file_sent(value.get("fileData") if isinstance(value, dict) else None) is None:
+        return ""
+    number = context.portal.native.number("crm_files")
+    return {"id": number, "showUrl": f"/bitrix/services/main/ajax.php?action=rest.file.get&value={number}"}

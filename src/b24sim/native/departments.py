@@ -34,7 +34,8 @@ def update(context: Context, params: Params) -> Result:
         _parent(context, params["PARENT"])
     elif "PARENT" in params:
         params = {name: value for name, value in params.items() if name != "PARENT"}
-    departments.put(number, _with(row, params))
+    # A kernel hands on a sort that was not sent as well.
+    departments.put(number, _with(row | {"SORT": 500}, params))
     context.portal.native.updated("departments", number)
     return Result(True)
 

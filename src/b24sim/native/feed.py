@@ -7,6 +7,7 @@ from b24sim.company.drive import USER
 from b24sim.company.feed import ADDED, ALL, PUBLISHED, Post
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
+from b24sim.native.groups import stirred
 from b24sim.native.ledger import stamp_of
 from b24sim.native.writing import created, file_sent, flag, listed, moment, now_of
 from b24sim.paging import whole
@@ -37,6 +38,8 @@ def add(context: Context, params: Params) -> Result:
     for code in dest:
         if code != f"U{context.caller.user}":
             context.portal.native.tell("notification", code, f"post {number}")
+        if code.startswith("SG"):
+            stirred(context, int(code[2:]))
     return Result(number)
 
 
@@ -95,7 +98,10 @@ def kept_files(context: Context, sent: Any, author: int) -> list[int]:
 
 def _recipients(context: Context, params: Params, author: int) -> tuple[str, ...]:
     company = context.portal.company
-    codes = [str(code) for code in listed(params.get("DEST", params.get("SPERM"))) if _CODE.fullmatch(str(code))]
+    asked = listed(params.get("DEST", params.get("SPERM")))
+    codes = [str(code) for code in asked if _CODE.fullmatch(str(code))]
+    if asked and not codes:
+        raise RestError(NOT_ADDED, "No destination specified")
     for code in codes:
         group = company.groups_by_id.get(int(code[2:])) if code.startswith("SG") else None
         if code.startswith("SG") and (group is None or author not in group.roles):

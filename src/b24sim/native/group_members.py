@@ -10,17 +10,19 @@ from b24sim.paging import whole
 from b24sim.request import Params
 from b24sim.result import Result
 
+EXTRANET = "extranet"
+
 
 def add(context: Context, params: Params) -> Result:
     """Those who were not there before. The group's chat says so; nobody is invited."""
     group = _group(context, params)
     company, added = context.portal.company, []
     for user in _users(params):
-        if user in company.users and user not in group.roles:
+        if user in company.users and user not in group.roles and _may_join(context, user):
             group.roles[user] = MEMBER
             added.append(str(user))
             created(context, "group_members", f"{group.id}:{user}", f"{group.id}:{user}")
-    recount(context, group.id)
+    recount(context, group.id, **_opened_to_others(context, added))
     chat = company.chats.get(group.chat)
     if chat and added:
         names = ", ".join(f"[USER={user}]{company.name_of(int(user))}[/USER]" for user in added)
@@ -50,6 +52,16 @@ def delete(context: Context, params: Params) -> Result:
         context.portal.native.deleted("group_members", f"{group.id}:{user}")
     recount(context, group.id)
     return Result([str(user) for user in gone])
+
+
+def _may_join(context: Context, user: int) -> bool:
+    return context.portal.company.users.row(user).get("USER_TYPE") in {"employee", EXTRANET}
+
+
+def _opened_to_others(context: Context, added: list[str]) -> dict[str, str]:
+    """The first from outside makes it a group of both."""
+    users = context.portal.company.users
+    return {"IS_EXTRANET": "Y"} if any(users.row(int(user)).get("USER_TYPE") == EXTRANET for user in added) else {}
 
 
 def _group(context: Context, params: Params) -> Group:

@@ -18,7 +18,7 @@ from b24sim.table import Row
 TEXTS = ("NAME", "DESCRIPTION", "KEYWORDS")
 FLAGS = {"VISIBLE": "Y", "OPENED": "N", "CLOSED": "N", "PROJECT": "N"}
 DATES = ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")
-SUBJECT = "Рабочие группы"
+FIRST_SUBJECT, SUBJECT = 1, "Рабочие группы"
 SITE_FORMAT_LENGTH = len("01.02.2026 10:20:30")
 
 
@@ -31,10 +31,12 @@ def create(context: Context, params: Params) -> Result:
     owner = owner or context.caller.user
     if owner not in company.users:
         raise RestError("", "Не найден владелец группы")
+    if whole(params.get("SUBJECT_ID", FIRST_SUBJECT)) != FIRST_SUBJECT:
+        raise RestError("", "Тема группы не найдена")
     number, now = context.portal.native.number("groups"), iso_now(context)
     row: Row = {
         "ID": str(number), "SITE_ID": "s1", "NAME": "", "DESCRIPTION": None, **dict.fromkeys(DATES, now), "ACTIVE": "Y",
-        **FLAGS, "SUBJECT_ID": str(whole(params.get("SUBJECT_ID")) or 1), "OWNER_ID": str(owner), "KEYWORDS": "",
+        **FLAGS, "SUBJECT_ID": str(FIRST_SUBJECT), "OWNER_ID": str(owner), "KEYWORDS": "",
         "NUMBER_OF_MEMBERS": "1", "SUBJECT_NAME": SUBJECT, "IS_EXTRANET": "N", "_INITIATE_PERMS": "K",
         "_SCRUM_MASTER_ID": "0", "_PROJECT_DATE_START": None, "_PROJECT_DATE_FINISH": None,
         "_NUMBER_OF_MODERATORS": "0", "_LANDING": "N",
@@ -110,6 +112,13 @@ def recount(context: Context, number: int, **changes: str) -> None:
         chat.members, chat.owner = list(group.roles), group.owner
         chat.managers = [user for user, role in group.roles.items() if role == "E"]
         context.portal.company.chats_version += 1
+
+
+def stirred(context: Context, number: int) -> None:
+    """Whatever is done in a group counts as its activity."""
+    groups = context.portal.company.groups
+    if number in groups:
+        groups.put(number, groups.row(number) | {"DATE_ACTIVITY": iso_now(context)})
 
 
 def _demand_master(context: Context, number: int) -> None:

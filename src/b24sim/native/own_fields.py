@@ -1,6 +1,7 @@
 """A custom field as its maker described it."""
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from b24sim.table import Row
 
 LANGUAGES = ("ru", "en")
 LONGEST_CODE = 50
+CODE = re.compile(r"UF_[A-Z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,10 @@ class OwnField(Field):
     @property
     def traits(self) -> Row:
         return self.more
+
+
+def is_code(text: str) -> bool:
+    return len(text) <= LONGEST_CODE and CODE.fullmatch(text) is not None
 
 
 def own_field(context: Context, entity: str, code: str, sent: Row) -> OwnField:

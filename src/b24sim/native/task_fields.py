@@ -4,7 +4,7 @@ from b24sim.company.tasks_fields import SYSTEM
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.tasks_legacy import arguments
-from b24sim.native.own_fields import LONGEST_CODE, labels
+from b24sim.native.own_fields import is_code, labels
 from b24sim.native.user_fields import field_row
 from b24sim.native.writing import created
 from b24sim.paging import whole
@@ -22,7 +22,7 @@ def add(context: Context, params: Params) -> Result:
     sent = sent if isinstance(sent, dict) else {}
     code, tasks = str(sent.get("FIELD_NAME") or "").upper(), context.portal.company.tasks
     code = code if code.startswith("UF_") else f"UF_{code}"
-    if code == "UF_" or len(code) > LONGEST_CODE or sent.get("USER_TYPE_ID") not in WORKING:
+    if not is_code(code) or sent.get("USER_TYPE_ID") not in WORKING:
         raise RestError("", "Fail to create new user field.")
     if any(row["FIELD_NAME"] == code for row in tasks.user_fields):
         raise RestError("", f"Поле {code} для объекта TASKS_TASK уже существует.")

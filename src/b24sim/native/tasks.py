@@ -11,6 +11,7 @@ from b24sim.errors import RestError
 from b24sim.methods.crm_items import required
 from b24sim.methods.tasks import may_see
 from b24sim.methods.tasks_shape import camel_shape, selected
+from b24sim.native.groups import stirred
 from b24sim.native.task_talk import said_by_itself
 from b24sim.native.task_values import attached, demand_sense, sent_values
 from b24sim.native.writing import created, mapping, notify, now_of
@@ -41,6 +42,7 @@ def add(context: Context, params: Params) -> Result:
     context.portal.company.tasks.table.put(number, derived(row))
     created(context, "tasks", number, str(row["XML_ID"] or f"#{number}"))
     notify(context, _crew(row), f"task {number}")
+    stirred(context, whole(row["GROUP_ID"]))
     said_by_itself(context, number, "Задача создана")
     return _task(context, number)
 

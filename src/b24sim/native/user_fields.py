@@ -5,8 +5,8 @@ from typing import Any
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.native.crm_fields import TYPES
-from b24sim.native.own_fields import LONGEST_CODE, choices, labels
-from b24sim.native.writing import created, flag, mapping
+from b24sim.native.own_fields import choices, is_code, labels
+from b24sim.native.writing import created, flag, listed, mapping
 from b24sim.paging import whole
 from b24sim.request import Params
 from b24sim.result import Result
@@ -23,7 +23,7 @@ def add(context: Context, params: Params) -> Result:
     code = code_of(str(sent["FIELD_NAME"]))
     if any(row["FIELD_NAME"] == code for row in company.user_fields):
         raise RestError("", f"Поле {code} для объекта USER уже существует.")
-    if len(code) > LONGEST_CODE or sent["USER_TYPE_ID"] not in TYPES:
+    if not is_code(code) or sent["USER_TYPE_ID"] not in TYPES:
         raise RestError("", "Fail to create new user field.")
     number = context.portal.native.number("fields")
     company.user_fields = [*company.user_fields, field_row(context, number, "USER", code, sent)]
@@ -38,7 +38,7 @@ def update(context: Context, params: Params) -> Result:
     if "EDIT_FORM_LABEL" in sent:
         changed["_LABELS"] = labels(sent, row["FIELD_NAME"])
     if "LIST" in sent and "LIST" in row:
-        changed["LIST"] = [*row["LIST"], *options(context, sent["LIST"])]
+        changed["LIST"] = _changed_options(context, row["LIST"], sent["LIST"])
     company.user_fields = [row | changed if other is row else other for other in company.user_fields]
     context.portal.native.updated("fields", row["ID"])
     return Result(True)
@@ -83,6 +83,20 @@ def options(context: Context, sent: Any) -> list[Row]:
         }
         for choice in choices(context, sent)
     ]
+
+
+def _changed_options(context: Context, there: list[Row], sent: Any) -> list[Row]:
+    """Those that are named by their number are changed, or deleted; the others are new."""
+    rows = {row["ID"]: row for row in there}
+    for entry in listed(sent):
+        number = str(entry.get("ID") or "") if isinstance(entry, dict) else ""
+        if number in rows and flag(entry.get("DEL")) == "Y":
+            del rows[number]
+        elif number in rows:
+            rows[number] = rows[number] | {name: str(entry[name]) for name in ("VALUE", "SORT", "DEF") if name in entry}
+        else:
+            rows |= {new["ID"]: new for new in options(context, [entry])}
+    return list(rows.values())
 
 
 def _known(context: Context, params: Params) -> Row:

@@ -9,7 +9,7 @@ from b24sim.errors import RestError
 from b24sim.methods.users import BRIEF, CONTACTS, USER_SCOPES
 from b24sim.native.custom_values import value_of
 from b24sim.native.writing import created, file_sent, listed, now_of
-from b24sim.paging import whole, yes
+from b24sim.paging import truthy, whole, yes
 from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
@@ -36,7 +36,7 @@ def add(context: Context, params: Params) -> Result:
     company, ledger = context.portal.company, context.portal.native
     email = _fresh_email(context, params.get("EMAIL"))
     extranet = yes(params.get("EXTRANET"))
-    _belongs_somewhere(params, extranet)
+    _belongs_somewhere(context, params, extranet)
     number, today = ledger.number("users"), _today(context)
     row: Row = {
         "ID": str(number), "XML_ID": "", "ACTIVE": True, "NAME": "", "LAST_NAME": "", "SECOND_NAME": "", "EMAIL": email,
@@ -48,6 +48,8 @@ def add(context: Context, params: Params) -> Result:
     company.users.put(number, row | _accepted(context, number, params) | {"EMAIL": email})
     created(context, "users", number, str(params.get("XML_ID") or email.casefold()))
     ledger.tell("invitation", email, f"user {number}")
+    for group in listed(params.get("SONET_GROUP_ID")) if extranet else ():
+        ledger.tell("request to join", number, f"group {whole(group)}")
     return Result(number)
 
 
@@ -85,8 +87,9 @@ def _fresh_email(context: Context, value: Any, own: int = 0, code: str = "ERROR_
     return email
 
 
-def _belongs_somewhere(params: Params, extranet: bool) -> None:
-    if extranet and not listed(params.get("SONET_GROUP_ID")):
+def _belongs_somewhere(context: Context, params: Params, extranet: bool) -> None:
+    groups = [whole(group) for group in listed(params.get("SONET_GROUP_ID"))]
+    if extranet and not any(group in context.portal.company.groups for group in groups):
         raise RestError("ERROR_ARGUMENT", "no_sonet_group_for_extranet", extra={"argument": ""})
     if not extranet and not listed(params.get("UF_DEPARTMENT")):
         raise RestError("ERROR_ARGUMENT", "no_extranet_field", extra={"argument": ""})
@@ -107,7 +110,8 @@ def _accepted(context: Context, number: int, params: Params) -> Row:
 
 def _value(context: Context, number: int, name: str, value: Any) -> Any:
     if name == "ACTIVE":
-        return value is True or str(value).upper() in {"Y", "1", "TRUE"}
+        # To PHP the text "false" is true.
+        return truthy(value) and value != "N"
     if name == "UF_DEPARTMENT":
         return [whole(department) for department in listed(value)]
     if name == "PERSONAL_PHOTO":
