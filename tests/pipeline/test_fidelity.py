@@ -17,6 +17,8 @@ from b24migrate.phases.work import seen, walk
 from b24migrate.pipeline import certificate, fidelity, looking_up
 from b24migrate.pipeline.fidelity import Basis
 from b24migrate.pipeline.runner import Ended
+from b24migrate.pipeline.state import RUNNING, EntityState, PhaseState, States
+from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, RegisterRow
 from b24migrate.target.imports import ImportTarget
 from b24migrate.wiring import App
 from b24sim.imports.forgetful import Forgetful
@@ -256,6 +258,94 @@ def test_those_that_are_not_sent_lose_nothing(tmp_path: Path) -> None:
         with here.app() as app:
             (line,) = fidelity.listed(app.work, [Rule("users", "NAME", Keeping.LOST, "All.", lambda _: True)]).lines
         assert line.records == len(here.records("Users")) - 1
+
+
+def test_people_whom_the_box_has_lose_nothing_as_they_are_only_linked(tmp_path: Path) -> None:
+    rules = [Rule("users", "NAME", Keeping.LOST, "All.", lambda _: True)]
+    with world(tmp_path) as here:
+        here.change("users", id=4, fields={"EMAIL": str(here.box.portal.company.users.row(1)["EMAIL"])})
+        run(here, phases=("custom-fields-get", "get"))
+        with here.app() as app:
+            (before,) = fidelity.listed(app.work, rules).lines
+        run(here)
+        with here.app() as app:
+            (after,) = fidelity.listed(app.work, rules).lines
+        assert here.sql("SELECT RowKey FROM IdMap WHERE Origin = 'matched'") == [("users:4",)]
+        assert before.records == after.records == len(here.records("Users")) - 1
+
+
+def test_what_was_counted_during_a_pass_is_not_taken_for_the_whole(tmp_path: Path) -> None:
+    """As many records as before, and other values in those that were read later."""
+    rules = [Rule("users", "WORK_PHONE", Keeping.LOST, "Some.")]
+    with world(tmp_path) as here:
+        run(here, phases=("custom-fields-get", "get"))
+        people = here.cloud.portal.company.users.ids
+        with here.app() as app:
+            whole = count(app, rules)
+            between(app)
+            assert count(app, rules) == (whole[0], Basis.SO_FAR)
+        for one in people:
+            here.change("users", id=one, fields={"WORK_PHONE": ""})
+        with here.app() as app:
+            States(app.work.store).change("users", lambda state: replace(state, counts={**state.counts, "pass": 1}))
+        run(here, phases=("custom-fields-get", "get"))
+        with here.app() as app:
+            assert count(app, rules) == (0, Basis.COUNTED)
+
+
+def count(app: App, rules: Sequence[Rule]) -> tuple[int | None, Basis]:
+    (line,) = fidelity.listed(app.work, rules).lines
+    return line.records, line.basis
+
+
+def between(app: App) -> None:
+    """A second get has begun, and has read nothing yet."""
+
+    def begun(state: EntityState) -> EntityState:
+        state = replace(state, counts={**state.counts, "pass": state.pass_no + 1})
+        return state.with_phase("get", PhaseState(RUNNING))
+
+    States(app.work.store).change("users", begun)
+
+
+def test_a_try_out_counts_only_what_it_read(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        here.settings["run"] = {**here.settings["run"], "test_limit": 3}
+        run(here, phases=("custom-fields-get", "get"))
+        with here.app() as app:
+            told = count(app, [Rule("users", "NAME", Keeping.LOST, "All.")])
+        assert told == (len(here.records("Users")), Basis.SO_FAR)
+
+
+def test_files_are_counted_when_everything_that_has_files_is_read(tmp_path: Path) -> None:
+    rules = [Rule("files", "", Keeping.TRANSFORMED, "Copied.")]
+    with world(tmp_path) as here:
+        run(here, phases=("custom-fields-get", "get"))
+        with here.app() as app:
+            assert count(app, rules)[1] is Basis.SO_FAR
+
+
+def test_a_custom_field_that_nobody_wants_any_more_is_not_counted_from_memory(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        run(here, phases=("custom-fields-get", "get"))
+        with here.app() as app:
+            codes = [row.key for row in app.work.store.rows(CUSTOM_FIELDS, partition="users")]
+            rules = [Rule("users", one, Keeping.LOST, "Not this one.") for one in codes]
+            assert sum(line.records or 0 for line in fidelity.listed(app.work, rules).lines) > 0
+            app.work.store.write(FIELD_MAP, [RegisterRow(f"users:{one}", {"Included": False}) for one in codes])
+            assert sum(line.records or 0 for line in fidelity.listed(app.work, rules).lines) == 0
+
+
+def test_what_was_accepted_for_one_box_is_asked_about_again_for_another(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        lossy(here, PHONE)
+        run(here)
+        with here.app() as app:
+            assert not fidelity.listed(app.work, fidelity.asked(app.work)).needs_acceptance
+        with here.app(target={"portal_url": "https://other.example"}) as app:
+            assert fidelity.remembered(app.work) is None
+            found = fidelity.listed(app.work, fidelity.asked(app.work))
+            assert (found.needs_acceptance, found.accepted) == (True, None)
 
 
 # ---------------------------------------------------------------- the certificate

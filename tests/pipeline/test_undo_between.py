@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +11,8 @@ from tests.pipeline.test_undo import links, on_the_box, take, take_with
 from tests.pipeline.world import World
 
 from b24migrate.errors import Halted
-from b24migrate.pipeline import hold, plan
-from b24migrate.ports import ANALYSIS
+from b24migrate.pipeline import hold, owners, plan
+from b24migrate.ports import ANALYSIS, RegisterRow
 from b24migrate.records import Span
 from b24migrate.wiring import App
 
@@ -114,6 +115,18 @@ def test_whoever_was_taken_for_dead_deletes_nothing_more(talk: World) -> None:
         with pytest.raises(Halted, match="being taken back"):
             slow.at("groups", Span())
         quick.at("groups", Span())
+
+
+def test_nobody_waits_for_one_that_was_killed_on_this_machine(talk: World) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    with talk.app() as app:
+        said = {"owner": f"{owners.place()}:{gone.pid}:0", "at": app.work.clock.now().isoformat(), "stretch": None}
+        app.work.store.write(ANALYSIS, [RegisterRow("undo", {"Data": said})])
+        hold.refuse(app.work.store, app.work.clock)
+        app.work.store.write(ANALYSIS, [RegisterRow("undo", {"Data": {**said, "owner": "elsewhere:1:0"}})])
+        with pytest.raises(Halted):
+            hold.refuse(app.work.store, app.work.clock)
 
 
 def test_an_undo_that_came_to_its_end_leaves_nothing_to_settle(talk: World) -> None:

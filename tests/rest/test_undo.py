@@ -8,14 +8,15 @@ from pathlib import Path
 from tests.rest.everything import Move, moving
 
 from b24migrate.pipeline import undo
+from b24migrate.ports import NATIVE
 
 # No method deletes them, or nobody asks for it. The first pipeline of a kind goes with nothing.
 STAY = {"users", "departments", "categories", "fields", "folders", "files"}
 
 
-def take(move: Move) -> dict[str, undo.Tally]:
+def take(move: Move, *entities: str, run: str = "") -> dict[str, undo.Tally]:
     with move.app() as app:
-        scope = undo.scope_of(app.work, (), "")
+        scope = undo.scope_of(app.work, entities, run)
         told = undo.Rehearsal(app.work, scope)
         deque(told.walk(), maxlen=0)
         taking = undo.Taking(app.work, scope, told)
@@ -41,3 +42,60 @@ def test_what_can_be_deleted_is_gone_and_comes_back_once(tmp_path: Path) -> None
         assert move.run().exit_code == 0
         assert alive(move) == before
         assert move.unforeseen == []
+
+
+SALES = ("users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
+
+
+def named_companies(move: Move) -> set[str]:
+    """By the payloads of everything that was read."""
+    found = move.world.sql("SELECT json_extract(Payload, '$.companyId') FROM CrmDeals")
+    found += move.world.sql("SELECT value FROM CrmContacts, json_each(CrmContacts.Payload, '$.companyIds')")
+    found += move.world.sql("SELECT json_extract(Payload, '$.companyId') FROM CrmContacts")
+    return {str(one) for (one,) in found if one}
+
+
+def test_only_an_entity_keeps_what_others_refer_to(tmp_path: Path) -> None:
+    """The box itself would delete a company under its deals, and they would be without it for ever."""
+    with moving(tmp_path, *SALES, companies=20) as move:
+        assert move.run().exit_code == 0
+        companies = {row["RowKey"] for row in move.world.table("CrmCompanies", "RowKey")}
+        needed = named_companies(move) & companies
+        assert needed
+        assert needed != companies
+        tallies = take(move, "crm_companies")
+        told = tallies["crm_companies"]
+        assert (told.kept, told.deleted) == (len(needed), len(companies) - len(needed))
+        assert [why.reason for why in told.reasons] == ["others that stay depend on it"]
+        assert move.run().exit_code == 0
+        assert move.unforeseen == []
+
+
+def test_what_somebody_changed_is_kept_with_what_it_needs(tmp_path: Path) -> None:
+    with moving(tmp_path, *SALES) as move:
+        assert move.run().exit_code == 0
+        rows = move.world.sql(
+            "SELECT RowKey, TargetId, json_extract(Payload, '$.companyId') FROM CrmDeals"
+            " WHERE json_extract(Payload, '$.companyId') IN (SELECT RowKey FROM CrmCompanies)"
+        )
+        deal, target_id, company = rows[0]
+        with move.app() as app:
+            box = app.work.target._box  # type: ignore[attr-defined]
+            box.call("crm.item.update", {"entityTypeId": 2, "id": target_id, "fields": {"title": "Ours now"}})
+        tallies = take(move)
+        statuses = {row["RowKey"]: row["Status"] for row in move.world.table("CrmCompanies", "RowKey", "Status")}
+        assert (tallies["crm_deals"].kept, move.world.records("CrmDeals")[deal]["Status"]) == (1, "IMPORT_OK")
+        assert statuses[str(company)] == "IMPORT_OK"
+        assert set(statuses.values()) == {"NEW", "IMPORT_OK"}
+
+
+def test_what_nobody_has_seen_since_it_was_made_is_kept_until_it_is_sent_again(tmp_path: Path) -> None:
+    """Somebody may have changed it, and nobody could tell."""
+    with moving(tmp_path, "users", "crm_structure", "crm_companies") as move:
+        assert move.run().exit_code == 0
+        with move.app() as app:
+            some = app.work.store.some_rows(NATIVE, "crm_companies:", "", 1)
+            app.work.store.write(NATIVE, [row._replace(values={**row.values, "Print": ""}) for row in some])
+        told = take(move)["crm_companies"]
+        assert told.kept == 1
+        assert "nobody can tell" in told.reasons[0].reason

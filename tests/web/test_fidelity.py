@@ -66,7 +66,8 @@ def test_without_the_target_what_it_last_said_is_shown(lossy: tuple[Desk, Any], 
     assert quietly(config, "fidelity") == 3
     counted = desk.look("fidelity")["list"]["lines"]
     text = config.read_text("utf-8")
-    config.write_text(text.replace(target.webhook(), "http://127.0.0.1:9/rest/1/nobodyisthere/"), "utf-8")
+    silent = f'http://127.0.0.1:9/rest/1/nobodyisthere/"\nportal_url = "{target.url}'
+    config.write_text(text.replace(target.webhook(), silent), "utf-8")
     said = desk.look("fidelity")
     assert not said["list"]["now"]
     assert said["list"]["lines"] == counted

@@ -59,7 +59,8 @@ CHAPTER = Chapter(
             Again.STOPS,
             "Somebody runs `b24migrate undo` on the same store. Until that is at its end no run begins, and nobody else"
             " takes anything back.",
-            "Let it end, then run the same command again. One that was killed counts as being there for 90 seconds.",
+            "Let it end, then run the same command again. One that was killed on another machine counts as"
+            " being there for 90 seconds.",
         ),
         Page(
             "UNDO_OTHER_TARGET",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from b24migrate.phases import lanes
 from b24migrate.phases.work import Follow, Work
 from b24migrate.records import Job, Link, Record, Settled, Status
 from b24migrate.streams import Stream
 
 AT_ONCE = 500  # what `import.users.match` takes
+UNSENT = (Status.NEW, Status.ERROR_RETRY)
 
 
 def match(work: Work, job: Job) -> Follow:
@@ -23,6 +26,17 @@ def match(work: Work, job: Job) -> Follow:
         rest = [one for one in candidates if one.row_key not in loaded]
         _settle(work, stream, _matched(work, stream, rest))
     return lanes.further(job, records[-1], moved=False)
+
+
+def not_sent(work: Work, stream: Stream, records: Sequence[Record]) -> set[str]:
+    """Of these people those that are linked, or will be as things stand."""
+    links = work.store.links(stream.name, [record.row_key for record in records])
+    found = {row_key for row_key, link in links.items() if link.origin != "import"}
+    if not work.options.link_existing_users:
+        return found
+    rest = [one for one in records if one.row_key not in links and one.status in UNSENT and one.natural]
+    matched = _matched(work, stream, [one for one in rest if _first(work, stream, one)])
+    return found | {link.source_id for link in matched}
 
 
 def linked_by_hand(link: Link | None) -> bool:

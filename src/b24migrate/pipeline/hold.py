@@ -6,11 +6,13 @@ its records nobody has written down which are gone, and whoever comes next finds
 
 from __future__ import annotations
 
+import os
 import secrets
 from datetime import datetime
 from typing import NamedTuple
 
 from b24migrate.errors import Halted
+from b24migrate.pipeline import owners
 from b24migrate.ports import ANALYSIS, Clock, RegisterRow, Store
 from b24migrate.records import Span
 
@@ -31,6 +33,8 @@ class _Held(NamedTuple):
     stretch: Stretch | None
 
     def is_fresh(self, now: datetime) -> bool:
+        if self.owner.startswith(f"{owners.place()}:") and not owners.is_alive(self.owner):
+            return False  # killed here: nobody has to wait
         return self.at is not None and (now - self.at).total_seconds() < FRESH_S
 
 
@@ -40,7 +44,7 @@ class Hold:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._owner = secrets.token_hex(4)
+        self._owner = f"{owners.place()}:{os.getpid()}:{secrets.token_hex(4)}"
 
     def begin(self) -> Stretch | None:
         """What somebody before left unsettled. Raises Halted when somebody else takes back."""
@@ -87,7 +91,7 @@ def _under_way() -> Halted:
     return Halted(
         "Imports are being taken back at this moment (`b24migrate undo`).",
         code=UNDER_WAY,
-        hint="Let it end, then run the same command again. If that process was killed, wait 90 seconds.",
+        hint="Let it end, then run the same command again. If it was killed on another machine, wait 90 seconds.",
     )
 
 

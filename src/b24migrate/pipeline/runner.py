@@ -127,14 +127,14 @@ class Runner:
 
     def _have_accepted(self, rules: Sequence[Rule]) -> None:
         """Raises GateUnmet."""
-        known = fidelity.accepted(self.work.store).rules
+        known = fidelity.accepted(self.work).rules
         if all(rule.digest in known for rule in rules):
             return
         found = fidelity.listed(self.work, rules)
         by = self.consent(found)
         if not by:
             raise fidelity.required(found)
-        fidelity.accept(self.work.store, self.work.clock, rules, by)
+        fidelity.accept(self.work, rules, by)
 
     def attend(self, run: Run) -> None:
         """From here on the work belongs to this run."""

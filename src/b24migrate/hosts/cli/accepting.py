@@ -49,8 +49,8 @@ def fidelity(
     with looking(session, portals=True) as app:
         work = app.work
         rules = fidelities.concerning(work, patient(work.clock, lambda: fidelities.asked(work)), app.chosen())
-        if accept and rules:
-            fidelities.accept(work.store, work.clock, rules, somebody())
+        if accept:
+            fidelities.accept(work, rules, somebody())
         found = fidelities.listed(work, rules)
     code = GATE if found.needs_acceptance else CLEAN
     if as_json:

@@ -16,7 +16,7 @@ from b24migrate.hosts.cli.names import entity_name, mini_task
 from b24migrate.hosts.functions.keeper import Keeper
 from b24migrate.hosts.functions.lines import say_bug
 from b24migrate.hosts.logs import masked
-from b24migrate.pipeline import fidelity, mend, plan
+from b24migrate.pipeline import fidelity, hold, mend, plan
 from b24migrate.pipeline.causes import causes
 from b24migrate.pipeline.plan import NoRun, Plan, Run
 from b24migrate.pipeline.status import snapshot
@@ -64,7 +64,8 @@ def start(keeper: Keeper, body: bytes) -> Reply:
         wish = _read(body, Wish)
         names = [entity_name(name, app.catalog) for name in wish.entities]
         if wish.accept_fidelity:
-            fidelity.accept(app.work.store, app.work.clock, fidelity.asked(app.work), "a request")
+            rules = fidelity.concerning(app.work, fidelity.asked(app.work), app.chosen(tuple(names)))
+            fidelity.accept(app.work, rules, "a request")
         return _begun(app, app.chosen(tuple(names)), _phases(wish.phases), wish.test_limit)
 
     return _answered(keeper, act, fresh=True)
@@ -230,7 +231,7 @@ def _answered(keeper: Keeper, act: Callable[[App], Reply], *, fresh: bool = Fals
 def _status_of(error: MigrationError) -> int:
     if error.code == "USAGE":
         return USAGE
-    if error.code in (plan.UNDER_WAY, plan.ON_PAUSE, plan.NO_RUN):
+    if error.code in (plan.UNDER_WAY, plan.ON_PAUSE, plan.NO_RUN, hold.UNDER_WAY):
         return CONFLICT
     kinds = {BadConfiguration: CONFIGURATION, GateUnmet: GATE}
     return kinds.get(type(error), UNAVAILABLE)

@@ -16,7 +16,7 @@ from b24migrate.errors import BadConfiguration, GateUnmet, MigrationError
 from b24migrate.hosts.logs import masked
 from b24migrate.hosts.web.notes import BUSY
 from b24migrate.hosts.words import DEFAULT, Words, words
-from b24migrate.pipeline import plan
+from b24migrate.pipeline import hold, plan
 
 LOGGER = logging.getLogger("b24migrate.web")
 USAGE, CONFLICT, GATE, CONFIGURATION, BUG, UNAVAILABLE = 400, 409, 412, 422, 500, 503
@@ -90,7 +90,7 @@ def bug(found: BaseException, redact: Callable[[str], str]) -> Problem:
 def status_of(error: MigrationError) -> int:
     if isinstance(error, Relayed):
         return error.status
-    if error.code in ("USAGE", plan.UNDER_WAY, BUSY):
+    if error.code in ("USAGE", plan.UNDER_WAY, hold.UNDER_WAY, BUSY):
         return USAGE if error.code == "USAGE" else CONFLICT
     kinds = {BadConfiguration: CONFIGURATION, GateUnmet: GATE}
     return kinds.get(type(error), UNAVAILABLE)

@@ -31,7 +31,7 @@ def _check(work: Work, rules: Collection[Rule]) -> Check:
     if not rules:
         return Check(NAME, True, "the target keeps every field", gate=GATE)
     told = ", ".join(f"{keeping} {number}" for keeping, number in amounts_of(rules))
-    known = accepted(work.store)
+    known = accepted(work)
     if known.last and all(rule.digest in known.rules for rule in rules):
         message = f"the target does not keep everything (fields {told}); accepted by {known.last.by} at {known.last.at}"
         return Check(NAME, True, message, gate=GATE)

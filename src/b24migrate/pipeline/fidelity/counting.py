@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
+from b24migrate.errors import GateUnmet, Permanent
 from b24migrate.fidelity import Rule
 from b24migrate.phases.compose import unsendable
 from b24migrate.phases.draft import Drafter
+from b24migrate.phases.match import not_sent
 from b24migrate.phases.values import utc_text
-from b24migrate.phases.work import Work, seen, walk
+from b24migrate.phases.verify import linked
+from b24migrate.phases.work import WALKED_AT_ONCE, Work, seen, walk
 from b24migrate.pipeline import survey
 from b24migrate.pipeline.fidelity.model import Basis
 from b24migrate.pipeline.state import DONE, States
-from b24migrate.ports import FIDELITY, INVENTORY, RegisterRow
-from b24migrate.records import digest
+from b24migrate.ports import FIDELITY, FIELD_MAP, INVENTORY, RegisterRow
+from b24migrate.records import Record, digest
 from b24migrate.streams import Stream
 
 COUNTS = "counts:"
@@ -49,7 +54,7 @@ def _counted(work: Work, stream: Stream, rules: Sequence[Rule]) -> dict[str, int
     drafter = Drafter(work, stream)
     judges = [(rule.digest, rule.judge()) for rule in rules]
     found = dict.fromkeys((rule.digest for rule in rules), 0)
-    for record in walk(work, stream.table):
+    for record in _sent(work, stream):
         one = seen(record, stream)
         if stream.adopted(one) or unsendable(work, stream, record, one):
             continue
@@ -59,18 +64,41 @@ def _counted(work: Work, stream: Stream, rules: Sequence[Rule]) -> dict[str, int
     return found
 
 
+def _sent(work: Work, stream: Stream) -> Iterator[Record]:
+    """All records; of people without those whom the target has already, and who are only linked."""
+    entity, records = work.owner.get(stream.name), walk(work, stream.table)
+    if entity is None or not entity.matches_users or not stream.natural:
+        yield from records
+        return
+    while some := list(islice(records, WALKED_AT_ONCE)):
+        linked: set[str] = set()
+        with suppress(Permanent, GateUnmet):  # a target that cannot be asked for people links none
+            linked = not_sent(work, stream, some)
+        yield from (one for one in some if one.row_key not in linked)
+
+
 # ---------------------------------------------------------------- how many there are in all
 
 
 def _is_read(work: Work, stream: Stream) -> bool:
-    entity = work.owner.get(stream.name)
-    return entity is None or States(work.store).read(entity.name).phase("get").state == DONE
+    """To its end, and not only the first few for a try. Files belong to every entity that has any."""
+    if stream.name in work.owner:
+        owners = [work.owner[stream.name]]
+    else:
+        owners = [one for one in work.entities if any(stream.files for stream in one.streams)]
+    states = States(work.store)
+    read = all(states.read(one.name).phase("get").state == DONE for one in owners)
+    return read and not any(row.values.get("Limited") for row in _latest(work, stream))
+
+
+def _latest(work: Work, stream: Stream) -> list[RegisterRow]:
+    return [row for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
 
 
 def _total(work: Work, stream: Stream) -> int | None:
     """By the inventory, else by the analysis."""
-    for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:"):
-        if row.values.get("IsLatest") and row.values.get("ReportedTotal") is not None:
+    for row in _latest(work, stream):
+        if row.values.get("ReportedTotal") is not None:
             return int(row.values["ReportedTotal"])
     analysis = survey.last(work.store)
     foretold = {one.stream: one.records for one in analysis.streams} if analysis else {}
@@ -82,10 +110,14 @@ def _total(work: Work, stream: Stream) -> int | None:
 
 
 def _key(work: Work, stream: Stream, rules: Sequence[Rule], staged: int) -> str:
-    """Another pass may have brought other values for as many records."""
+    """Another pass may have brought other values for as many records, also while it is under way; and which custom
+    fields go, and which people, is decided anew now and then."""
     entity = work.owner.get(stream.name)
     pass_no = States(work.store).read(entity.name).pass_no if entity else 0
-    return digest([sorted(rule.digest for rule in rules), staged, pass_no])
+    fields = work.store.rows(FIELD_MAP, prefix=f"{entity.name}:") if entity and stream.custom_prefix else []
+    wanted = [[row.key, row.values.get("TargetField"), row.values.get("Included")] for row in fields]
+    told = [staged, pass_no, _is_read(work, stream), linked(work, stream), wanted]
+    return digest([sorted(rule.digest for rule in rules), *told])
 
 
 def _remembered(work: Work, stream: Stream, rules: Sequence[Rule], staged: int) -> Mapping[str, int] | None:

@@ -14,9 +14,10 @@ from b24migrate.pipeline.fidelity import accepting
 from b24migrate.pipeline.fidelity.counting import ANY, count
 from b24migrate.pipeline.fidelity.model import WORST_FIRST, Fidelity, Line, hash_of
 from b24migrate.ports import FIDELITY, RegisterRow
+from b24migrate.records import digest
 from b24migrate.streams import Kind, Stream
 
-KNOWN = "known"
+KNOWN = "known:"
 
 
 def listed(work: Work, rules: Sequence[Rule], entities: Collection[str] = (), *, most: int = ANY) -> Fidelity:
@@ -31,7 +32,7 @@ def asked(work: Work) -> list[Rule]:
     rules = concerning(work, work.target.fidelity())
     told = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
     now = utc_text(work.clock.now().replace(microsecond=0))
-    work.store.write(FIDELITY, [RegisterRow(KNOWN, {"Hash": hash_of(rules), "Data": told, "AtUtc": now})])
+    work.store.write(FIDELITY, [RegisterRow(_key(work), {"Hash": hash_of(rules), "Data": told, "AtUtc": now})])
     return rules
 
 
@@ -48,7 +49,7 @@ def known(work: Work, entities: Collection[str] = (), *, most: int = ANY) -> Fid
 def remembered(work: Work, entities: Collection[str] = ()) -> Fidelity | None:
     """What was last heard of the target, with the numbers that were counted then; None when it was never asked. Nobody
     is asked, and nothing is written."""
-    row = work.store.read(FIDELITY, KNOWN)
+    row = _last_said(work)
     if row is None:
         return None
     return replace(_made(work, _rules(row), entities, 0), asked_at=str(row.values["AtUtc"]))
@@ -56,12 +57,24 @@ def remembered(work: Work, entities: Collection[str] = ()) -> Fidelity | None:
 
 def accept_known(work: Work, entities: Collection[str], hash_seen: str, by: str) -> bool:
     """What was last heard of the target, if it is the list that somebody saw. False when it is another."""
-    row = work.store.read(FIDELITY, KNOWN)
+    row = _last_said(work)
     rules = concerning(work, _rules(row), entities) if row is not None else []
     if row is None or hash_of(rules) != hash_seen:
         return False
-    accepting.accept(work.store, work.clock, rules, by)
+    accepting.accept(work, rules, by)
     return True
+
+
+def _key(work: Work) -> str:
+    """What another box said is no word of this one."""
+    return f"{KNOWN}{digest(work.options.target_url)[:16]}"
+
+
+def _last_said(work: Work) -> RegisterRow | None:
+    """Whoever has no target, and only looks at the store, is told what any said last."""
+    if "target" in work.options.absent:
+        return max(work.store.rows(FIDELITY, KNOWN), key=lambda row: str(row.values["AtUtc"]), default=None)
+    return work.store.read(FIDELITY, _key(work))
 
 
 def _rules(row: RegisterRow) -> list[Rule]:
@@ -91,7 +104,7 @@ def _may_have(stream: Stream, name: str) -> bool:
 
 
 def _made(work: Work, rules: Sequence[Rule], entities: Collection[str], most: int) -> Fidelity:
-    accepted = accepting.accepted(work.store)
+    accepted = accepting.accepted(work)
     places = {name: place for place, name in enumerate(work.streams)}
     ordered = sorted(concerning(work, rules, entities), key=lambda rule: (places[rule.stream], _order(rule)))
     lines = [

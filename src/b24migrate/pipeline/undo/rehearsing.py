@@ -8,9 +8,10 @@ import msgspec
 
 from b24migrate.phases.work import Work, decode_extras, viewed
 from b24migrate.pipeline.moving.words import Teller
+from b24migrate.pipeline.undo.needed import Needed
 from b24migrate.pipeline.undo.scope import Scope
 from b24migrate.pipeline.undo.walking import Ours, may_have_more, ours, spans
-from b24migrate.pipeline.undo.words import Kept, Tally, deletions
+from b24migrate.pipeline.undo.words import Kept, Tally
 from b24migrate.ports import Deleted
 from b24migrate.streams import Seen, Stream
 
@@ -25,6 +26,7 @@ class Rehearsal:
         self._teller = Teller(say, work.clock)
         self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
         self.unsure: set[str] = set()
+        self.needed = Needed(work, scope)
 
     @property
     def nothing(self) -> bool:
@@ -32,6 +34,7 @@ class Rehearsal:
 
     def walk(self) -> Iterator[Kept]:
         """What would be kept, whatever else goes."""
+        self.needed.gather()
         for stream in self._scope.streams:
             if may_have_more(self._work, self._scope, stream):
                 self.unsure.add(stream.name)
@@ -41,9 +44,7 @@ class Rehearsal:
         tally, looked_at = self.tallies[stream.name], 0
         for span in spans(self._work, stream):
             found = ours(self._work, self._scope, stream, span, tally, unsure=stream.name in self.unsure)
-            keys = [stream.key_of(one.row_key) for one in found]
-            answers = deletions(self._work, stream.name, keys, dry_run=True)
-            for one, answer in zip(found, answers, strict=True):
+            for one, answer in self.needed.answers(stream, found, dry_run=True):
                 yield from self._judged(stream, tally, one, answer)
             looked_at += len(found)
             self._teller.progress("Asking about", stream.name, looked_at)

@@ -30,6 +30,7 @@ class Taking:
         self._scope = scope
         self._unsure = rehearsal.unsure
         self._expected = rehearsal.tallies
+        self._needed = rehearsal.needed
         self._teller = Teller(say, work.clock)
         self._hold = Hold(work.store, work.clock)
         self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
@@ -88,10 +89,8 @@ class Taking:
         found = self._found(stream, span)
         if may_close(stream):
             loosen(self._work, stream, [one.link for one in found if one.link and is_adopted(stream, one)])
-        keys = [stream.key_of(one.row_key) for one in found]
-        answers = deletions(self._work, stream.name, keys, dry_run=False, still=still)
         gone, kept, before = [], [], tally.deleted + tally.absent
-        for one, answer in zip(found, answers, strict=True):
+        for one, answer in self._needed.answers(stream, found, dry_run=False, still=still):
             if answer.status == "kept":
                 tally.keep(one.row_key, answer.reason)
                 kept.append(Kept(stream.name, one.row_key, one.target_id, answer.reason).row())

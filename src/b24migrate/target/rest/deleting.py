@@ -12,6 +12,7 @@ from b24migrate.target.rest.sending import looked_for, printed
 from b24migrate.target.rest.words import Known, Writer
 
 CHANGED = "changed after its import"
+UNSURE = "nobody can tell whether it was changed after its import: send it again first"
 
 
 def delete(box: Box, memory: Memory, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
@@ -39,8 +40,10 @@ def _judged(writer: Writer, key: str, one: Remembered | None, there: dict[str, s
     if one.state is State.LINKED:
         return Deleted(key, "deleted")  # only the link: the record was there before
     if writer.delete is None:
-        return Deleted(key, "kept", writer.stays)
-    if one.print and one.print != there[key]:
+        return Deleted(key, "kept", writer.stays, for_good=True)
+    if not one.print:  # whoever wrote it was killed before he saw what the box made of it
+        return Deleted(key, "kept", UNSURE)
+    if one.print != there[key]:
         return Deleted(key, "kept", CHANGED)
     return Deleted(key, "deleted")
 

@@ -25,6 +25,8 @@ from b24migrate.target.rest.writers import WRITERS
 class RestTarget:
     """`portal` has the target's webhook, and `server.time` as its probe; `store` remembers what was written."""
 
+    sees_dependants = False  # the box's own methods delete a company under its deals
+
     def __init__(self, portal: Portal, store: Store, source: SourceSide = SourceSide()) -> None:  # noqa: B008
         self._portal = portal
         self._box = Box(portal, store, probes.LIMITS.file_bytes, source)
