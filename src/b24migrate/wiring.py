@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from b24migrate.bitrix.application import Application, door_beside
 from b24migrate.bitrix.breaker import Breaker
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.ledger import SharedLedger
 from b24migrate.bitrix.limits import Governor
 from b24migrate.bitrix.source import BitrixSource
+from b24migrate.bitrix.tokens import Keys, Tokens
 from b24migrate.clocks import SystemClock
 from b24migrate.entities import FILES, Catalog, catalog
 from b24migrate.errors import BadConfiguration
@@ -159,7 +161,17 @@ def target_of(settings: Settings, known: Catalog, store: Store, portal: Portal) 
     seen = SourceSide(
         lambda stream, source_id: bool(store.known(tables[stream], [source_id])), settings.mapping.placeholder_user
     )
-    return RestTarget(portal, store, seen)
+    return RestTarget(portal, store, seen, application_of(settings, store, portal))
+
+
+def application_of(settings: Settings, store: Store, portal: Portal) -> Application | None:
+    """Its door is the portal's last; the tokens are shared by every process on the store."""
+    said = settings.target.application
+    if said is None:
+        return None
+    client_secret, refresh = said.client_secret.reveal(), said.refresh_token.reveal()
+    keys = Keys(said.client_id, client_secret, refresh, said.access_token.reveal(), said.token_url)
+    return Application(portal, Tokens(keys, store, portal), via=len(portal.webhooks) - 1)
 
 
 def target_portal(
@@ -171,8 +183,9 @@ def target_portal(
     """A box has no limits of its own; what it asks for in its answers is kept."""
     governor = Governor(clock, per_second=0, operating_s=0, portal="target", observers=observers, meter=meter)
     breaker = Breaker(clock, portal="target", outage_s=settings.run.outage_minutes * 60, observers=observers)
+    webhook, application = settings.target.parsed, settings.target.application
     return Portal(
-        (settings.target.parsed,),
+        (webhook, door_beside(webhook, application.client_id)) if application else (webhook,),
         governor=governor,
         breaker=breaker,
         clock=clock,

@@ -42,6 +42,15 @@ CHAPTER = Chapter(
             "The portal does not find what the webhook belongs to.",
         ),
         _stops(
+            "APPLICATION_REFUSED",
+            "The application gets no new token",
+            "The authorization server does not renew the tokens of the application in target.application: it was"
+            " deleted or made anew, its keys are wrong, or its refresh token is older than 180 days or was used"
+            " elsewhere.",
+            "Open the application's page on the box, check client_id and client_secret, install it anew, and put the"
+            " tokens that it gets then into target.application; then run the same command again.",
+        ),
+        _stops(
             "PAYMENT_REQUIRED",
             "The plan has no REST, or is not paid",
             "The portal's plan does not include REST, or is not paid.",

@@ -246,7 +246,9 @@ def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[l
         fix = "Install the matching version of the import module on the box, or of this program."
         return [Check("target", False, message, fix, "auth.target", fatal=True)], info
     checks = [Check("target", True, f"the target answers: {info.server}")]
-    return [*checks, *(_served(entity, info) for entity in entities)], info
+    checks += [_served(entity, info) for entity in entities]
+    told = ((entity, info.checks[entity.wire]) for entity in entities if entity.wire in info.checks)
+    return [*checks, *(Check(one.name, one.ok, one.message, one.fix, "", entity.name) for entity, one in told)], info
 
 
 def _served(entity: Entity, info: TargetInfo) -> Check:

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from b24migrate.bitrix.application import Application
 from b24migrate.bitrix.batch import Batcher
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.download import Downloads
@@ -40,6 +41,7 @@ class Box:
         self.store = store
         self.staged = source.staged
         self._placeholder = source.placeholder
+        self.application: Application | None = None  # for what no webhook may do
         self._batcher = Batcher(portal)
         self._downloads = Downloads(portal)
         self._file_bytes = file_bytes

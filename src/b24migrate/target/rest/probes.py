@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from b24migrate.bitrix.fault_table import scope_of
 from b24migrate.errors import GateUnmet
-from b24migrate.ports import Command, TargetInfo, TargetLimits
+from b24migrate.ports import Command, TargetCheck, TargetInfo, TargetLimits
 from b24migrate.records import Json
 from b24migrate.target.rest.box import Box
 from b24migrate.target.rest.words import Writer
@@ -29,15 +29,21 @@ def look(box: Box, writers: Iterable[Writer]) -> TargetInfo:
         )
     methods = there(box, {need.lower() for writer in writers for need in writer.needs})
     lacks: dict[str, str] = {}
+    checks: dict[str, TargetCheck] = {}
     entities: dict[str, None] = {}
     for writer in writers:
         entities[writer.entity] = None
         lacking = missing(writer.needs, scopes, methods)
         if lacking and not writer.optional:
             lacks.setdefault(writer.entity, lacking)
+        check = writer.check(box) if writer.check else None
+        if check is not None and check.fatal:
+            lacks.setdefault(writer.entity, check.message)
+        elif check is not None:
+            checks[writer.entity] = check
     zone = str(now)[19:] if isinstance(now, str) else ""
     served = tuple(name for name in entities if name not in lacks)
-    return TargetInfo(CONTRACT, SERVER, zone, served, LIMITS, lacks)
+    return TargetInfo(CONTRACT, SERVER, zone, served, LIMITS, lacks, checks)
 
 
 def there(box: Box, names: Collection[str]) -> list[str]:

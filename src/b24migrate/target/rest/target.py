@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO
 
+from b24migrate.bitrix.application import Application
 from b24migrate.bitrix.client import Portal
 from b24migrate.fidelity import Rule
 from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRecord
@@ -27,9 +28,16 @@ class RestTarget:
 
     sees_dependants = False  # the box's own methods delete a company under its deals
 
-    def __init__(self, portal: Portal, store: Store, source: SourceSide = SourceSide()) -> None:  # noqa: B008
+    def __init__(
+        self,
+        portal: Portal,
+        store: Store,
+        source: SourceSide = SourceSide(),  # noqa: B008
+        application: Application | None = None,
+    ) -> None:
         self._portal = portal
         self._box = Box(portal, store, probes.LIMITS.file_bytes, source)
+        self._box.application = application
         self._memory = Memory(store)
         self.serial = frozenset(writer.stream for writer in WRITERS.values() if writer.serial)
 

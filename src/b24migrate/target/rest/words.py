@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from b24migrate.errors import MigrationError
 from b24migrate.fidelity import Rule
+from b24migrate.ports import TargetCheck
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest.box import Box
 
@@ -63,7 +64,8 @@ class Writer:
     delete: Delete | None = None
     stays: str = ""  # why it cannot be deleted
     restless: frozenset[str] = frozenset()  # fields that change without anybody changing the record
-    serial: bool = False  # one after the other, in order of id
+    serial: bool = False  # one after the other, the oldest first
+    check: Callable[[Box], TargetCheck] | None = None  # what else there is to say of whether this box takes it
     optional: bool = False  # where the box cannot take it, the others of the entity go without it
     rules: Rules = field(default=lambda _: ())
 

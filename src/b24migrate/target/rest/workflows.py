@@ -1,35 +1,162 @@
-"""Workflow templates: a box takes them from an application only, never from a webhook, so that they stay behind."""
+"""Workflow templates: a box takes them from an application only. Without one they stay behind.
+
+A template is made under the name of its stamp and does not start by itself; it gets its own name at once, and its start
+when everything has arrived, so that nothing that arrives sets it going."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from b24migrate.fidelity import Keeping, Rule
-from b24migrate.records import Item
-from b24migrate.target.rest.box import Box
-from b24migrate.target.rest.words import Known, Made, Writer
+from b24migrate.errors import Permanent
+from b24migrate.fidelity import Rule
+from b24migrate.records import Args, Item, Json
+from b24migrate.target.rest import rules_workflows, spelling
+from b24migrate.target.rest.applications import as_application, asked_as_application
+from b24migrate.target.rest.box import Box, inside, strange
+from b24migrate.target.rest.bpt import PARTS, packed
+from b24migrate.target.rest.rules_workflows import MOST, has_body
+from b24migrate.target.rest.words import Known, Made, Writer, stamp
+from b24migrate.target.rest.workflow_rights import examined, may_write, rights
 
+ADD = "bizproc.workflow.template.add"
+UPDATE = "bizproc.workflow.template.update"
+DELETE = "bizproc.workflow.template.delete"
+LIST = "bizproc.workflow.template.list"
 NOWHERE = "none"  # what it became
-REASON = "A box takes workflow templates from applications only, not from a webhook: they stay behind."
-LOST = (Rule("workflow_templates", "", Keeping.LOST, REASON, lambda _: True),)
+NEVER = "0"
+OF_AN_APPLICATION = "rest_app_"
+OF_TEMPLATE = (
+    *(spelling.Column(name, name) for name in ("MODULE_ID", "ENTITY", "NAME", "DESCRIPTION")),
+    spelling.Column("AUTO_EXECUTE", "AUTO_EXECUTE", back=spelling.whole),
+    spelling.Column("USER_ID", "USER_ID", back=spelling.one_id),
+    spelling.Column("MODIFIED", "MODIFIED", back=spelling.utc),
+    *(spelling.Column(name, name, back=spelling.as_it_is) for name in PARTS),
+)
+SELECT = ["ID", "DOCUMENT_TYPE", "SYSTEM_CODE", *(one.native for one in OF_TEMPLATE)]
 
 
-def leave(_: Box, items: Sequence[Item]) -> Iterator[Made]:
-    return (Made(item.key, NOWHERE) for item in items)
+# ---------------------------------------------------------------- writing
 
 
-def nothing(_box: Box, _known: Known, _item: Item) -> None:
-    """There is nothing to change."""
+def add_templates(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    writes = may_write(box)
+    for item in items:
+        yield add_template(box, item) if writes and has_body(item.fields) else Made(item.key, NOWHERE)
+
+
+def add_template(box: Box, item: Item) -> Made:
+    params = {
+        "DOCUMENT_TYPE": document(item.fields),
+        "NAME": stamp(item.key),
+        "DESCRIPTION": item.fields.get("DESCRIPTION") or "",
+        "TEMPLATE_DATA": body(item),
+        "AUTO_EXECUTE": NEVER,  # kernels want a text, also in JSON
+    }
+    try:
+        number = str(as_application(box, ADD, params))
+    except Permanent as error:
+        return Made(item.key, error=error)
+    if not number.isdecimal():
+        raise strange(ADD)
+    return Made(item.key, number)
+
+
+def document(fields: Args) -> list[str]:
+    """Module, class and type; portals tell the type alone, or all three in its place."""
+    told = fields.get("DOCUMENT_TYPE")
+    parts = told if isinstance(told, list) else [fields.get("MODULE_ID"), fields.get("ENTITY"), told]
+    return [str(part or "") for part in parts]
+
+
+def body(item: Item) -> list[str]:
+    return ["template.bpt", packed(item.fields)]
+
+
+def find_templates(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key in begun:
+        asked = {"SELECT": ["ID", "NAME"], "FILTER": {"=NAME": stamp(key)}}
+        for row in inside(asked_as_application(box, LIST, asked)):
+            if row.get("NAME") == stamp(key):
+                found[key] = str(row["ID"])
+    return found
+
+
+def name_template(box: Box, known: Known, item: Item) -> None:
+    change(box, known, {"NAME": item.fields.get("NAME") or ""})
+
+
+def update_template(box: Box, known: Known, item: Item) -> None:
+    """Whether it starts by itself is left as it is until the end."""
+    fields: dict[str, Json] = {name: item.fields.get(name) or "" for name in ("NAME", "DESCRIPTION")}
+    change(box, known, {**fields, "TEMPLATE_DATA": body(item)} if has_body(item.fields) else fields)
+
+
+def change(box: Box, known: Known, fields: Args) -> None:
+    if known.target_id != NOWHERE:
+        as_application(box, UPDATE, {"ID": known.target_id, "FIELDS": fields})
+
+
+# ---------------------------------------------------------------- when everything has arrived
+
+
+def what_comes_last(item: Item) -> Args:
+    start = int(item.fields.get("AUTO_EXECUTE") or 0) & MOST
+    return {"AUTO_EXECUTE": start, "listed": isinstance(item.fields.get("DOCUMENT_TYPE"), list)}
+
+
+def switch_on(box: Box, some: Mapping[str, Known]) -> None:
+    rows = rows_of(box, some.values()) if may_write(box) else {}
+    for one in some.values():
+        wanted = str(one.trace.get("AUTO_EXECUTE", 0)) if isinstance(one.trace, Mapping) else NEVER
+        if one.target_id in rows and str(rows[one.target_id].get("AUTO_EXECUTE")) != wanted:
+            change(box, one, {"AUTO_EXECUTE": wanted})
+
+
+# ---------------------------------------------------------------- reading
+
+
+def rows_of(box: Box, some: Iterable[Known]) -> dict[str, Args]:
+    ids = [one.target_id for one in some if one.target_id != NOWHERE]
+    asked = {"SELECT": SELECT, "FILTER": {"ID": ids}}
+    return {str(row["ID"]): row for row in inside(asked_as_application(box, LIST, asked))} if ids else {}
+
+
+def read_templates(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    rows = rows_of(box, wanted.values())
+    return {key: told(rows[one.target_id], one.trace) for key, one in wanted.items() if one.target_id in rows}
+
+
+def told(row: Args, trace: Json) -> Args:
+    """The mark of the application that wrote it is none of the source's."""
+    code = str(row.get("SYSTEM_CODE") or "")
+    parts = document(row)
+    listed = isinstance(trace, Mapping) and trace.get("listed")
+    return {
+        **spelling.told(OF_TEMPLATE, row),
+        "DOCUMENT_TYPE": parts if listed else parts[-1],
+        "SYSTEM_CODE": None if code.startswith(OF_AN_APPLICATION) else code,
+    }
+
+
+def rules(box: Box) -> Sequence[Rule]:
+    found = rights(box)
+    return rules_workflows.of_templates(box, found.standing, found.owner)
 
 
 TEMPLATES = Writer(
-    stream="workflow_templates",
+    stream=rules_workflows.STREAM,
     entity="workflows",
     needs=(),
-    create=leave,
-    find=lambda _box, _begun: {},
-    update=nothing,
-    read=lambda _box, _wanted: {},
-    stays="it was never there",
-    rules=lambda _: LOST,
+    create=add_templates,
+    trace=what_comes_last,
+    find=find_templates,
+    finish=name_template,
+    update=update_template,
+    read=read_templates,
+    at_last=switch_on,
+    delete=lambda box, known: as_application(box, DELETE, {"ID": known.target_id}),
+    restless=frozenset({"AUTO_EXECUTE", "MODIFIED"}),
+    rules=rules,
+    check=examined,
 )

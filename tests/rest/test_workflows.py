@@ -1,0 +1,252 @@
+"""Workflow templates by an application of the box: they arrive once, as the source has them, and can be taken back."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.rest.everything import Move, moving
+
+from b24migrate.pipeline import undo
+from b24sim import Portal
+from b24sim.native.applications import LocalApplication
+
+CRM = ("crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
+ENTITIES = ("users", "groups", *CRM, "workflows")
+STRANGE = "rest_4f1c3a9d7e"  # an activity that the simulated company has from an application
+ADD, UPDATE = "bizproc.workflow.template.add", "bizproc.workflow.template.update"
+
+
+@contextmanager
+def applying(folder: Path, box: Portal | None = None, **plan: Any) -> Iterator[Move]:
+    sizes = {"companies": 3, "contacts": 3, "deals": 4, "smart_items": 2, "templates": 16}
+    box = box or Portal(role="box", application=LocalApplication(), activities=[STRANGE])
+    with moving(folder, *ENTITIES, box=box, **sizes | plan) as move:
+        configure(move)
+        yield move
+
+
+def configure(move: Move) -> None:
+    told = move.world.box.ready()["application"]
+    names = ("client_id", "client_secret", "refresh_token", "access_token", "token_url")
+    move.world.settings["target"] = {"kind": "rest", "application": {name: told[name] for name in names}}
+
+
+def application(move: Move) -> LocalApplication:
+    found = move.world.box.portal.application
+    assert found is not None
+    return found
+
+
+def rows(move: Move) -> list[dict[str, Any]]:
+    templates = move.world.box.portal.company.workflows.templates
+    return [templates.row(number) for number in templates]
+
+
+def as_foretold(move: Move) -> None:
+    assert move.unforeseen == []
+    assert move.spared == []
+    own = [one for one in move.announced() if one.stream == "workflow_templates"]
+    assert [one for one in own if one.foretold != one.seen] == []
+    assert {one.field for one in own if one.seen} == {"MODIFIED", "USER_ID", "SYSTEM_CODE"}
+
+
+def taken_back(move: Move) -> undo.Tally:
+    with move.app() as app:
+        scope = undo.scope_of(app.work, ("workflows",), "")
+        told = undo.Rehearsal(app.work, scope)
+        deque(told.walk(), maxlen=0)
+        taking = undo.Taking(app.work, scope, told)
+        taking.take()
+        return taking.tallies["workflow_templates"]
+
+
+def test_templates_arrive_once_and_differ_exactly_as_was_foretold(tmp_path: Path) -> None:
+    with applying(tmp_path) as move:
+        assert move.run().exit_code == 0
+        assert len(rows(move)) == 15  # one of sixteen is a robot's, which no method shows
+        assert move.twice() == []
+        as_foretold(move)
+
+
+def test_a_template_starts_by_itself_only_when_everything_has_arrived(tmp_path: Path) -> None:
+    with applying(tmp_path) as move:
+        starts: list[set[str]] = []
+        with move.app() as app:
+            finalize = app.work.target.finalize
+
+            def watched(after: str) -> str | None:
+                starts.append({row["AUTO_EXECUTE"] for row in rows(move)})
+                return finalize(after)
+
+            app.work.target.finalize = watched  # type: ignore[method-assign]
+            assert app.runner.run(app.chosen(), tick=move.world.leap()).exit_code == 0
+        assert starts[0] == {"0"}
+        unresolved = {source for (source,) in move.world.sql("SELECT DISTINCT SourceId FROM Unresolved")}
+        wanted = {
+            row["NAME"]: "0" if row["ID"] in unresolved else row["AUTO_EXECUTE"]
+            for row in (
+                move.world.cloud.portal.company.workflows.templates.row(int(one))
+                for one in move.world.records("WorkflowTemplates")
+            )
+        }
+        assert {row["NAME"]: row["AUTO_EXECUTE"] for row in rows(move)} == wanted
+
+
+def test_lost_answers_and_expired_tokens_bring_nothing_twice(tmp_path: Path) -> None:
+    with applying(tmp_path) as move:
+        move.world.strike_box(
+            {"method": ADD, "kind": "lost", "every": 3},
+            {"method": UPDATE, "kind": "lost", "every": 4},
+            {"method": ADD, "kind": "error", "code": "expired_token", "status": 401, "every": 7},
+        )
+        assert move.run().exit_code == 0
+        assert move.world.box.portal.stats.faults["lost"] > 5
+        assert application(move).refreshes > 0
+        assert move.twice() == []
+        as_foretold(move)
+
+
+def test_what_changed_on_the_source_is_changed_on_the_box(tmp_path: Path) -> None:
+    with applying(tmp_path, templates=3) as move:
+        assert move.run().exit_code == 0
+        changed = next(iter(move.world.records("WorkflowTemplates")))
+        move.world.change("workflow_templates", id=changed, fields={"NAME": "Renamed", "DESCRIPTION": "anew"})
+        assert move.run().exit_code == 0
+        target = int(move.world.records("WorkflowTemplates")[changed]["TargetId"])
+        row = move.world.box.portal.company.workflows.templates.row(target)
+        assert (row["NAME"], row["DESCRIPTION"]) == ("Renamed", "anew")
+        assert len(rows(move)) == 3
+        assert move.unforeseen == []
+
+
+def test_templates_are_taken_back_except_what_somebody_changed(tmp_path: Path) -> None:
+    with applying(tmp_path, templates=3) as move:
+        assert move.run().exit_code == 0
+        table = move.world.box.portal.company.workflows.templates
+        kept = rows(move)[0]
+        table.put(int(kept["ID"]), kept | {"DESCRIPTION": "by hand"})
+        tally = taken_back(move)
+        assert (tally.deleted, tally.kept) == (2, 1)
+        assert [row["ID"] for row in rows(move)] == [kept["ID"]]
+
+
+def test_an_activity_that_the_box_does_not_have_fails_its_template_until_it_is_there(tmp_path: Path) -> None:
+    box = Portal(role="box", application=LocalApplication())
+    with applying(tmp_path, box, templates=3) as move:
+        assert move.run().exit_code != 0
+        records = move.world.records("WorkflowTemplates").values()
+        assert sorted(row["Status"] for row in records) == ["IMPORT_ERR", "IMPORT_OK", "IMPORT_OK"]
+        assert len(rows(move)) == 2
+        box.activities = frozenset([STRANGE])
+        with move.app() as app:
+            from b24migrate.pipeline import mend
+
+            renewed = mend.renew(app.work, ("workflows",), "")
+            assert mend.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
+        assert len(rows(move)) == 3
+
+
+def test_a_template_of_which_the_source_tells_no_body_stays_behind_as_announced(tmp_path: Path) -> None:
+    with applying(tmp_path, templates=3) as move:
+        first = next(iter(move.world.cloud.portal.company.workflows.templates))
+        move.world.change("workflow_templates", id=first, fields={"TEMPLATE": []})
+        assert move.run().exit_code == 0
+        assert len(rows(move)) == 2
+        assert move.unforeseen == []
+        ((source,),) = move.world.sql("SELECT SourceId FROM Foreseen WHERE Field IS NULL OR Field = ''")
+        assert source == str(first)
+
+
+# ---------------------------------------------------------------- what an application may not
+
+
+@pytest.mark.parametrize(
+    ("box", "message", "fix"),
+    [
+        (Portal(role="box"), "target.application is not set", "Make a local application on the box"),
+        (
+            Portal(role="box", application=LocalApplication(scopes=["crm"])),
+            "lacks the scope `bizproc`",
+            "Tick `bizproc` on the application's page",
+        ),
+        (
+            Portal(role="box", admins=(1,), application=LocalApplication(user=2)),
+            "somebody who is no administrator",
+            "Let an administrator install it",
+        ),
+        (
+            Portal(role="box", application=LocalApplication(), without=[ADD]),
+            f"does not have the method {ADD}",
+            "Install the module",
+        ),
+    ],
+    ids=["no application", "no scope", "no administrator", "no method"],
+)
+def test_without_the_right_application_templates_stay_behind_and_the_doctor_says_what_to_do(
+    tmp_path: Path, box: Portal, message: str, fix: str
+) -> None:
+    if box.application and box.application.user == 2:
+        box.company.users.put(2, box.company.users.row(1) | {"ID": "2"})
+    with moving(tmp_path, "users", "workflows", box=box, deals=0, smart_items=0) as move:
+        if box.application:
+            configure(move)
+        with move.app() as app:
+            checks = app.runner.examine([one for one in app.catalog.entities if one.name in ("users", "workflows")])
+        (told,) = [one for one in checks.checks if one.name == "application"]
+        assert (told.level, told.entity) == ("warning", "workflows")
+        assert message in told.message
+        assert told.fix.startswith(fix)
+        assert move.run().exit_code == 0
+        assert rows(move) == []
+        assert move.unforeseen == []
+        foreseen = move.world.sql("SELECT Note FROM Foreseen WHERE Stream = 'workflow_templates' AND SourceId <> '*'")
+        assert len(foreseen) == 3
+
+
+def test_a_good_application_is_one_line_of_the_doctor_and_nobody_hears_of_it_without_templates(tmp_path: Path) -> None:
+    with applying(tmp_path) as move, move.app() as app:
+        known = {one.name: one for one in app.catalog.entities}
+        told = app.runner.examine([known["users"], known["workflows"]])
+        assert [(one.level, one.message) for one in told.checks if one.name == "application"] == [
+            ("ok", "the target's application may write workflow templates")
+        ]
+        assert "application" not in {one.name for one in app.runner.examine([known["users"]]).checks}
+
+
+def test_dead_tokens_close_workflows_alone_and_say_what_to_do(tmp_path: Path) -> None:
+    with applying(tmp_path) as move:
+        application(move).revoke()
+        with move.app() as app:
+            known = {one.name: one for one in app.catalog.entities}
+            told = app.runner.examine([known["users"], known["workflows"]])
+        (failed,) = told.failed
+        assert failed.entity == "workflows"
+        assert "answered invalid_grant" in failed.message
+        assert "install it anew" in failed.message
+
+
+def test_what_stayed_behind_is_written_after_an_undo_when_there_is_an_application(tmp_path: Path) -> None:
+    with applying(tmp_path, templates=3) as move:
+        with_it = move.world.settings["target"]
+        move.world.settings["target"] = {"kind": "rest"}
+        assert move.run().exit_code == 0
+        assert rows(move) == []
+        move.world.settings["target"] = with_it
+        taken_back(move)
+        assert move.run().exit_code == 0
+        assert len(rows(move)) == 3
+        assert move.unforeseen == []
+
+
+def test_what_an_application_wrote_is_not_taken_for_gone_without_it(tmp_path: Path) -> None:
+    with applying(tmp_path, templates=3) as move:
+        assert move.run().exit_code == 0
+        move.world.settings["target"] = {"kind": "rest"}
+        tally = taken_back(move)
+        assert (tally.deleted, tally.kept) == (0, 3)
+        assert len(rows(move)) == 3
