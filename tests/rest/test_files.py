@@ -39,6 +39,23 @@ def test_a_file_is_uploaded_once_even_when_the_answer_gets_lost(tmp_path: Path, 
         assert drive.files[int(numbers[0] or 0)].file.size == len(data)
 
 
+class Watched(io.BytesIO):
+    """Several files may be under way at once: none of them may be in memory as a whole."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        assert size is not None
+        assert 0 < size < len(LARGE)
+        return super().read(size)
+
+
+def test_a_large_file_is_sent_piece_by_piece(tmp_path: Path) -> None:
+    with moving(tmp_path, "users") as move, move.app() as app:
+        digest = hashlib.sha256(LARGE).hexdigest()
+        number = app.work.target.put_file("source:file:disk:5", "Plän.pdf", len(LARGE), digest, Watched(LARGE))
+        kept = move.world.box.portal.company.drive.files[int(number or 0)].file
+        assert (kept.name, kept.size) == ("Plän.pdf", len(LARGE))
+
+
 def test_two_files_of_one_name_keep_it(tmp_path: Path) -> None:
     with moving(tmp_path, "users") as move, move.app() as app:
         made = [

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from b24migrate.fidelity import EMPTY, Draft, Keeping, Rule
 from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.reasons import PICTURE, QUOTED, TODAY
 
-TODAY = "The box takes the time of the move; no method sets another."
 STAMPED = "The chat is about the source's chat, whose number is kept there, so that nothing arrives twice."
 KINDS = ("chat", "open")
-QUOTED = "Every message is quoted: a line before it says who wrote it, when, and under which number."
 LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED
 
 
@@ -41,7 +40,7 @@ def of_chats(box: Box) -> Sequence[Rule]:
         ),
         Rule("chats", "date_create", LOST, TODAY),
         Rule("chats", "color", LOST, "The box gives every chat a colour of its own.", running=lambda: coloured),
-        Rule("chats", "avatar", TRANSFORMED, "The picture arrives as a copy with a number of its own."),
+        Rule("chats", "avatar", TRANSFORMED, PICTURE),
         Rule("chats", "entity_type", TRANSFORMED, STAMPED, lambda draft: "entity_type" in draft),
         Rule("chats", "entity_id", TRANSFORMED, STAMPED, lambda draft: "entity_id" in draft),
     ]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from b24migrate.fidelity import EMPTY, Draft, Keeping, Rule
 from b24migrate.ports import Command
 from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.reasons import PICTURE, TODAY
 
-TODAY = "The box takes the time of the move; no method sets another."
 TYPES = ("group", "project", "scrum")
 
 
@@ -52,5 +52,5 @@ def of_groups(box: Box) -> Sequence[Rule]:
             "Collabs and the like arrive as groups: the box's own methods make groups, projects and scrums.",
             lambda draft: draft.get("TYPE") not in (None, "", *TYPES),
         ),
-        Rule("groups", "IMAGE", Keeping.TRANSFORMED, "The picture arrives as a copy with a number of its own."),
+        Rule("groups", "IMAGE", Keeping.TRANSFORMED, PICTURE),
     ]

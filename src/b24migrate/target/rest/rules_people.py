@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from b24migrate.fidelity import Draft, Keeping, Rule
+from b24migrate.target.rest.reasons import PICTURE
 
 INVITED = "The box sends everybody an invitation by e-mail, and people count as invited until they first log in."
 
@@ -46,5 +47,5 @@ USERS = (
         "Everybody arrives as an employee; extranet users must be made such again.",
         lambda draft: draft.get("USER_TYPE") not in (None, "", "employee"),
     ),
-    Rule("users", "PERSONAL_PHOTO", Keeping.TRANSFORMED, "The picture arrives as a copy with a number of its own."),
+    Rule("users", "PERSONAL_PHOTO", Keeping.TRANSFORMED, PICTURE),
 )

@@ -8,6 +8,7 @@ from functools import partial
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
+from b24migrate.target.rest.reasons import QUOTED, TODAY
 from b24migrate.target.rest.task_era import keeps_dates, talks_in_chats
 
 LONGEST_TITLE = 250
@@ -15,8 +16,6 @@ STATUSES = ("2", "3", "4", "5", "6")
 PENDING, CLOSED = "2", "5"
 WORDLESS = "…"
 DATES = ("createdDate", "changedDate", "closedDate", "dateStart")
-TODAY = "The box takes the time of the move; no method sets another."
-QUOTED = "Every message is quoted: a line before it says who wrote it, when, and under which number."
 CLOSING = "Only a closed task was closed by somebody; where nobody is known, it was the owner of the webhook."
 
 
