@@ -69,7 +69,6 @@ final class Arguments
         return is_int($value) ? $value : self::refuse($name, 'must be a whole number');
     }
 
-    /** @return list<self> */
     public function objects(string $name): array
     {
         $value = $this->raw($name);
@@ -79,7 +78,6 @@ final class Arguments
         return array_map(static fn ($element) => new self((array)$element), $value);
     }
 
-    /** @return list<string> */
     public function texts(string $name, int $most = PHP_INT_MAX): array
     {
         $value = $this->raw($name);

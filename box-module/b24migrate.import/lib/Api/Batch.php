@@ -40,7 +40,6 @@ final class Batch
         return ['items' => (new self($box, $stream, $sight, $hand))->take($keys, $items)];
     }
 
-    /** @param list<Arguments> $items */
     private function take(array $keys, array $items): array
     {
         $known = $this->hand->entries(array_values(array_unique($keys)));

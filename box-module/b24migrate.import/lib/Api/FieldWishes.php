@@ -17,7 +17,6 @@ final class FieldWishes
     ) {
     }
 
-    /** @return array{fields: list<array<string, mixed>>} */
     public static function answer(Box $box, Stream $stream, Arguments $body): array
     {
         $type = $body->raw('type');
@@ -42,7 +41,6 @@ final class FieldWishes
         }
     }
 
-    /** @return list<Arguments> */
     private static function options(Arguments $wish): array
     {
         return $wish->raw('options') === null ? [] : $wish->objects('options');
@@ -97,10 +95,7 @@ final class FieldWishes
         }
     }
 
-    /**
-     * @param list<Arguments> $wanted
-     * @return array<string, string> source option id => the box's
-     */
+    /** @return array<string, string> source option id => the box's */
     private function completed(string $target, array $wanted): array
     {
         $matched = $this->matched($target, $wanted);
@@ -113,12 +108,7 @@ final class FieldWishes
         return $this->matched($target, $wanted);
     }
 
-    /**
-     * XML_IDs are compared first: two values may be spelled alike.
-     *
-     * @param list<Arguments> $wanted
-     * @return array<string, string>
-     */
+    /** XML_IDs are compared first: two values may be spelled alike. */
     private function matched(string $target, array $wanted): array
     {
         $free = $this->box->customFields()->of($this->stream->name, $this->type)[$target]['options'] ?? [];

@@ -28,7 +28,6 @@ final class Listing
         return ['items' => $items, 'cursor' => $cursor, 'count' => $box->map()->count($stream->name)];
     }
 
-    /** @return list<Entry> */
     private static function ofKeys(Box $box, Stream $stream, array $keys): array
     {
         $mine = static fn (Entry $entry) => $entry->stream === $stream->name && $entry->id !== null;
@@ -37,7 +36,6 @@ final class Listing
         return $entries;
     }
 
-    /** @return array{list<Entry>, ?string} */
     private static function page(Box $box, Stream $stream, Arguments $body): array
     {
         [$after, $limit] = [$body->word('after'), $body->whole('limit', Arguments::MOST_KEYS)];

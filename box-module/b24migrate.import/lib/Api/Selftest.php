@@ -18,7 +18,6 @@ final class Selftest
     /** @var array<string, string> what was made, by stream */
     private array $ids = [];
 
-    /** @param list<string> $entities */
     public function __construct(private readonly Box $box, private readonly array $entities)
     {
     }
@@ -40,7 +39,6 @@ final class Selftest
         ];
     }
 
-    /** @return array{stream: string, error: ?string, differs: list<array<string, mixed>>, left: ?string} */
     private function tried(string $stream): array
     {
         $report = ['stream' => $stream, 'error' => null, 'differs' => [], 'left' => null];

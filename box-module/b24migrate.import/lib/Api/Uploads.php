@@ -17,7 +17,6 @@ final class Uploads
     {
     }
 
-    /** @return array{received: int, id: ?string} */
     public static function answer(Box $box, Arguments $body): array
     {
         $upload = new self($box, $body->text('key'));

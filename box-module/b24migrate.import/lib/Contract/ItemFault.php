@@ -23,7 +23,6 @@ final class ItemFault extends \RuntimeException
         return $any instanceof self ? $any : new self('INTERNAL', null, $any::class . ": $told", true);
     }
 
-    /** @return array{code: string, field: ?string, message: string, retry: bool} */
     public function body(): array
     {
         return [

@@ -17,9 +17,10 @@ final class Chats extends Gateway
     protected const TABLE = ChatTable::class;
     protected const FIELDS = [
         'text' => 'name:TITLE description entity_type entity_id',
-        'id' => 'owner:AUTHOR_ID',
+        'link' => 'owner:AUTHOR_ID',
         'moment' => 'date_create',
     ];
+    protected const FILLED = ['DATE_CREATE'];
 
     /**
      * All other words of the source are ordinary chats that are bound to something. That channels are made silently
@@ -41,9 +42,6 @@ final class Chats extends Gateway
     {
         $now = self::present(self::one(ChatTable::class, ['ID', 'TYPE', 'ENTITY_TYPE', 'AVATAR'], $id));
         $row = self::columns()->toKernel($fields);
-        // Chats have an owner or the number 0.
-        $row = isset($row['AUTHOR_ID']) ? ['AUTHOR_ID' => (int)$row['AUTHOR_ID']] + $row : $row;
-        $row = array_filter($row, fn(mixed $value) => $value !== null);
         if (array_key_exists('color', $fields)) {
             // Told as numbers, kept as words; one that the box does not know becomes the one it picks by itself.
             $row['COLOR'] = (string)Color::getCode((string)$fields['color']);

@@ -22,14 +22,13 @@ final class Checklists extends Gateway
         'flag' => 'IS_COMPLETE IS_IMPORTANT',
         'moment' => 'TOGGLED_DATE',
     ];
+    protected const FILLED = ['CREATED_BY', 'SORT_INDEX'];
     private const ACCOMPLICE = 'A';
 
     public function create(string $key, array $fields): string
     {
-        $row = self::columns()->toKernel($fields);
-        // Both must be there; who made an old item is not always known.
-        $row['CREATED_BY'] = ($row['CREATED_BY'] ?? false) ?: self::actor();
-        $row['SORT_INDEX'] = (int)($row['SORT_INDEX'] ?? 0);
+        // Who made an old item is not always known.
+        $row = self::columns()->toKernel($fields) + ['CREATED_BY' => self::actor(), 'SORT_INDEX' => 0];
         $result = CheckListTable::add($row);
         self::mustSucceed($result);
         $id = (int)$result->getId();
@@ -43,11 +42,7 @@ final class Checklists extends Gateway
     public function update(string $id, array $fields): void
     {
         self::present(self::one(CheckListTable::class, ['ID'], $id));
-        $row = self::columns()->toKernel($fields);
-        if (empty($row['CREATED_BY'])) {
-            unset($row['CREATED_BY']);
-        }
-        self::mustSucceed(CheckListTable::update((int)$id, $row));
+        self::mustSucceed(CheckListTable::update((int)$id, self::columns()->toKernel($fields)));
         $parent = (int)($fields['PARENT_ID'] ?? 0);
         if (array_key_exists('PARENT_ID', $fields) && $parent !== (int)($this->parents([(int)$id])[(int)$id] ?? 0)) {
             TaskCheckListTree::attach((int)$id, $parent);

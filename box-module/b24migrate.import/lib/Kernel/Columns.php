@@ -7,18 +7,24 @@ namespace B24migrate\Import\Kernel;
 /**
  * Which column of the kernel holds which field of the contract, and how a value is spelled there.
  *
- * Fields are told by kind, in a line of names: `parentId` lies in PARENT_ID, `name:TITLE` in TITLE. Kinds: text, flag
- * (Y/N), bool, int, number, id, link (an id, or 0), user (an id that is always there), author (a user, or 0 for the
- * system), ids, code (a text with numbers of the CRM in it), time and day (strings of the site), moment and date
- * (objects), midnight (a day in a column that holds a time). What is more than a spelling the gateways do themselves.
+ * Fields are told by kind, in a line of names: `parentId` lies in PARENT_ID, `name:TITLE` in TITLE. Kinds: text, said
+ * (a text that must not be empty: for none stands something that nobody sees), code (a text with numbers of the
+ * CRM in it), flag (Y/N), bool, int, number, id, link (an id, or 0), user (an id that is always there), author (a user,
+ * or 0 for the system), ids, time and day (strings of the site), moment and date (objects), midnight (a day in a column
+ * that holds a time). What is more than a spelling the gateways do themselves.
  */
 final class Columns
 {
+    public const NOTHING = "\u{200B}";
+
     /** @var array<string, array{string, string}> column and kind by field */
     public readonly array $kinds;
 
-    /** @param array<string, string> $fields names by kind */
-    public function __construct(array $fields)
+    /**
+     * @param array<string, string> $fields names by kind
+     * @param list<string> $filled columns that cannot be empty: what is there stays when nothing is sent for them
+     */
+    public function __construct(array $fields, private readonly array $filled = [])
     {
         $kinds = [];
         foreach ($fields as $kind => $names) {
@@ -41,7 +47,9 @@ final class Columns
     {
         $row = [];
         foreach (array_intersect_key($this->kinds, $fields) as $field => [$column, $kind]) {
-            $row[$column] = self::spell($kind, $fields[$field]);
+            if (!in_array($fields[$field], [null, ''], true) || !in_array($column, $this->filled, true)) {
+                $row[$column] = self::spell($kind, $fields[$field]);
+            }
         }
         return $row;
     }
@@ -62,6 +70,7 @@ final class Columns
     {
         return match ($kind) {
             'text' => (string)$value,
+            'said' => (string)$value === '' ? self::NOTHING : (string)$value,
             'flag' => $value ? 'Y' : 'N',
             'int', 'id' => $value === null ? false : (int)$value,
             'author', 'user', 'link' => (int)$value,
@@ -80,6 +89,7 @@ final class Columns
     {
         return match ($kind) {
             'text' => (string)$value === '' ? null : (string)$value,
+            'said' => in_array((string)$value, ['', self::NOTHING], true) ? null : (string)$value,
             'code' => $value === null || $value === '' ? null : CrmNumbers::numbered((string)$value),
             'flag', 'bool' => $value === 'Y' || $value === true,
             'number' => $value === null ? null : self::number((float)$value),

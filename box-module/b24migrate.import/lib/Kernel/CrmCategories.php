@@ -75,7 +75,7 @@ final class CrmCategories extends Gateway
     public function needed(string $id, array $gone = []): ?string
     {
         [$type, $own] = CrmNumbers::parts($id);
-        return (int)$this->factory($type)?->getItemsCount(['=CATEGORY_ID' => $own]) > 0 ? 'it has items' : null;
+        return CrmItems::count($type, ['=CATEGORY_ID' => $own]) > 0 ? 'it has items' : null;
     }
 
     public function trace(string $key, array $fields): ?string

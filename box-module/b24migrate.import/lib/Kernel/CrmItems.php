@@ -120,7 +120,6 @@ final class CrmItems extends Gateway
     /**
      * Many at once. What lies in other tables is asked for apart: joined together, its rows would multiply.
      *
-     * @param list<int> $ids
      * @return array<int, array<string, Item>> by id, and by what the item was filled with
      */
     private static function items(Factory $factory, array $ids): array
@@ -141,7 +140,7 @@ final class CrmItems extends Gateway
         return array_values(array_filter(CrmValues::ELSEWHERE, $factory->isFieldExists(...)));
     }
 
-    private static function count(int $type, array $filter): int
+    public static function count(int $type, array $filter = []): int
     {
         return (int)Container::getInstance()->getFactory($type)?->getItemsCount($filter);
     }

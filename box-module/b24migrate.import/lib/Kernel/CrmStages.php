@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use Bitrix\Crm\Service\Container;
 use Bitrix\Crm\StatusTable;
 
 /** Stages of pipelines, and the other dictionaries of the CRM. */
@@ -60,8 +59,8 @@ final class CrmStages extends Gateway
             str_starts_with((string)$row['ENTITY_ID'], 'DEAL_STAGE') => \CCrmOwnerType::Deal,
             default => 0,
         };
-        $factory = $type > 0 ? Container::getInstance()->getFactory($type) : null;
-        return (int)$factory?->getItemsCount(['=STAGE_ID' => $row['STATUS_ID']]) > 0 ? 'items are in this stage' : null;
+        $stands = $type > 0 && CrmItems::count($type, ['=STAGE_ID' => $row['STATUS_ID']]) > 0;
+        return $stands ? 'items are in this stage' : null;
     }
 
     protected function fields(array $row): array

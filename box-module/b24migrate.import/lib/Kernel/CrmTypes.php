@@ -54,7 +54,7 @@ final class CrmTypes extends Gateway
 
     public function needed(string $id, array $gone = []): ?string
     {
-        return (int)Container::getInstance()->getFactory((int)$id)?->getItemsCount() > 0 ? 'it has items' : null;
+        return CrmItems::count((int)$id) > 0 ? 'it has items' : null;
     }
 
     public function trace(string $key, array $fields): ?string

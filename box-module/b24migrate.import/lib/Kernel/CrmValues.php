@@ -26,7 +26,10 @@ final class CrmValues
         'ids' => 'observers',
     ];
     /** An item always has them, so there is nothing to clear. */
-    private const NEVER_EMPTY = ['code', 'user', 'moment'];
+    private const FILLED = [
+        'CURRENCY_ID', 'STAGE_ID', 'ASSIGNED_BY_ID', 'CREATED_BY', 'UPDATED_BY', 'MOVED_BY', 'CREATED_TIME',
+        'UPDATED_TIME', 'MOVED_TIME',
+    ];
     private const BINDINGS = [
         'contactIds' => ['CONTACT_BINDINGS', \CCrmOwnerType::Contact],
         'companyIds' => ['COMPANY_BINDINGS', \CCrmOwnerType::Company],
@@ -48,10 +51,8 @@ final class CrmValues
     public function set(Item $item, Factory $factory, array $fields): void
     {
         isset($fields['categoryId']) && self::put($item, 'CATEGORY_ID', CrmNumbers::id($fields['categoryId']));
-        foreach (array_intersect_key((new Columns(self::FIELDS))->kinds, $fields) as $name => [$column, $kind]) {
-            if ($fields[$name] !== null || !in_array($kind, self::NEVER_EMPTY, true)) {
-                self::put($item, $column, Columns::spell($kind, $fields[$name]));
-            }
+        foreach ((new Columns(self::FIELDS, self::FILLED))->toKernel($fields) as $column => $value) {
+            self::put($item, $column, $value);
         }
         foreach ($fields as $name => $value) {
             if (preg_match('/^parentId(\d+)$/', $name, $found) === 1) {

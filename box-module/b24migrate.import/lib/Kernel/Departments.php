@@ -14,6 +14,7 @@ final class Departments extends Gateway
 {
     protected const ATOMIC = false;
     protected const FIELDS = ['text' => 'NAME', 'id' => 'PARENT:IBLOCK_SECTION_ID UF_HEAD', 'int' => 'SORT'];
+    protected const FILLED = ['SORT'];
 
     /** The first section without a parent. */
     public static function root(): string
@@ -63,11 +64,10 @@ final class Departments extends Gateway
         return self::sections(['ID' => $ids]);
     }
 
-    /** UF fields of a section are only written when its block is told; a section always has a place in the order. */
+    /** UF fields of a section are only written when its block is told. */
     private static function row(array $fields): array
     {
-        $row = ['IBLOCK_ID' => self::block()] + self::columns()->toKernel($fields);
-        return ($row['SORT'] ?? 0) === false ? array_diff_key($row, ['SORT' => 1]) : $row;
+        return ['IBLOCK_ID' => self::block()] + self::columns()->toKernel($fields);
     }
 
     private static function sections(array $filter, array $order = ['ID' => 'ASC']): array

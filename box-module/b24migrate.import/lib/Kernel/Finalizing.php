@@ -41,7 +41,6 @@ final class Finalizing
         return ['done' => count($chats), 'cursor' => $next === null ? $following : "$stream|$next"];
     }
 
-    /** @param list<Entry> $entries @return list<int> */
     private function chats(string $stream, array $entries): array
     {
         $ids = array_map(static fn(Entry $entry): int => (int)$entry->id, $entries);

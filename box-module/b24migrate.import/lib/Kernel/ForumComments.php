@@ -16,7 +16,7 @@ final class ForumComments extends Gateway
     protected const TABLE = MessageTable::class;
     /** The first comment makes a topic, and every one of them counts in several tables. */
     protected const ATOMIC = false;
-    protected const FIELDS = ['author' => 'author_id', 'moment' => 'date:POST_DATE', 'text' => 'text:POST_MESSAGE'];
+    protected const FIELDS = ['author' => 'author_id', 'moment' => 'date:POST_DATE', 'said' => 'text:POST_MESSAGE'];
     private const FILES = 'UF_FORUM_MESSAGE_DOC';
     private const ENTITY = 'FORUM_MESSAGE';
 
@@ -68,7 +68,8 @@ final class ForumComments extends Gateway
             '=AUTHOR_ID' => (int)$fields['author_id'],
             '=POST_DATE' => Dates::moment($fields['date']),
         ]);
-        $same = array_filter($rows, static fn($row) => $row['POST_MESSAGE'] === self::text($fields));
+        $text = Columns::spell('said', $fields['text'] ?? null);
+        $same = array_filter($rows, static fn($row) => $row['POST_MESSAGE'] === $text);
         return $topic === 0 ? null : $this->keyless(array_values($same));
     }
 
@@ -86,8 +87,7 @@ final class ForumComments extends Gateway
 
     protected function fields(array $row): array
     {
-        $text = trim((string)$row['POST_MESSAGE']) === '' ? null : $row['POST_MESSAGE'];
-        return ['text' => $text, 'task_id' => $row['task_id'], 'files' => $row['files']] + parent::fields($row);
+        return ['task_id' => $row['task_id'], 'files' => $row['files']] + parent::fields($row);
     }
 
     private static function topic(int $task): int
@@ -101,7 +101,7 @@ final class ForumComments extends Gateway
         $feed = new Feed(Comment::getForumId(), $about, (int)$fields['author_id']);
         // AUX without data: no mail, and no event from which others would notify, log and count.
         $comment = $feed->addComment([
-            'POST_MESSAGE' => self::text($fields),
+            'POST_MESSAGE' => Columns::spell('said', $fields['text'] ?? null),
             'POST_DATE' => Dates::moment($fields['date']),
             'USE_SMILES' => 'Y',
             'AUX' => 'Y',
@@ -113,18 +113,11 @@ final class ForumComments extends Gateway
             : throw new ItemFault('VALIDATION', null, implode("\n", $errors) ?: 'the box does not take this comment');
     }
 
-    /** A comment of nothing but files has no text, and the forum wants one. */
-    private static function text(array $fields): string
-    {
-        $text = (string)($fields['text'] ?? '');
-        return $text === '' ? ' ' : $text;
-    }
-
     private function setRow(string $id, array $fields): void
     {
         $row = self::columns()->toKernel($fields);
         if (isset($row['POST_MESSAGE'])) {
-            $row = ['POST_MESSAGE' => self::text($fields), 'POST_MESSAGE_HTML' => ''] + $row;
+            $row['POST_MESSAGE_HTML'] = '';
         }
         $row === [] || self::mustSucceed(MessageTable::update((int)$id, $row));
     }

@@ -14,6 +14,8 @@ abstract class Gateway implements Records
     protected const TABLE = '';
     /** Names of fields by kind, as `Columns` takes them. */
     protected const FIELDS = [];
+    /** Columns that cannot be empty. */
+    protected const FILLED = [];
     protected const ATOMIC = true;
     protected const LOSSES = [];
     protected const RESTLESS = [];
@@ -82,7 +84,7 @@ abstract class Gateway implements Records
 
     protected static function columns(): Columns
     {
-        return new Columns(static::FIELDS);
+        return new Columns(static::FIELDS, static::FILLED);
     }
 
     /** The administrator whose webhook calls. Nobody else is ever authorized: authors are told explicitly. */

@@ -24,6 +24,8 @@ final class Groups extends Gateway
         'flag' => 'ACTIVE VISIBLE OPENED CLOSED PROJECT',
         'time' => 'DATE_CREATE DATE_UPDATE DATE_ACTIVITY PROJECT_DATE_START PROJECT_DATE_FINISH',
     ];
+    /** That the dates of a project are cleared by false is to be checked on a real box. */
+    protected const FILLED = ['DATE_CREATE', 'DATE_UPDATE', 'DATE_ACTIVITY'];
     private const FEATURES = ['files', 'tasks', 'blog', 'calendar'];
 
     /**
@@ -155,8 +157,7 @@ final class Groups extends Gateway
         if (array_key_exists('SUBJECT_NAME', $fields)) {
             $row['SUBJECT_ID'] = $this->subject($fields['SUBJECT_NAME']);
         }
-        // It must have these dates; that others are cleared by false is to be checked on a real box.
-        return array_filter($row, fn($value, $name) => $value !== false || !str_starts_with($name, 'DATE_'), 1);
+        return $row;
     }
 
     /** The subject of this name, made when there is none; without a name the first one, as a group must have one. */

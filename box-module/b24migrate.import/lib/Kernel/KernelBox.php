@@ -104,14 +104,8 @@ final class KernelBox implements Box
 
     public function versions(): array
     {
-        $versions = [];
-        foreach (self::MODULES as $module) {
-            $version = ModuleManager::getVersion($module);
-            if ($version) {
-                $versions[$module] = (string)$version;
-            }
-        }
-        return $versions;
+        $versions = array_map(ModuleManager::getVersion(...), array_combine(self::MODULES, self::MODULES));
+        return array_map('strval', array_filter($versions));
     }
 
     public function finalize(string $after): array

@@ -9,7 +9,12 @@ use Bitrix\Main\Config\Option;
 /** Comments on posts, each with its twin in the log, which the counters of the feed go by. */
 final class PostComments extends Gateway
 {
-    protected const FIELDS = ['id' => 'post_id', 'author' => 'author_id', 'time' => 'date:DATE_CREATE'];
+    protected const FIELDS = [
+        'id' => 'post_id',
+        'author' => 'author_id',
+        'time' => 'date:DATE_CREATE',
+        'said' => 'text:POST_TEXT',
+    ];
     private const SILENT = [
         'SET_SOURCE' => false,
         'SEND_EVENT' => false,
@@ -62,16 +67,13 @@ final class PostComments extends Gateway
 
     protected function fields(array $row): array
     {
-        $text = $row['POST_TEXT'] === Posts::NOTHING ? null : $row['POST_TEXT'];
-        return ['text' => $text, 'files' => $row['files']] + parent::fields($row);
+        return parent::fields($row) + ['files' => $row['files']];
     }
 
     private function row(array $fields): array
     {
-        $text = (string)($fields['text'] ?? '');
-        $files = Files::attachments($fields['files'] ?? []);
-        return ['POST_TEXT' => $text === '' ? Posts::NOTHING : $text, 'UF_BLOG_COMMENT_FILE' => $files]
-            + self::columns()->toKernel(array_diff_key($fields, ['post_id' => 1]));
+        return self::columns()->toKernel(array_diff_key($fields, ['post_id' => 1]) + ['text' => null])
+            + ['UF_BLOG_COMMENT_FILE' => Files::attachments($fields['files'] ?? [])];
     }
 
     private function show(int $id, int $owner, array $fields): void

@@ -13,9 +13,6 @@ use Bitrix\Socialnetwork\ComponentHelper;
  */
 final class Posts extends Gateway
 {
-    /** The kernel wants a title and a text. Where there is none it gets this, which nobody sees. */
-    public const NOTHING = "\u{200B}";
-
     private const EVENTS = ['blog_post', 'blog_post_important'];
 
     /** The author's blog, made when there is none. */
@@ -90,8 +87,8 @@ final class Posts extends Gateway
         $id = (int)$row['ID'];
         $important = $GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue('BLOG_POST', 'UF_BLOG_POST_IMPRTNT', $id);
         return [
-            'TITLE' => str_ends_with((string)$row['TITLE'], self::NOTHING) ? null : $row['TITLE'],
-            'DETAIL_TEXT' => $row['DETAIL_TEXT'] === self::NOTHING ? null : $row['DETAIL_TEXT'],
+            'TITLE' => str_ends_with((string)$row['TITLE'], Columns::NOTHING) ? null : $row['TITLE'],
+            'DETAIL_TEXT' => Columns::understand('said', $row['DETAIL_TEXT']),
             'AUTHOR_ID' => (string)$row['AUTHOR_ID'],
             'DATE_PUBLISH' => Dates::utc($row['DATE_PUBLISH']),
             'DEST' => $this->recipients($id),
@@ -135,7 +132,7 @@ final class Posts extends Gateway
             'AUTHOR_ID' => (int)$fields['AUTHOR_ID'],
             'TITLE' => self::title($fields),
             'MICRO' => $micro ? 'Y' : 'N',
-            'DETAIL_TEXT' => $text === '' ? self::NOTHING : $text,
+            'DETAIL_TEXT' => Columns::spell('said', $text),
             'DATE_CREATE' => $date,
             'DATE_PUBLISH' => $date,
             'HAS_SOCNET_ALL' => in_array('UA', $to, true) ? 'Y' : 'N',
@@ -149,7 +146,7 @@ final class Posts extends Gateway
     private static function title(array $fields): string
     {
         $beginning = mb_substr(self::bare((string)($fields['DETAIL_TEXT'] ?? '')), 0, 100);
-        return (string)($fields['TITLE'] ?? '') ?: $beginning . self::NOTHING;
+        return (string)($fields['TITLE'] ?? '') ?: $beginning . Columns::NOTHING;
     }
 
     private static function bare(string $text): string

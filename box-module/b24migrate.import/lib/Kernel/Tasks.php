@@ -26,6 +26,7 @@ final class Tasks extends Gateway
         'moment' => 'createdDate changedDate closedDate dateStart deadline startDatePlan endDatePlan',
         'int' => 'timeEstimate',
     ];
+    protected const FILLED = ['STATUS', 'PRIORITY', 'CREATED_DATE', 'CHANGED_DATE', 'CHANGED_BY'];
     private const MEMBERS = ['accomplices' => ['ACCOMPLICES', 'A'], 'auditors' => ['AUDITORS', 'U']];
     private const ENTITY = 'TASKS_TASK';
 
@@ -127,12 +128,6 @@ final class Tasks extends Gateway
         $row = self::columns()->toKernel($fields);
         if (isset($row['CHANGED_DATE'])) {
             $row['ACTIVITY_DATE'] = $row['CHANGED_DATE'];
-        }
-        // Fields that must have a value keep the kernel's own.
-        foreach (['STATUS', 'PRIORITY', 'CREATED_DATE', 'CHANGED_DATE', 'CHANGED_BY'] as $column) {
-            if (empty($row[$column])) {
-                unset($row[$column]);
-            }
         }
         return $row;
     }

@@ -30,6 +30,7 @@ final class Users extends Gateway
         'midnight' => 'DATE_REGISTER',
         'day' => 'PERSONAL_BIRTHDAY',
     ];
+    protected const FILLED = ['DATE_REGISTER'];
 
     /** What would lose its author or owner. The kernel itself guards only some of it. */
     private const WORKS = [
@@ -122,8 +123,6 @@ final class Users extends Gateway
         $columns = self::with(array_keys($fields));
         $custom = array_diff_key($fields, ['UF_DEPARTMENT' => 1]);
         $row = $columns->toKernel($fields) + $this->custom()->toKernel($custom, $now);
-        // Everybody has registered some day.
-        $row = ($row['DATE_REGISTER'] ?? '') === false ? array_diff_key($row, ['DATE_REGISTER' => 1]) : $row;
         if (in_array($fields['USER_TYPE'] ?? '', self::STRANGERS, true)) {
             $row['EXTERNAL_AUTH_ID'] = $fields['USER_TYPE'];
         }
@@ -156,6 +155,6 @@ final class Users extends Gateway
     private static function with(array $names): Columns
     {
         $texts = preg_grep('/^(PERSONAL|WORK)_(?!PHOTO$|BIRTHDAY$|LOGO$)/', array_map('strval', $names));
-        return new Columns(['text' => implode(' ', [self::FIELDS['text'], ...$texts])] + self::FIELDS);
+        return new Columns(['text' => implode(' ', [self::FIELDS['text'], ...$texts])] + self::FIELDS, self::FILLED);
     }
 }

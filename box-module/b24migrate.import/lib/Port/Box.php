@@ -25,7 +25,6 @@ interface Box
 
     public function timezone(): string;
 
-    /** @return array{items: int, body_bytes: int, file_bytes: int, chunk_bytes: int} */
     public function limits(): array;
 
     /** @return array<string, string> version by module, of those that are installed */

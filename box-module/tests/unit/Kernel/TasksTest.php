@@ -75,6 +75,13 @@ final class TasksTest extends KernelCase
         $this->assertSame('12', $tasks->read([$id])[$id]['changedBy']);
     }
 
+    public function testTheLowestPriorityIsOne(): void
+    {
+        $tasks = $this->real->records('tasks');
+        $id = $tasks->create('a', ['priority' => '0'] + self::TASK);
+        $this->assertSame('0', $tasks->read([$id])[$id]['priority']);
+    }
+
     public function testADeletionIsNotToldToAnybody(): void
     {
         $tasks = $this->real->records('tasks');
