@@ -10,6 +10,7 @@ from tests.rest.everything import Move, moving
 
 from b24migrate.ports import RegisterRow
 from b24migrate.records import Item
+from b24migrate.target.common import how_many_fit
 from b24migrate.target.rest.target import RestTarget
 
 DEPARTMENT = Item.of("source:departments:7", {"NAME": "Sales", "PARENT": "1", "SORT": 100})
@@ -81,6 +82,11 @@ def test_what_the_box_refuses_is_told_and_hinders_nobody(move: Move) -> None:
         refused, made = app.work.target.send("tasks", "tasks", [bad, TASK], run="r")
     assert (refused.status, refused.error_code, refused.retry) == ("failed", "ERROR_CORE", False)
     assert made.status == "created"
+
+
+def test_a_call_that_is_full_before_its_first_item_takes_none() -> None:
+    assert how_many_fit([5, 5, 5], 12) == 2
+    assert how_many_fit([1], 10, 20) == 0
 
 
 def test_reading_asks_the_box_and_not_the_memory(move: Move) -> None:

@@ -27,4 +27,4 @@ def existing_fields(portal: Portal, custom: CustomFields) -> dict[str, str] | No
 def how_many_fit(sizes: Iterable[int], most: int, frame: int = 0) -> int:
     """How many of the first go into a call of so many bytes; 0 when the first alone is too large."""
     whole = itertools.accumulate(sizes, initial=frame)
-    return sum(1 for size in whole if size <= most) - 1
+    return max(0, sum(1 for size in whole if size <= most) - 1)
