@@ -30,8 +30,6 @@ from b24migrate.settings import Settings
 from b24migrate.stores import open_store
 from b24migrate.stores.places import exists, located
 from b24migrate.target.imports import ImportTarget
-from b24migrate.target.rest.box import SourceSide
-from b24migrate.target.rest.target import RestTarget
 
 PROBES = {"import": "import.info", "rest": "server.time"}  # by the kind of the target
 
@@ -158,6 +156,10 @@ def target_of(settings: Settings, known: Catalog, store: Store, portal: Portal) 
     if settings.target.kind == "import":
         return ImportTarget(portal)
     tables = {name: stream.table for name, stream in known.streams.items()}
+    # Only here: a box with the module needs none of it, and every command would load it.
+    from b24migrate.target.rest.box import SourceSide
+    from b24migrate.target.rest.target import RestTarget
+
     seen = SourceSide(
         lambda stream, source_id: bool(store.known(tables[stream], [source_id])), settings.mapping.placeholder_user
     )
