@@ -94,8 +94,8 @@ class App:
             if address.method == UPLOAD and portal.is_box:
                 return self._uploaded(address, body, scope)
             method = _BATCH if address.method.lower() == "batch" else portal.method(address.method)
-            sent, query = Sent(body, header(scope, b"content-type")), scope["query_string"].decode("latin-1")
-            params = {} if method.reads_body else parse_params(query, *sent)
+            sent = _sent(scope, body)
+            params = {} if method.reads_body else parse_params(sent)
             caller = portal.authorize(address, str(params.get("auth") or ""))
             if method is _BATCH:
                 now = portal.clock.now()
@@ -119,7 +119,7 @@ class App:
         struck = portal.faults.strike(TOKEN_NAME)
         if portal.application is None or await self._before(struck, scope, receive, send, TOKEN_NAME):
             return
-        params = parse_params(scope["query_string"].decode("latin-1"), body, header(scope, b"content-type"))
+        params = parse_params(_sent(scope, body))
         try:
             told = portal.application.renewed(params, portal.clock.now(), portal.company.portal_url)
             status, answer = 200, encode(told)
@@ -131,10 +131,9 @@ class App:
 
     def _uploaded(self, address: Address, body: bytes, scope: Scope) -> tuple[int, bytes]:
         """A file by itself, to an address that a method has given out."""
-        portal, query = self.portal, scope["query_string"].decode("latin-1")
-        sent = Sent(body, header(scope, b"content-type"))
+        portal, sent = self.portal, _sent(scope, body)
         context, now = Context(portal, portal.authorize(address), sent), portal.clock.now()
-        result = take_upload(context, query, *sent)
+        result = take_upload(context, sent)
         return 200, envelope(result, Timing(now, now).encoded(portal.company.moments))
 
     async def _send(self, address: Address, status: int, answer: bytes, send: Send) -> None:
@@ -220,6 +219,10 @@ def _v3_refusal(portal: Portal) -> dict[str, object]:
     if portal.is_box:
         return RestError("ERROR_METHOD_NOT_FOUND", "Method not found!").body()
     return {"error": {"code": "BITRIX_REST_V3_EXCEPTION_METHODNOTFOUNDEXCEPTION", "message": "Method not found"}}
+
+
+def _sent(scope: Scope, body: bytes) -> Sent:
+    return Sent(body, header(scope, b"content-type"), scope["query_string"].decode("latin-1"))
 
 
 def _client(scope: Scope) -> str:

@@ -84,6 +84,7 @@ class Portal:
         latency_s: float = 0.0,
         admins_read_task_chats: bool = True,
         task_habits: TaskHabits | None = None,
+        original_names: bool = True,
         module: bool = True,
         application: LocalApplication | None = None,
         activities: Iterable[str] = (),
@@ -105,6 +106,7 @@ class Portal:
         self.many_owners = many_owners
         self.feed_habits = feed_habits or FeedHabits()
         self.task_habits = task_habits or TaskHabits()
+        self.original_names = original_names
         self.latency_s = latency_s
         self.application = application
         self.activities = frozenset(activities)  # that applications brought along, besides the portal's own

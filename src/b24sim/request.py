@@ -22,6 +22,7 @@ class Sent(NamedTuple):
 
     body: bytes
     content_type: str
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,10 @@ def parse_address(path: str) -> Address | None:
     return Address(method if len(rest) == 1 else rest[0], version=version, form=form)
 
 
-def parse_params(query: str, body: bytes, content_type: str) -> Params:
+def parse_params(sent: Sent) -> Params:
     """Query and body together. A JSON body is read only if there are no form fields; a broken one is empty."""
-    params = parse_query(query) if query else {}
+    body, content_type, _ = sent
+    params = parse_query(sent.query) if sent.query else {}
     if not body:
         return params
     kind = content_type.split(";", maxsplit=1)[0].strip().lower()

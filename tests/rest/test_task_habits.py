@@ -38,3 +38,13 @@ def test_a_deadline_outside_working_hours_stays_where_the_task_counts_them(tmp_p
         row = tasks.row(int(row["ID"]))
         assert (row["TITLE"], row["MATCH_WORK_TIME"], row["DEADLINE"]) == ("Later", "Y", LATE)
         assert move.unforeseen == []
+
+
+def test_lists_end_on_a_box_that_looks_for_their_start_in_the_address_only(tmp_path: Path) -> None:
+    box = Portal(role="box", task_habits=TaskHabits(chats=True, start_from_address=True))
+    with moving(tmp_path, *TASKS, box=box, deals=10, smart_items=4, tasks=54) as move:
+        move.lose(9, "task.commentitem.add", "tasks.task.add")
+        move.run()  # one file of so many tasks is gone from the source
+        assert {*move.statuses()["tasks"], *move.statuses()["task_comments"]} == {"IMPORT_OK"}
+        assert move.twice() == []
+        assert move.unforeseen == []

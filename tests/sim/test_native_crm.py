@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.sim.calling import call, control, result, send
 
-from b24sim import Running
+from b24sim import ManualClock, Portal, Running, serve
 
 DEAL, CONTACT, COMPANY = 2, 3, 4
 OLD, OLDER, RECENT = "2020-03-01T10:00:00+03:00", "2019-03-01T10:00:00+03:00", "2024-05-01T09:00:00+03:00"
@@ -209,3 +209,12 @@ def test_robots_start_when_a_record_is_changed(box: Running) -> None:
     number = imported(box, DEAL, title="x")
     result(box, "crm.item.update", {"entityTypeId": DEAL, "id": number, "fields": {"title": "y"}})
     assert control(box, "native")["noise"] == {"automation": 1}
+
+
+def test_an_older_crm_does_not_know_custom_fields_by_their_own_names() -> None:
+    with serve(Portal(role="box", clock=ManualClock(), original_names=False)) as running:
+        result(running, "crm.deal.userfield.add", {"fields": {"FIELD_NAME": "NOTE", "USER_TYPE_ID": "string"}})
+        imported(running, DEAL, title="x", UF_CRM_NOTE="passed over", ufCrmNote="taken")
+        (row,) = items(running, DEAL)
+        assert row["ufCrmNote"] == "taken"
+        assert "UF_CRM_NOTE" not in row

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.sim.calling import call, control, result
+from tests.sim.calling import batch, call, control, result
 
 from b24sim import ManualClock, Portal, Running, TaskHabits, serve
 
@@ -188,3 +188,15 @@ def test_a_box_may_not_filter_by_a_stamp_and_then_lists_everything() -> None:
         rows = result(running, "tasks.task.list", {"filter": {"XML_ID": "src:8"}, "select": ["ID", "XML_ID"]})["tasks"]
         assert [row["xmlId"] for row in rows] == ["src:9", "src:8"]
         assert rows[0]["id"] == str(other)
+
+
+def test_a_box_may_look_for_the_start_of_a_list_in_the_address_only() -> None:
+    with serve(Portal(role="box", clock=ManualClock(), task_habits=TaskHabits(start_from_address=True))) as running:
+        for number in range(51):
+            added(running, XML_ID=f"src:{number}")
+        asked = {"select": ["ID"], "order": {"ID": "asc"}, "start": 50}
+        first = call(running, "tasks.task.list", asked).json
+        assert (len(first["result"]["tasks"]), first["next"]) == (50, 50)
+        assert len(result(running, "tasks.task.list?start=50", asked)["tasks"]) == 1
+        inside = batch(running, {"c0": "tasks.task.list?select[]=ID&start=50"})
+        assert len(inside["result"]["c0"]["tasks"]) == 50

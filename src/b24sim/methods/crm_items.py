@@ -49,13 +49,13 @@ def item_get(context: Context, params: Params) -> Result:
     row = items.row(number)
     if not all(test(row) for test in rights(context, items)):
         raise RestError("ACCESS_DENIED", "Доступ запрещен", 403)
-    schema, original = items.schema, yes(params.get("useOriginalUfNames"))
+    schema, original = items.schema, original_names(context, params)
     return Result(Parts({"item": encode(schema.renamed(with_links(context, items, row), original))}))
 
 
 def item_fields(context: Context, params: Params) -> Result:
     items = type_of(context, params)
-    described = {} if items is None else items.schema.description(yes(params.get("useOriginalUfNames")))
+    described = {} if items is None else items.schema.description(original_names(context, params))
     return Result(Parts({"fields": Parts(described)}))
 
 
@@ -63,6 +63,11 @@ def required(params: Params, name: str) -> Any:
     if name not in params:
         raise RestError(100, f"Could not find value for parameter {{{name}}}")
     return params[name]
+
+
+def original_names(context: Context, params: Params) -> bool:
+    """Whether custom fields are called as they were made. The CRM before 25.0 knows nothing of that wish."""
+    return context.portal.original_names and yes(params.get("useOriginalUfNames"))
 
 
 def type_of(context: Context, params: Params) -> Items | None:
@@ -109,7 +114,7 @@ def _file(context: Context, entity_type_id: int, owner: int, name: str, file: Fi
 
 
 def _shown(context: Context, items: Items, params: Params) -> Callable[[int], bytes]:
-    select, original = params.get("select"), yes(params.get("useOriginalUfNames"))
+    select, original = params.get("select"), original_names(context, params)
     names = [str(name) for name in select] if isinstance(select, list) and select else ["*"]
     schema = items.schema
     if "*" not in names:

@@ -11,7 +11,7 @@ from b24sim.methods.tasks_checklists import item_shape, tree
 from b24sim.methods.tasks_shape import EVERYTHING, TIMES, camel_shape, selected
 from b24sim.paging import page_by_offset, whole
 from b24sim.phpjson import Parts, encode
-from b24sim.request import Params
+from b24sim.request import Params, parse_query
 from b24sim.result import Result
 from b24sim.table import Row
 
@@ -38,8 +38,14 @@ def task_list(context: Context, params: Params) -> Result:
             told[number] = encode(camel_shape(context, tasks.table.row(number), names))
         return told[number]
 
-    page = page_by_offset(ids, whole(params.get("start", 0)), encoded)
+    page = page_by_offset(ids, _start(context, params), encoded)
     return Result(Parts({"tasks": page.value}), page.total, page.next)
+
+
+def _start(context: Context, params: Params) -> int:
+    if not context.portal.task_habits.start_from_address:
+        return whole(params.get("start", 0))
+    return whole(parse_query(context.sent.query).get("start", 0)) if context.sent else 0
 
 
 def _told(context: Context, names: list[str]) -> dict[int, bytes]:

@@ -7,13 +7,13 @@ from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
 from b24sim.company.crm_structure import dictionary_of
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
-from b24sim.methods.crm_items import required, type_of, with_links
+from b24sim.methods.crm_items import original_names, required, type_of, with_links
 from b24sim.native.crm_box import BoxItems
 from b24sim.native.crm_rows import multifields, new_multifields, not_valid, sent_fields, told
 from b24sim.native.crm_times import history
 from b24sim.native.ledger import stamp_of
 from b24sim.native.writing import access_denied, created, iso_now, listed, mapping, notify
-from b24sim.paging import whole, yes
+from b24sim.paging import whole
 from b24sim.phpjson import Parts, encode, encode_all
 from b24sim.request import Params
 from b24sim.result import Result
@@ -43,7 +43,7 @@ class Sent:
 
 
 def item_import(context: Context, params: Params) -> Result:
-    items, original = _items(context, params), yes(params.get("useOriginalUfNames"))
+    items, original = _items(context, params), original_names(context, params)
     required(params, "fields")
     number = _imported(context, items, mapping(params, "fields"), original)
     return Result({"item": {"id": number}})
@@ -51,7 +51,7 @@ def item_import(context: Context, params: Params) -> Result:
 
 def batch_import(context: Context, params: Params) -> Result:
     """One after another; a bad one leaves its error in its place."""
-    items, original = _items(context, params), yes(params.get("useOriginalUfNames"))
+    items, original = _items(context, params), original_names(context, params)
     data = listed(required(params, "data"))
     if len(data) > MOST_AT_ONCE:
         raise RestError("MAX_IMPORT_BATCH_SIZE_EXCEEDED", "Нельзя импортировать больше 20 элементов")
@@ -67,7 +67,7 @@ def batch_import(context: Context, params: Params) -> Result:
 
 def item_add(context: Context, params: Params) -> Result:
     """Made now, by the caller, whatever else is said; robots start."""
-    items, original = _items(context, params), yes(params.get("useOriginalUfNames"))
+    items, original = _items(context, params), original_names(context, params)
     required(params, "fields")
     fields = mapping(params, "fields")
     sent = Sent(fields, original, history(context, items, {}), new_multifields(context, fields))
@@ -78,7 +78,7 @@ def item_add(context: Context, params: Params) -> Result:
 
 def item_update(context: Context, params: Params) -> Result:
     """Now, by the caller, and robots start here too."""
-    items, original = _items(context, params), yes(params.get("useOriginalUfNames"))
+    items, original = _items(context, params), original_names(context, params)
     number, fields = _known(items, params), mapping(params, "fields")
     row = items.row(number)
     changes = _without_switched_off(context, items, sent_fields(context, items, fields, original))

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class TaskHabits:
     """With `chats` comments are messages, as from tasks 25.700 on; `keeps_dates` is what kernels did until then,
-    and what nobody promises for later ones; that XML_ID is among the `filters` is written nowhere at all."""
+    and what nobody promises for later ones. That one may filter by XML_ID is written nowhere at all. Kernels read the
+    start of a list `from_address`: one in a JSON body counts for nothing."""
 
     chats: bool = False
     keeps_dates: bool = True
     filters_xml_id: bool = True
+    start_from_address: bool = False

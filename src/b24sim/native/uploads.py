@@ -8,20 +8,21 @@ from b24sim.context import Context
 from b24sim.errors import RestError
 from b24sim.methods.disk import signature
 from b24sim.native.disk import UNIQUE, keep
+from b24sim.request import Sent
 from b24sim.result import Result
 
 UPLOAD = "upload"
 
 
-def take_upload(context: Context, query: str, body: bytes, content_type: str) -> Result:
-    token = parse_qs(query).get("token", [""])[0]
+def take_upload(context: Context, sent: Sent) -> Result:
+    token = parse_qs(sent.query).get("token", [""])[0]
     kind, place, mark, signed = (*token.split("|"), "", "", "", "")[:4]
     if kind != "disk" or not place.isdigit() or signed != signature(context.caller.secret, int(place)):
         raise RestError("ACCESS_DENIED", "Access denied", 403)
-    sent = _file(body, content_type)
-    if sent is None:
+    file = _file(sent.body, sent.content_type)
+    if file is None:
         raise RestError("ERROR_COULD_NOT_SAVE_FILE", "Could not save file")
-    return Result(keep(context, int(place), *sent, unique=mark == UNIQUE))
+    return Result(keep(context, int(place), *file, unique=mark == UNIQUE))
 
 
 def _file(body: bytes, content_type: str) -> tuple[str, bytes] | None:
