@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.rest.everything import Move, moving
 
-from b24migrate.pipeline import undo
+from b24migrate.pipeline import mend, undo
+from b24migrate.records import Item
 from b24sim import Portal
 from b24sim.native.applications import LocalApplication
 
@@ -19,6 +20,10 @@ CRM = ("crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spite
 ENTITIES = ("users", "groups", *CRM, "workflows")
 STRANGE = "rest_4f1c3a9d7e"  # an activity that the simulated company has from an application
 ADD, UPDATE = "bizproc.workflow.template.add", "bizproc.workflow.template.update"
+
+
+class Died(Exception):
+    """The process is no more."""
 
 
 @contextmanager
@@ -111,17 +116,79 @@ def test_lost_answers_and_expired_tokens_bring_nothing_twice(tmp_path: Path) -> 
         as_foretold(move)
 
 
-def test_what_changed_on_the_source_is_changed_on_the_box(tmp_path: Path) -> None:
-    with applying(tmp_path, templates=3) as move:
-        assert move.run().exit_code == 0
-        changed = next(iter(move.world.records("WorkflowTemplates")))
-        move.world.change("workflow_templates", id=changed, fields={"NAME": "Renamed", "DESCRIPTION": "anew"})
-        assert move.run().exit_code == 0
-        target = int(move.world.records("WorkflowTemplates")[changed]["TargetId"])
-        row = move.world.box.portal.company.workflows.templates.row(target)
-        assert (row["NAME"], row["DESCRIPTION"]) == ("Renamed", "anew")
-        assert len(rows(move)) == 3
-        assert move.unforeseen == []
+def item(key: str = "source:workflow_templates:5", **fields: Any) -> Item:
+    tree = {"Type": "SequentialWorkflowActivity", "Name": "Template", "Properties": {"Title": "Ход ✓"}, "Children": []}
+    document = {"MODULE_ID": "crm", "ENTITY": "CCrmDocumentDeal", "DOCUMENT_TYPE": "DEAL"}
+    variables = {"Sum": {"Default": 0.5, "Options": {"128": None, "07": True}}}
+    parts = {"TEMPLATE": [tree], "PARAMETERS": [], "VARIABLES": variables, "CONSTANTS": []}
+    return Item.of(key, {**document, **parts, "NAME": "Approve", "DESCRIPTION": "", "AUTO_EXECUTE": 1} | fields)
+
+
+def send(move: Move, one: Item) -> str:
+    with move.app() as app:
+        (outcome,) = app.work.target.send("workflows", "workflow_templates", [one], run="r")
+        return outcome.status
+
+
+def read(move: Move, one: Item) -> dict[str, Any]:
+    with move.app() as app:
+        return dict(app.work.target.read("workflows", "workflow_templates", [one.key])[one.key].fields)
+
+
+def test_the_same_key_with_another_body_is_updated_and_its_start_left_until_the_end(tmp_path: Path) -> None:
+    with applying(tmp_path) as move:
+        first, other = item(), item(NAME="Reject", DESCRIPTION="anew", VARIABLES=[], AUTO_EXECUTE=3)
+        assert [send(move, one) for one in (first, first, other, other)] == [
+            *("created", "unchanged"),
+            *("updated", "unchanged"),
+        ]
+        (row,) = rows(move)
+        assert (row["NAME"], row["DESCRIPTION"], row["VARIABLES"], row["AUTO_EXECUTE"]) == ("Reject", "anew", [], "0")
+        with move.app() as app:
+            assert app.work.target.finalize("workflow_templates:")
+        assert read(move, other)["AUTO_EXECUTE"] == 3
+
+
+@pytest.mark.parametrize("document", ["DEAL", ["crm", "CCrmDocumentDeal", "DEAL"]])
+def test_what_is_read_back_is_what_was_sent(tmp_path: Path, document: Any) -> None:
+    """Portals tell the document by its type, or by all three parts."""
+    with applying(tmp_path) as move:
+        sent = item(DOCUMENT_TYPE=document, AUTO_EXECUTE=0)
+        assert send(move, sent) == "created"
+        found = read(move, sent)
+        assert {name: found[name] for name in sent.fields} == dict(sent.fields)
+
+
+def test_a_start_on_deletion_is_left_out(tmp_path: Path) -> None:
+    with applying(tmp_path) as move:
+        sent = item(AUTO_EXECUTE=6)
+        assert send(move, sent) == "created"
+        with move.app() as app:
+            app.work.target.finalize("workflow_templates:")
+            rules = [one for one in app.work.target.fidelity() if one.stream == "workflow_templates"]
+            assert {one.field for one in rules if one.judge()(sent.fields)} == {"AUTO_EXECUTE"}
+        assert read(move, sent)["AUTO_EXECUTE"] == 2
+
+
+@pytest.mark.parametrize("dies_at", [1, 2, 3, 4])
+def test_whoever_dies_at_any_write_leaves_one_template_under_its_own_name(tmp_path: Path, dies_at: int) -> None:
+    with applying(tmp_path) as move:
+        writes = 0
+        with move.app() as app:
+            write = app.work.store.write
+
+            def mortal(register: Any, some: Any) -> None:
+                nonlocal writes
+                writes += 1
+                if writes == dies_at:
+                    raise Died
+                write(register, some)
+
+            app.work.store.write = mortal  # type: ignore[method-assign,assignment]
+            with suppress(Died):
+                app.work.target.send("workflows", "workflow_templates", [item()], run="r")
+        assert send(move, item()) in ("created", "unchanged")
+        assert [row["NAME"] for row in rows(move)] == ["Approve"]
 
 
 def test_templates_are_taken_back_except_what_somebody_changed(tmp_path: Path) -> None:
@@ -144,8 +211,6 @@ def test_an_activity_that_the_box_does_not_have_fails_its_template_until_it_is_t
         assert len(rows(move)) == 2
         box.activities = frozenset([STRANGE])
         with move.app() as app:
-            from b24migrate.pipeline import mend
-
             renewed = mend.renew(app.work, ("workflows",), "")
             assert mend.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
         assert len(rows(move)) == 3

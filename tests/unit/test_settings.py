@@ -236,3 +236,72 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadConfiguration, match="UTF-8"):
         load(path, environ={})
+
+
+# ---------------------------------------------------------------- an application of the box
+
+APPLICATION = """
+[target.application]
+client_id = "local.65f1c0de5a1e42.12345678"
+client_secret = "env:APP_SECRET"
+refresh_token = "file:refresh.txt"
+"""
+REST = GOOD.replace("[target]\n", '[target]\nkind = "rest"\n') + APPLICATION
+
+
+def with_application(folder: Path, text: str = REST, **environ: str) -> Settings:
+    (folder / "refresh.txt").write_text("refreshTOKEN0987654321\n")
+    return loaded(folder, text, APP_SECRET="appSECRET0123456789", **environ)
+
+
+def test_an_application_of_the_box_takes_its_secrets_from_variables_and_files(tmp_path: Path) -> None:
+    environ = {"B24MIGRATE_TARGET__APPLICATION__ACCESS_TOKEN": "accessTOKEN5555"}
+    said = with_application(tmp_path, **environ).target.application
+    assert said is not None
+    assert said.secrets == ("appSECRET0123456789", "refreshTOKEN0987654321", "accessTOKEN5555")
+    assert said.token_url == "https://oauth.bitrix.info/oauth/token/"
+
+
+def test_no_secret_of_an_application_is_ever_printed(tmp_path: Path) -> None:
+    settings = with_application(tmp_path)
+    assert settings.target.application is not None
+    shown = f"{settings!r} {settings} {settings.model_dump()}"
+    assert not [one for one in settings.target.application.secrets if one in shown]
+    said = settings.redactor.redact("refused appSECRET0123456789 and refreshTOKEN0987654321")
+    assert not [one for one in settings.target.application.secrets if one in said]
+
+
+def test_without_an_application_nothing_changes(tmp_path: Path) -> None:
+    assert loaded(tmp_path).target.application is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('kind = "rest"\n', "", 'target.application is only for kind = "rest"; leave it out'),
+        ('client_id = "local.65f1c0de5a1e42.12345678"\n', "", "target.application.client_id is needed; write it there"),
+        ('client_secret = "env:APP_SECRET"\n', "", "target.application.client_secret is needed"),
+        ('refresh_token = "file:refresh.txt"\n', "", "target.application.refresh_token is needed"),
+        ("local.65f1c0de5a1e42.12345678", "my application", "target.application.client_id is no client_id; copy it"),
+        ("env:APP_SECRET", "two words", "target.application.client_secret is no key of an application; copy"),
+        ("file:refresh.txt", "refresh_token=abc", "target.application.refresh_token is no token; write"),
+        ("file:refresh.txt", "file:nowhere.txt", "target.application.refresh_token takes its value from the file"),
+        ("client_id =", 'access_token = "a b"\nclient_id =', "target.application.access_token is no token; write"),
+        ("client_id =", 'token_url = "oauth"\nclient_id =', "target.application.token_url is no https address"),
+        ("client_id =", 'token_url = "http://o.example/"\nclient_id =', "target.application.token_url is no https"),
+        ("client_id =", 'client_token = "x"\nclient_id =', "unknown key target.application.client_token; did you mean"),
+        ("client_id =", "access_token = 5\nclient_id =", "target.application.access_token is not what it should be"),
+    ],
+)
+def test_every_mistake_about_an_application_is_one_sentence(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in REST
+    (tmp_path / "refresh.txt").write_text("refreshTOKEN0987654321\n")
+    words = complaint(tmp_path, REST.replace(old, new), APP_SECRET="appSECRET0123456789")
+    assert said in words
+    assert not [one for one in ("appSECRET0123456789", "refreshTOKEN", "two words", "a b") if one in words]
+
+
+def test_whoever_only_looks_needs_no_application(tmp_path: Path) -> None:
+    settings = load(written(tmp_path, REST), environ={}, portals=False)
+    assert settings.target.application is None
+    assert settings.absent == {"target"}
