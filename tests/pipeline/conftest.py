@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.pipeline.again import TakeUp, migrated
+from tests.pipeline.every import PLAN, SETTINGS
 from tests.pipeline.world import World, world
 
 
@@ -14,3 +16,27 @@ def small(tmp_path: Path) -> Iterator[World]:
     """Twelve users, four groups, eight chats that the administrator can read."""
     with world(tmp_path) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def small_migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeUp]:
+    with migrated(tmp_path_factory.mktemp("small")) as taken_up:
+        yield taken_up
+
+
+@pytest.fixture
+def talk(small_migrated: TakeUp, tmp_path: Path) -> World:
+    """The same, migrated."""
+    return small_migrated(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def whole_migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeUp]:
+    with migrated(tmp_path_factory.mktemp("whole"), PLAN, webhooks=(1, 2), settings=SETTINGS) as taken_up:
+        yield taken_up
+
+
+@pytest.fixture
+def whole(whole_migrated: TakeUp, tmp_path: Path) -> World:
+    """Something of every stream, migrated."""
+    return whole_migrated(tmp_path)

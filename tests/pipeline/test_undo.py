@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.every import STREAMS, everything
+from tests.pipeline.every import STREAMS
 from tests.pipeline.world import World
 
 from b24migrate.errors import BadConfiguration, Halted
@@ -57,20 +57,6 @@ def statuses(made: World, *tables: str) -> set[str]:
 
 def links(made: World) -> set[str]:
     return {key for (key,) in made.sql("SELECT RowKey FROM IdMap") if not key.startswith("files:")}
-
-
-@pytest.fixture
-def whole(tmp_path: Path) -> Iterator[World]:
-    """Something of every stream, imported."""
-    with everything(tmp_path) as made:
-        assert made.run().exit_code == 0
-        yield made
-
-
-@pytest.fixture
-def talk(small: World) -> World:
-    assert small.run().exit_code == 0
-    return small
 
 
 # ---------------------------------------------------------------- everything
@@ -348,24 +334,22 @@ class Fate:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_killed_at_any_point_and_done_again_everything_is_gone_and_comes_back_once(
-    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+    whole: World, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(walking, "AT_ONCE", 20)
     rng, deaths = random.Random(seed), 0
-    with everything(tmp_path) as made:
-        assert made.run().exit_code == 0
-        before = on_the_box(made)
-        while on_the_box(made) or links(made):
-            try:
-                with made.app() as app:
-                    take_with(Fate(rng).befall(app))
-            except Struck:
-                deaths += 1
-        assert deaths >= 3
-        assert made.run().exit_code == 0
-        assert on_the_box(made) == before
-        assert {row["created_count"] for stream in STREAMS for row in made.imported(stream).values()} == {1}
-        assert all(made.entity(name).verified for name in ("users", "groups", "tasks", "crm_deals"))
+    before = on_the_box(whole)
+    while on_the_box(whole) or links(whole):
+        try:
+            with whole.app() as app:
+                take_with(Fate(rng).befall(app))
+        except Struck:
+            deaths += 1
+    assert deaths >= 3
+    assert whole.run().exit_code == 0
+    assert on_the_box(whole) == before
+    assert {row["created_count"] for stream in STREAMS for row in whole.imported(stream).values()} == {1}
+    assert all(whole.entity(name).verified for name in ("users", "groups", "tasks", "crm_deals"))
 
 
 def test_a_run_that_had_stopped_goes_on_after_it_and_brings_everything_once(small: World) -> None:
