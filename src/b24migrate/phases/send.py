@@ -147,7 +147,7 @@ class Sender:
         return settled
 
     def _leaves_off(self) -> bool:
-        return (self._serial and self._retries) or (self._may_leave_off and self._work.time_is_up())
+        return self._may_leave_off and ((self._serial and self._retries) or self._work.time_is_up())
 
     def _holds(self, one: Settled) -> bool:
         return self._stream.ordered and one.status is Status.ERROR_RETRY

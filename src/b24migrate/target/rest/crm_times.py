@@ -19,7 +19,6 @@ from b24migrate.target.rest.spelling import moment, utc
 
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 TIMES = ("createdTime", "movedTime", "updatedTime")  # none of them before the one to its left
-KEPT_S = 60.0
 
 
 class Raised(NamedTuple):
@@ -59,7 +58,7 @@ def floor_now(box: Box, number: str) -> datetime:
 
 def first_floor(box: Box, number: str) -> datetime:
     """Before anything of ours was there: remembered when the first is sent."""
-    return box.kept(_name(number), lambda: _remembered(box, number) or floor_now(box, number), KEPT_S)
+    return box.kept(_name(number), lambda: _remembered(box, number) or floor_now(box, number))
 
 
 def keep_floor(box: Box, number: str, floor: datetime) -> None:

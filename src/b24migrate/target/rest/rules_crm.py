@@ -9,11 +9,14 @@ from functools import partial
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
-from b24migrate.target.rest.crm_late import is_raised
+from b24migrate.target.rest.crm_late import is_moved, is_raised
 from b24migrate.target.rest.words import Rules
 
 LINK = re.compile(r"/(?:crm|company|workgroups|online)/|\[(?:CHAT|CONTEXT|DISK)", re.IGNORECASE)
-RAISED = "The box takes no record to be older than the one before it; an earlier time is raised to that."
+RAISED = (
+    "The box takes no record to be older than the newest it has. Records go in the order of their times;"
+    " what comes later is raised to that."
+)
 CHANGED = (
     "The box takes the time of the move where product rows are written after the record; an earlier one is raised."
 )
@@ -21,7 +24,9 @@ MOVER = "Where something is written after the record itself, the owner of the we
 STAMPED = "The source's number is kept there, so that nothing arrives twice."
 SUM = "The box adds up the product rows itself, unless the sum was given by hand."
 NOUGHT = "Where nothing is known of the revenue, the box says that it is nought."
-NOBODY = "Where the person is not known any more, the owner of the webhook stands there."
+NOBODY = (
+    "Where the person is not known any more, or the stage changes once more, the owner of the webhook stands there."
+)
 FIRST = "The first of several counts, where the one that counted is gone."
 CLIENTS = (("companyId", "companyIds", "crm_companies"), ("contactId", "contactIds", "crm_contacts"))
 CENT = 0.0101
@@ -66,6 +71,9 @@ def rules_of(stream: str, number: str) -> Rules:
             """Whether that comes to pass depends on what has arrived by then."""
             return later(draft) or nobody(box, draft, "updatedBy")
 
+        def moved_by(draft: Draft) -> bool:
+            return nobody(box, draft, "movedBy") or is_moved(box, stream, draft)
+
         lost = Keeping.APPROXIMATED
         return [
             Rule(stream, "createdTime", lost, RAISED, early("createdTime")),
@@ -74,7 +82,7 @@ def rules_of(stream: str, number: str) -> Rules:
             Rule(stream, "updatedBy", lost, MOVER, running=lambda: changed_by),
             Rule(stream, "categoryId", lost, GONE, lambda draft: no_pipeline(box, number, draft)),
             Rule(stream, "stageId", lost, GONE, lambda draft: no_stage(box, number, draft)),
-            Rule(stream, "movedBy", lost, NOBODY, lambda draft: nobody(box, draft, "movedBy")),
+            Rule(stream, "movedBy", lost, NOBODY, moved_by),
             *(Rule(stream, one, lost, FIRST, partial(another_first, box, one, many, to)) for one, many, to in CLIENTS),
             Rule(stream, "opportunity", lost, SUM, another_sum),
             *(Rule(stream, name, Keeping.TRANSFORMED, STAMPED, partial(told, name)) for name in stamps(number)),

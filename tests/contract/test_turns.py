@@ -1,0 +1,152 @@
+"""The order in which the records of a serial stream go, on every store: whole, kept, and found again after a kill."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from tests.contract.shelf import BACKENDS, EVERYTHING, GROUPS, MESSAGES, Time, imported, row, settle, stage
+
+from b24migrate.entities import catalog
+from b24migrate.phases import turns
+from b24migrate.phases.work import Work
+from b24migrate.ports import TURNS, Store
+from b24migrate.records import Job, Staged, Table
+from b24migrate.streams import Stream
+
+HOUR = "2024-01-01T{:02d}:00:00Z"
+
+
+@pytest.fixture(autouse=True)
+def few_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "test_memory" not in request.node.name:
+        for name, size in (("STRETCH", 7), ("SLICE", 3), ("LOOKED_AT", 2)):
+            monkeypatch.setattr(turns, name, size)
+
+
+def work_on(store: Store, table: Table = GROUPS) -> Work:
+    """All that sorting needs."""
+    stream = replace(catalog().streams["groups"], table=table)
+    return cast("Work", SimpleNamespace(store=store, streams={"groups": stream}))
+
+
+def stream_of(work: Work) -> Stream:
+    return work.streams["groups"]
+
+
+def sorted_out(work: Work) -> Job:
+    """The job behind the last stretch."""
+    (job,) = turns.seed("groups-set", stream_of(work))
+    while job.kind == "order":
+        (job,) = cast("list[Job]", turns.order(work, job))
+    return job
+
+
+def walked(work: Work, job: Job, count: int = 4) -> list[str]:
+    met: list[str] = []
+    while coming := turns.ahead(work, stream_of(work), job, count):
+        met += [one.row_key for one in coming]
+        job = turns.further(job, coming)
+    return met
+
+
+def shuffled(count: int) -> list[Staged]:
+    hours = [place // 2 for place in range(count)]
+    random.Random(1).shuffle(hours)
+    return [row(number, source_utc=HOUR.format(hour)) for number, hour in enumerate(hours, 1)]
+
+
+def in_order(rows: list[Staged]) -> list[str]:
+    return [one.row_key for one in sorted(rows, key=lambda one: (one.source_utc or "~", int(one.row_key)))]
+
+
+def test_the_oldest_goes_first_and_those_of_one_second_by_their_ids(store: Store) -> None:
+    rows = [*shuffled(20), row(30), row(21, source_utc="2023-01-01T00:00:00.7Z"), row(22, source_utc=None)]
+    rows += [row(23, source_utc="2023-01-01T00:00:00Z")]  # the same second as that of 21
+    stage(store, *rows)
+    settle(store, imported(4), imported(9))
+    work = work_on(store)
+    expected = ["21", "23", *(key for key in in_order(rows) if key not in {"4", "9", "21", "23"})]
+    assert expected[-2:] == ["22", "30"]  # to the target they are of today
+    assert walked(work, sorted_out(work)) == expected
+
+
+def test_every_family_is_in_an_order_of_its_own(store: Store) -> None:
+    times = {"10:1": 5, "10:2": 3, "9:7": 4, "9:10": 2, "9:2": 2, "10:30": 1}
+    stage(store, *(row(key, source_utc=HOUR.format(hour)) for key, hour in times.items()), table=MESSAGES)
+    work = work_on(store, MESSAGES)
+    assert walked(work, sorted_out(work)) == ["9:2", "9:10", "9:7", "10:30", "10:2", "10:1"]
+
+
+def test_whoever_is_killed_while_sorting_begins_anew_and_leaves_nothing_behind(store: Store) -> None:
+    rows = shuffled(20)
+    stage(store, *rows)
+    work = work_on(store)
+    (job,) = turns.seed("groups-set", stream_of(work))
+    turns.order(work, job)
+    job = sorted_out(work)
+    assert store.count(TURNS, "groups:") == 3 + 3 + 2
+    assert walked(work, job) == in_order(rows)
+    turns.over(work, stream_of(work), job)
+    assert store.count(TURNS, "groups:") == 0
+
+
+def test_a_job_that_is_repeated_finds_the_same_records(store: Store) -> None:
+    stage(store, *shuffled(20))
+    work = work_on(store)
+    job = sorted_out(work)
+    job = turns.further(job, turns.ahead(work, stream_of(work), job, 5))
+    first = turns.ahead(work, stream_of(work), job, 5)
+    settle(store, *(imported(one.row_key) for one in first))
+    assert turns.ahead(work, stream_of(work), turns.again(job), 5) == first
+
+
+def test_a_new_order_ends_the_file_of_the_last_one(store: Store) -> None:
+    rows = shuffled(20)
+    stage(store, *rows)
+    work = work_on(store)
+    before, after = sorted_out(work), sorted_out(work)
+    assert turns.ahead(work, stream_of(work), before, 5) == []
+    turns.over(work, stream_of(work), before)
+    assert walked(work, after) == in_order(rows)
+
+
+def test_where_nothing_is_pending_the_file_is_over_at_once(store: Store) -> None:
+    work = work_on(store)
+    assert turns.ahead(work, stream_of(work), sorted_out(work), 5) == []
+
+
+def test_memory_holds_one_stretch_however_long_the_table_is(tmp_path: Path) -> None:
+    store = BACKENDS["sqlite-file"](tmp_path, Time()).store
+    work = work_on(store)
+    luck = random.Random(1)
+
+    def filled(numbers: range) -> None:
+        for at in range(numbers.start, numbers.stop, 20_000):
+            some = range(at, min(at + 20_000, numbers.stop))
+            stamps = (f"2024-01-{luck.randint(10, 28)}T{luck.randint(10, 23)}:00:00Z" for _ in some)
+            stage(store, *(row(one, source_utc=when) for one, when in zip(some, stamps, strict=True)))
+
+    def peak() -> tuple[int, Any]:
+        tracemalloc.start()
+        try:
+            job = sorted_out(work)
+            return tracemalloc.get_traced_memory()[1], job
+        finally:
+            tracemalloc.stop()
+
+    filled(range(1, 60_000))
+    shorter, _ = peak()
+    filled(range(60_000, 220_000))
+    longer, job = peak()
+    assert longer < 45 * 2**20
+    assert longer < 2 * shorter  # 60,000 and 100,000 at a time; 220,000 in all
+    assert len(job.args["at"]) == 3
+    expected = sorted(store.moments(GROUPS, EVERYTHING, 300_000), key=lambda one: (one[1], int(one[0])))
+    assert walked(work, job, 5_000) == [row_key for row_key, _ in expected]
+    store.close()
