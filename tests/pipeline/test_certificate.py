@@ -71,50 +71,47 @@ def edit(made: World, sql: str, *values: Json) -> None:
 # ---------------------------------------------------------------- what stands in it
 
 
-def test_every_staged_id_is_there_once_and_the_sums_close(small: World) -> None:
-    assert small.run().exit_code == 0
-    written, lines = make(small)
+def test_every_staged_id_is_there_once_and_the_sums_close(talk: World) -> None:
+    written, lines = make(talk)
     for sums in written.head.streams:
         told = by_class(lines, sums.stream)
         assert all(getattr(sums, name) == told[name] for name in form.CLASSES)
         if sums.stream == "files":
             continue
-        about = small.stream(sums.stream)
+        about = talk.stream(sums.stream)
         assert (sums.reported, sums.retrieved, sums.excluded) == (about.reported, about.retrieved, about.excluded)
         assert sums.verified + sums.migrated == about.import_ok
-        assert sums.verified == min(10, len(small.imported(sums.stream)))
-        staged = small.records(CATALOG.streams[sums.stream].table.name)
+        assert sums.verified == min(10, len(talk.imported(sums.stream)))
+        staged = talk.records(CATALOG.streams[sums.stream].table.name)
         assert {key for _, key in entries(lines, stream=sums.stream)} >= set(staged)
-    assert written.head.source == small.cloud.webhook().split("/")[2]
-    assert written.head.made_at == small.sql("SELECT FinishedAtUtc FROM Runs WHERE RowKey = 'current'")[0][0]
+    assert written.head.source == talk.cloud.webhook().split("/")[2]
+    assert written.head.made_at == talk.sql("SELECT FinishedAtUtc FROM Runs WHERE RowKey = 'current'")[0][0]
     assert "/rest/" not in json.dumps(lines)
 
 
-def test_an_id_says_what_it_became_and_of_what_it_was_made(small: World) -> None:
-    small.run()
-    _, lines = make(small)
+def test_an_id_says_what_it_became_and_of_what_it_was_made(talk: World) -> None:
+    _, lines = make(talk)
     found = entries(lines, stream="chat_messages")
-    for row in small.table("ChatMessages", "RowKey", "PayloadHash", "TargetId"):
+    for row in talk.table("ChatMessages", "RowKey", "PayloadHash", "TargetId"):
         line = found["chat_messages", row["RowKey"]]
         assert (line["content"], line["target"]) == (row["PayloadHash"], row["TargetId"])
-        ((digest,),) = small.sql("SELECT Digest FROM IdMap WHERE RowKey = ?", f"chat_messages:{row['RowKey']}")
+        ((digest,),) = talk.sql("SELECT Digest FROM IdMap WHERE RowKey = ?", f"chat_messages:{row['RowKey']}")
         assert line["wire"] == digest
     for line in entries(lines, stream="files").values():
         assert len(line["content"]) == 64
         assert line["wire"] == line["content"]
-    logged = small.sql("SELECT count(*) FROM PageLog WHERE RowKey LIKE 'users:%'")
+    logged = talk.sql("SELECT count(*) FROM PageLog WHERE RowKey LIKE 'users:%'")
     assert [(sum(line.get("stream") == "users" and "page" in line for line in lines),)] == logged
 
 
-def test_everything_compared_is_everything_verified(small: World) -> None:
-    small.run()
-    assert verify_everything(small).exit_code == 0
-    _, lines = make(small)
+def test_everything_compared_is_everything_verified(talk: World) -> None:
+    assert verify_everything(talk).exit_code == 0
+    _, lines = make(talk)
     for stream in ("users", "groups", "group_members", "chats", "chat_messages"):
         told = by_class(lines, stream)
         # who is the target's own already was linked, not sent, so there is nothing to compare
         linked = len(entries(lines, stream=stream, origin="matched"))
-        assert told["verified"] == small.stream(stream).import_ok - linked
+        assert told["verified"] == talk.stream(stream).import_ok - linked
         assert told["migrated"] == linked
 
 
@@ -128,31 +125,27 @@ def test_a_company_with_everything_closes(tmp_path: Path) -> None:
         assert all(line["reason"] for line in entries(lines, **{"class": "impossible"}).values())
 
 
-def test_the_same_store_gives_the_same_bytes(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    small.run()
-    make(small, "one")
+def test_the_same_store_gives_the_same_bytes(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(talk, "one")
     monkeypatch.setattr(sorting, "AT_ONCE", 7)  # much is laid aside and merged
-    make(small, "other")
-    assert (small.folder / "one").read_bytes() == (small.folder / "other").read_bytes()
+    make(talk, "other")
+    assert (talk.folder / "one").read_bytes() == (talk.folder / "other").read_bytes()
 
 
 @pytest.mark.slow
-def test_a_store_on_azure_gives_the_same_bytes(small: World, azure_store: str) -> None:
-    small.run()
-    make(small, "here")
-    assert copy_store(f"sqlite:///{small.folder}/b24migrate.db", azure_store).equal
-    with small.app(store={"url": azure_store}) as app:
-        certificate.make(app.work, small.folder / "there")
-        assert (small.folder / "there").read_bytes() == (small.folder / "here").read_bytes()
+def test_a_store_on_azure_gives_the_same_bytes(talk: World, azure_store: str) -> None:
+    make(talk, "here")
+    assert copy_store(f"sqlite:///{talk.folder}/b24migrate.db", azure_store).equal
+    with talk.app(store={"url": azure_store}) as app:
+        certificate.make(app.work, talk.folder / "there")
+        assert (talk.folder / "there").read_bytes() == (talk.folder / "here").read_bytes()
         before = {row.key: row.values["Ids"] for row in app.work.store.rows(COMPARED)}
         app.runner.run(app.chosen(), ("verify",))
         assert {row.key.partition(":")[0] for row in app.work.store.rows(COMPARED)} == {
             key.partition(":")[0] for key in before
         }
-        certificate.make(app.work, small.folder / "again")
-    assert (
-        certificate.check(small.folder / "again").head.streams == certificate.check(small.folder / "here").head.streams
-    )
+        certificate.make(app.work, talk.folder / "again")
+    assert certificate.check(talk.folder / "again").head.streams == certificate.check(talk.folder / "here").head.streams
 
 
 def test_what_failed_says_its_code_and_what_cannot_be_read_its_reason(tmp_path: Path) -> None:
@@ -171,26 +164,24 @@ def test_what_failed_says_its_code_and_what_cannot_be_read_its_reason(tmp_path: 
         assert all(line["reason"] for line in impossible.values())
 
 
-def test_what_verify_found_different_is_migrated_and_not_verified(small: World) -> None:
-    small.run()
-    group = small.cloud.portal.company.groups.ids[0]
-    small.change("groups", id=group, fields={"NAME": "Переименована"})
-    assert verify_everything(small).exit_code == 5
-    _, lines = make(small)
+def test_what_verify_found_different_is_migrated_and_not_verified(talk: World) -> None:
+    group = talk.cloud.portal.company.groups.ids[0]
+    talk.change("groups", id=group, fields={"NAME": "Переименована"})
+    assert verify_everything(talk).exit_code == 5
+    _, lines = make(talk)
     found = entries(lines, stream="groups")
     assert found["groups", str(group)]["class"] == "migrated"
     assert found["groups", str(group)]["reason"] == "verify found differs: DATE_UPDATE, differs: NAME"
     assert by_class(lines, "groups") == {"migrated": 1, "verified": len(found) - 1}
 
 
-def test_what_was_sent_again_since_is_not_verified_any_more(small: World) -> None:
-    small.run()
-    verify_everything(small)
-    chat = max(small.cloud.portal.company.chats.values(), key=len)
+def test_what_was_sent_again_since_is_not_verified_any_more(talk: World) -> None:
+    verify_everything(talk)
+    chat = max(talk.cloud.portal.company.chats.values(), key=len)
     number = chat.id_at(2)
-    small.change("chat_messages", id=number, chat=chat.id, fields={"text": "Исправлено", "params": []})
-    assert small.run(phases=("get", "set")).exit_code == 0
-    _, lines = make(small)
+    talk.change("chat_messages", id=number, chat=chat.id, fields={"text": "Исправлено", "params": []})
+    assert talk.run(phases=("get", "set")).exit_code == 0
+    _, lines = make(talk)
     found = entries(lines, stream="chat_messages")
     assert [key for (_, key), line in found.items() if line["class"] == "migrated"] == [f"{chat.id}:{number}"]
 
@@ -218,10 +209,9 @@ def test_a_limited_get_has_none(small: World) -> None:
     refused(small, Unproven, "departments", "test limit")
 
 
-def test_drift_has_none(small: World) -> None:
-    small.run()
-    edit(small, "UPDATE SourceInventory SET ReportedTotal = ReportedTotal + 1 WHERE Stream = 'groups'")
-    refused(small, Unproven, "groups: the source reports 5, and 4 were retrieved")
+def test_drift_has_none(talk: World) -> None:
+    edit(talk, "UPDATE SourceInventory SET ReportedTotal = ReportedTotal + 1 WHERE Stream = 'groups'")
+    refused(talk, Unproven, "groups: the source reports 5, and 4 were retrieved")
 
 
 EDITS: dict[str, tuple[Sequence[str], type[Stop], str]] = {
@@ -303,22 +293,20 @@ EDITS: dict[str, tuple[Sequence[str], type[Stop], str]] = {
 
 
 @pytest.mark.parametrize("what", EDITS)
-def test_a_store_that_was_changed_by_another_hand_is_refused_with_the_place(small: World, what: str) -> None:
-    small.run()
-    make(small)
-    group = small.cloud.portal.company.groups.ids[1]
+def test_a_store_that_was_changed_by_another_hand_is_refused_with_the_place(talk: World, what: str) -> None:
+    make(talk)
+    group = talk.cloud.portal.company.groups.ids[1]
     statements, kind, words = EDITS[what]
     for sql in statements:
-        edit(small, sql.format(id=group))
-    refused(small, kind, words.format(id=group))
+        edit(talk, sql.format(id=group))
+    refused(talk, kind, words.format(id=group))
 
 
-def test_a_record_that_is_missing_on_the_box_has_none(small: World) -> None:
-    small.run()
-    kept = small.box.portal.imports._store
-    delete_records(kept, STREAMS["chat_messages"], [next(iter(small.imported("chat_messages")))])
-    verify_everything(small)
-    refused(small, Unproven, "chat_messages: verify counted records that are missing (count)")
+def test_a_record_that_is_missing_on_the_box_has_none(talk: World) -> None:
+    kept = talk.box.portal.imports._store
+    delete_records(kept, STREAMS["chat_messages"], [next(iter(talk.imported("chat_messages")))])
+    verify_everything(talk)
+    refused(talk, Unproven, "chat_messages: verify counted records that are missing (count)")
 
 
 # ---------------------------------------------------------------- killed
@@ -381,9 +369,8 @@ def entries_without_place(lines: list[dict[str, Json]]) -> list[dict[str, Json]]
     return [{**line, "after": ""} for line in lines if "class" in line]
 
 
-def test_a_new_verify_forgets_what_an_earlier_one_compared(small: World) -> None:
-    small.run()
-    verify_all_of(small)
-    small.run(phases=("verify",), run={"verify_sample": 1})
-    _, lines = make(small)
+def test_a_new_verify_forgets_what_an_earlier_one_compared(talk: World) -> None:
+    verify_all_of(talk)
+    talk.run(phases=("verify",), run={"verify_sample": 1})
+    _, lines = make(talk)
     assert by_class(lines, "chat_messages")["verified"] == 1

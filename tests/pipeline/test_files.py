@@ -18,17 +18,16 @@ def attached(world: World) -> dict[str, list[str]]:
     return {key: row["fields"]["files"] for key, row in rows if row["fields"].get("files")}
 
 
-def test_every_file_arrives_with_its_bytes(small: World) -> None:
-    small.run()
-    files = small.imported("files")
-    company = small.cloud.portal.company
-    assert len(attached(small)) == 6
+def test_every_file_arrives_with_its_bytes(talk: World) -> None:
+    files = talk.imported("files")
+    company = talk.cloud.portal.company
+    assert len(attached(talk)) == 6
     for key, row in files.items():
         if key.startswith("source:file:disk:"):
             found = company.file(int(key.rpartition(":")[2]))
             assert found is not None
             assert row["fields"]["size"] == found[0].size
-    shas: dict[str, str] = dict(small.sql("SELECT RowKey, json_extract(CAST(Payload AS TEXT), '$.sha256') FROM Files"))
+    shas: dict[str, str] = dict(talk.sql("SELECT RowKey, json_extract(CAST(Payload AS TEXT), '$.sha256') FROM Files"))
     assert {f"source:file:{key}": sha for key, sha in shas.items()} == {
         key: row["fields"]["sha256"] for key, row in files.items()
     }

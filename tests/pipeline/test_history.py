@@ -129,9 +129,8 @@ def test_the_speed_is_of_the_last_minute() -> None:
     assert speed(seen, moment(6000, read=6000)).read == 0
 
 
-def test_a_run_that_is_conducted_is_remembered_without_being_asked(small: World) -> None:
-    small.run()
-    with small.app() as app:
+def test_a_run_that_is_conducted_is_remembered_without_being_asked(talk: World) -> None:
+    with talk.app() as app:
         (last,) = moments(app.work.store)[-1:]
         now = Looking(app.work).look()
     assert last.run == (now.run.id if now.run else "")

@@ -54,12 +54,11 @@ def target_id(made: World, stream: str, source_id: str) -> str:
     return str(found)
 
 
-def test_a_record_that_arrived_is_equal_and_says_where_it_is(small: World) -> None:
-    small.run()
-    view = looked_up(small, "groups", key := first(small, "Groups"))
+def test_a_record_that_arrived_is_equal_and_says_where_it_is(talk: World) -> None:
+    view = looked_up(talk, "groups", key := first(talk, "Groups"))
     assert (view.verdict, view.source.state, view.target.state) == (RecordVerdict.EQUAL, SideState.NOW, SideState.NOW)
     assert view.link is not None
-    assert (view.link.target_id, view.link.origin) == (target_id(small, "groups", key), "import")
+    assert (view.link.target_id, view.link.origin) == (target_id(talk, "groups", key), "import")
     assert view.link.imported_at
     assert view.run
     assert view.title == texts(field(view, "NAME"))[0]
@@ -71,31 +70,28 @@ def test_a_record_that_arrived_is_equal_and_says_where_it_is(small: World) -> No
     }
 
 
-def test_a_reference_is_rewritten_from_the_sources_id_to_the_targets(small: World) -> None:
-    small.run()
-    view = looked_up(small, "groups", first(small, "Groups"))
+def test_a_reference_is_rewritten_from_the_sources_id_to_the_targets(talk: World) -> None:
+    view = looked_up(talk, "groups", first(talk, "Groups"))
     owner = field(view, "OWNER_ID")
     assert owner.source is not None
-    there = target_id(small, "users", owner.source.text)
+    there = target_id(talk, "users", owner.source.text)
     assert owner.verdict is FieldVerdict.REWRITTEN
     assert texts(owner) == (owner.source.text, owner.source.text, there, there)
     assert [(one.stream, one.id, one.target_id) for one in owner.names] == [("users", owner.source.text, there)]
 
 
-def test_a_text_that_names_somebody_is_rewritten(small: World) -> None:
-    small.run()
+def test_a_text_that_names_somebody_is_rewritten(talk: World) -> None:
     texts_found = [
         row
-        for key in small.records("ChatMessages")
-        if "[USER=" in str((row := field(looked_up(small, "chat_messages", key), "text")).source)
+        for key in talk.records("ChatMessages")
+        if "[USER=" in str((row := field(looked_up(talk, "chat_messages", key), "text")).source)
     ]
     assert texts_found
     assert {one.verdict for one in texts_found} == {FieldVerdict.REWRITTEN}
 
 
-def test_times_are_compared_in_utc_whatever_offset_they_were_given_in(small: World) -> None:
-    small.run()
-    view = looked_up(small, "chat_messages", first(small, "ChatMessages"))
+def test_times_are_compared_in_utc_whatever_offset_they_were_given_in(talk: World) -> None:
+    view = looked_up(talk, "chat_messages", first(talk, "ChatMessages"))
     date = field(view, "date")
     source, _, sent, target = texts(date)
     assert str(source).endswith("+03:00")
@@ -106,44 +102,40 @@ def test_times_are_compared_in_utc_whatever_offset_they_were_given_in(small: Wor
     assert (view.times.original, view.times.utc, view.times.offset_min) == (source, sent, 180)
 
 
-def test_what_was_changed_on_the_source_since_differs_and_is_called_changed(small: World) -> None:
-    small.run()
-    group = small.cloud.portal.company.groups.ids[0]
-    before = looked_up(small, "groups", group).title
-    small.change("groups", id=group, fields={"NAME": "Переименована"})
-    view = looked_up(small, "groups", group)
+def test_what_was_changed_on_the_source_since_differs_and_is_called_changed(talk: World) -> None:
+    group = talk.cloud.portal.company.groups.ids[0]
+    before = looked_up(talk, "groups", group).title
+    talk.change("groups", id=group, fields={"NAME": "Переименована"})
+    view = looked_up(talk, "groups", group)
     assert (view.verdict, view.changed) == (RecordVerdict.DIFFERS, True)
     name = field(view, "NAME")
     assert (name.verdict, name.changed) == (FieldVerdict.DIFFERS, True)
     assert texts(name) == ("Переименована", before, "Переименована", before)
 
 
-def test_what_was_changed_on_the_target_by_hand_differs_and_nothing_else(small: World) -> None:
-    small.run()
-    key = first(small, "Groups")
-    small.box.portal.imports.edit("groups", target_id(small, "groups", key), {"NAME": "<script>alert(1)</script>"})
-    view = looked_up(small, "groups", key)
+def test_what_was_changed_on_the_target_by_hand_differs_and_nothing_else(talk: World) -> None:
+    key = first(talk, "Groups")
+    talk.box.portal.imports.edit("groups", target_id(talk, "groups", key), {"NAME": "<script>alert(1)</script>"})
+    view = looked_up(talk, "groups", key)
     assert (view.verdict, view.changed) == (RecordVerdict.DIFFERS, False)
     assert [one.name for one in view.fields if one.verdict is FieldVerdict.DIFFERS] == ["NAME"]
     assert texts(field(view, "NAME"))[3] == "<script>alert(1)</script>"
 
 
-def test_what_was_deleted_on_the_target_is_missing(small: World) -> None:
-    small.run()
-    key = first(small, "ChatMessages")
+def test_what_was_deleted_on_the_target_is_missing(talk: World) -> None:
+    key = first(talk, "ChatMessages")
     there = f"source:chat:msg:{key.rpartition(':')[2]}"
-    delete_records(small.box.portal.imports._store, STREAMS["chat_messages"], [there])
-    view = looked_up(small, "chat_messages", key)
+    delete_records(talk.box.portal.imports._store, STREAMS["chat_messages"], [there])
+    view = looked_up(talk, "chat_messages", key)
     assert (view.verdict, view.target.state) == (RecordVerdict.MISSING, SideState.GONE)
     assert field(view, "text").verdict is FieldVerdict.MISSING
     assert view.link is not None
 
 
-def test_what_was_deleted_on_the_source_is_shown_as_it_was_staged(small: World) -> None:
-    small.run()
-    group = small.cloud.portal.company.groups.ids[-1]
-    small.change("groups", "delete", id=group)
-    view = looked_up(small, "groups", group)
+def test_what_was_deleted_on_the_source_is_shown_as_it_was_staged(talk: World) -> None:
+    group = talk.cloud.portal.company.groups.ids[-1]
+    talk.change("groups", "delete", id=group)
+    view = looked_up(talk, "groups", group)
     assert (view.verdict, view.source.state) == (RecordVerdict.EQUAL, SideState.GONE)
     assert texts(field(view, "NAME"))[0] == texts(field(view, "NAME"))[1]
 
@@ -212,15 +204,14 @@ def test_a_reference_that_is_lost_is_only_on_the_source(small: World) -> None:
     assert "99999" in view.problem
 
 
-def test_findings_of_verify_are_shown_with_their_record(small: World) -> None:
-    small.run()
-    key = first(small, "Groups")
-    small.box.portal.imports.edit("groups", target_id(small, "groups", key), {"NAME": "Another"})
-    assert verify_everything(small).exit_code == 5
-    (found,) = looked_up(small, "groups", key).findings
+def test_findings_of_verify_are_shown_with_their_record(talk: World) -> None:
+    key = first(talk, "Groups")
+    talk.box.portal.imports.edit("groups", target_id(talk, "groups", key), {"NAME": "Another"})
+    assert verify_everything(talk).exit_code == 5
+    (found,) = looked_up(talk, "groups", key).findings
     assert (found.fate, found.field, found.actual) == ("differs", "NAME", "Another")
-    others = [one for one in small.records("Groups") if one != key]
-    assert not any(looked_up(small, "groups", one).findings for one in others)
+    others = [one for one in talk.records("Groups") if one != key]
+    assert not any(looked_up(talk, "groups", one).findings for one in others)
 
 
 def test_places_that_stay_as_they_were_are_shown_with_their_template(everything: World) -> None:
@@ -230,9 +221,8 @@ def test_places_that_stay_as_they_were_are_shown_with_their_template(everything:
     assert (kept[0][1], kept[0][2]) in [(one.place, one.what) for one in view.places]
 
 
-def test_files_are_shown_with_their_state(small: World) -> None:
-    small.run()
-    views = [looked_up(small, "chat_messages", key) for key in small.records("ChatMessages")]
+def test_files_are_shown_with_their_state(talk: World) -> None:
+    views = [looked_up(talk, "chat_messages", key) for key in talk.records("ChatMessages")]
     files = [one for view in views for one in view.files]
     assert files
     assert {one.state for one in files} == {"imported"}
@@ -241,14 +231,13 @@ def test_files_are_shown_with_their_state(small: World) -> None:
     assert row.verdict is FieldVerdict.REWRITTEN
 
 
-def test_children_are_counted_without_a_walk(small: World) -> None:
-    small.run()
-    group = small.cloud.portal.company.groups.ids[0]
-    (members,) = looked_up(small, "groups", group).children
-    there = [key for key in small.records("GroupMembers") if key.startswith(f"{group}:")]
+def test_children_are_counted_without_a_walk(talk: World) -> None:
+    group = talk.cloud.portal.company.groups.ids[0]
+    (members,) = looked_up(talk, "groups", group).children
+    there = [key for key in talk.records("GroupMembers") if key.startswith(f"{group}:")]
     assert (members.stream, members.read, members.more) == ("group_members", len(there), False)
-    chat = max(small.cloud.portal.company.chats.values(), key=len)
-    (messages,) = looked_up(small, "chats", chat.id).children
+    chat = max(talk.cloud.portal.company.chats.values(), key=len)
+    (messages,) = looked_up(talk, "chats", chat.id).children
     assert (messages.stream, messages.read, messages.reported) == ("chat_messages", len(chat), len(chat))
 
 
@@ -262,9 +251,8 @@ def test_of_very_many_children_some_are_counted(small: World) -> None:
     assert [(one.read, one.more) for one in view.children] == [(50, True)]
 
 
-def test_what_another_method_told_is_said_to_be_as_it_was_read(small: World) -> None:
-    small.run()
-    view = looked_up(small, "groups", first(small, "Groups"))
+def test_what_another_method_told_is_said_to_be_as_it_was_read(talk: World) -> None:
+    view = looked_up(talk, "groups", first(talk, "Groups"))
     assert field(view, "TYPE").note is FieldNote.AS_READ
     assert field(view, "NAME").note is None
 
@@ -272,41 +260,37 @@ def test_what_another_method_told_is_said_to_be_as_it_was_read(small: World) -> 
 # ---------------------------------------------------------------- portals that do not answer
 
 
-def test_a_source_that_does_not_answer_is_a_sentence_and_the_rest_is_shown(small: World) -> None:
-    small.run()
-    small.strike_cloud({"method": "*", "kind": "500", "always": True})
-    view = looked_up(small, "groups", first(small, "Groups"))
+def test_a_source_that_does_not_answer_is_a_sentence_and_the_rest_is_shown(talk: World) -> None:
+    talk.strike_cloud({"method": "*", "kind": "500", "always": True})
+    view = looked_up(talk, "groups", first(talk, "Groups"))
     assert view.source.state is SideState.FAILED
     assert view.source.message
     assert (view.verdict, view.target.state) == (RecordVerdict.EQUAL, SideState.NOW)
 
 
-def test_a_target_that_does_not_answer_is_a_sentence_and_nothing_is_claimed(small: World) -> None:
-    small.run()
-    small.strike_box({"method": "*", "kind": "500", "always": True})
-    view = looked_up(small, "groups", first(small, "Groups"))
+def test_a_target_that_does_not_answer_is_a_sentence_and_nothing_is_claimed(talk: World) -> None:
+    talk.strike_box({"method": "*", "kind": "500", "always": True})
+    view = looked_up(talk, "groups", first(talk, "Groups"))
     assert view.target.state is SideState.FAILED
     assert view.target.message
     assert view.verdict is RecordVerdict.IMPORTED
     assert {one.verdict for one in view.fields} == {FieldVerdict.UNKNOWN, FieldVerdict.NOT_SENT}
 
 
-def test_portals_without_a_secret_are_not_asked(small: World) -> None:
-    small.run()
-    with small.app() as app:
+def test_portals_without_a_secret_are_not_asked(talk: World) -> None:
+    with talk.app() as app:
         app.work.options = dataclasses.replace(app.work.options, absent=frozenset({"source", "target"}))
         app.work.source = app.work.target = None  # type: ignore[assignment]
-        view = record(app.work, "groups", first(small, "Groups"))
+        view = record(app.work, "groups", first(talk, "Groups"))
     assert view is not None
     assert (view.source.state, view.target.state) == (SideState.ABSENT, SideState.ABSENT)
     assert field(view, "NAME").staged is not None
 
 
-def test_nobody_is_asked_who_shall_not_be_asked(small: World) -> None:
-    small.run()
-    with small.app() as app:
+def test_nobody_is_asked_who_shall_not_be_asked(talk: World) -> None:
+    with talk.app() as app:
         app.work.source = app.work.target = None  # type: ignore[assignment]
-        view = record(app.work, "groups", first(small, "Groups"), ask=False)
+        view = record(app.work, "groups", first(talk, "Groups"), ask=False)
     assert view is not None
     assert (view.source.state, view.target.state) == (SideState.NOT_ASKED, SideState.NOT_ASKED)
     assert view.verdict is RecordVerdict.IMPORTED

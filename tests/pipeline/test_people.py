@@ -197,24 +197,22 @@ def test_a_department_that_failed_is_decided_by_policy(lenient: World, policy: s
 # ---------------------------------------------------------------- the second pass
 
 
-def test_heads_of_departments_are_written_in_a_second_pass(small: World) -> None:
-    small.run()
+def test_heads_of_departments_are_written_in_a_second_pass(talk: World) -> None:
     headed = 0
-    for number in small.cloud.portal.company.departments.ids:
-        row = small.cloud.portal.company.departments.row(number)
-        there = small.imported("departments")[f"source:departments:{number}"]
+    for number in talk.cloud.portal.company.departments.ids:
+        row = talk.cloud.portal.company.departments.row(number)
+        there = talk.imported("departments")[f"source:departments:{number}"]
         if row.get("UF_HEAD"):
             headed += 1
-            assert there["fields"]["UF_HEAD"] == small.imported("users")[f"source:users:{row['UF_HEAD']}"]["id"]
+            assert there["fields"]["UF_HEAD"] == talk.imported("users")[f"source:users:{row['UF_HEAD']}"]["id"]
             assert (there["created_count"], there["updated_count"]) == (1, 1)
     assert headed
 
 
-def test_custom_fields_that_name_a_user_are_written_in_a_second_pass(small: World) -> None:
-    small.run()
+def test_custom_fields_that_name_a_user_are_written_in_a_second_pass(talk: World) -> None:
     mentor = "UF_USR_1724228142171"
-    named = [row["fields"][mentor] for row in small.imported("users").values() if mentor in row["fields"]]
-    assert set(named) == {small.imported("users")["source:users:1"]["id"]}
+    named = [row["fields"][mentor] for row in talk.imported("users").values() if mentor in row["fields"]]
+    assert set(named) == {talk.imported("users")["source:users:1"]["id"]}
 
 
 def test_what_the_second_pass_drops_is_counted_once(lenient: World) -> None:

@@ -13,12 +13,11 @@ def first_message(world: World) -> tuple[str, str]:
     return chat, number
 
 
-def test_a_whole_migration_is_clean(small: World) -> None:
-    assert small.run().exit_code == 0
-    assert all(small.entity(name).verified for name in ("users", "groups", "chats"))
-    assert set(small.effects().values()) <= {(1, 0), (1, 1)}
-    assert small.box.portal.imports.order_violations == 0
-    assert small.box.portal.imports.digest_mismatches == 0
+def test_a_whole_migration_is_clean(talk: World) -> None:
+    assert all(talk.entity(name).verified for name in ("users", "groups", "chats"))
+    assert set(talk.effects().values()) <= {(1, 0), (1, 1)}
+    assert talk.box.portal.imports.order_violations == 0
+    assert talk.box.portal.imports.digest_mismatches == 0
 
 
 def test_get_twice_changes_nothing(small: World) -> None:
@@ -44,42 +43,38 @@ def test_set_twice_sends_nothing_new(small: World) -> None:
     assert small.effects() == before
 
 
-def test_a_further_run_changes_nothing_on_the_box(small: World) -> None:
-    small.run()
-    before = small.effects()
-    assert small.run().exit_code == 0
-    assert small.effects() == before
+def test_a_further_run_changes_nothing_on_the_box(talk: World) -> None:
+    before = talk.effects()
+    assert talk.run().exit_code == 0
+    assert talk.effects() == before
 
 
-def test_an_edited_message_is_imported_again(small: World) -> None:
-    small.run()
-    chat, number = first_message(small)
-    small.change("chat_messages", id=int(number), chat=int(chat), fields={"text": "Исправлено"})
-    assert small.run().exit_code == 0
-    row = small.imported("chat_messages")[f"source:chat:msg:{number}"]
+def test_an_edited_message_is_imported_again(talk: World) -> None:
+    chat, number = first_message(talk)
+    talk.change("chat_messages", id=int(number), chat=int(chat), fields={"text": "Исправлено"})
+    assert talk.run().exit_code == 0
+    row = talk.imported("chat_messages")[f"source:chat:msg:{number}"]
     assert (row["created_count"], row["updated_count"], row["fields"]["text"]) == (1, 1, "Исправлено")
-    revisions = [(key, one["Revision"]) for key, one in small.records("ChatMessages").items() if one["Revision"]]
+    revisions = [(key, one["Revision"]) for key, one in talk.records("ChatMessages").items() if one["Revision"]]
     assert revisions == [(f"{chat}:{number}", 1)]
 
 
-def test_a_counter_that_changed_is_no_change(small: World) -> None:
-    small.run()
-    before = small.effects()
-    chat, number = first_message(small)
-    small.change("chat_messages", id=int(number), chat=int(chat), fields={"params": [], "unread": True})
-    small.run()
-    assert not [one for one in small.records("ChatMessages").values() if one["Revision"]]
-    assert small.effects() == before
+def test_a_counter_that_changed_is_no_change(talk: World) -> None:
+    before = talk.effects()
+    chat, number = first_message(talk)
+    talk.change("chat_messages", id=int(number), chat=int(chat), fields={"params": [], "unread": True})
+    talk.run()
+    assert not [one for one in talk.records("ChatMessages").values() if one["Revision"]]
+    assert talk.effects() == before
 
 
-def test_what_appears_later_is_fetched_by_the_next_run(small: World) -> None:
-    small.run()
-    before = small.effects()
-    (user,) = small.change("users", "add")
-    (group,) = small.change("groups", "add", fields={"OWNER_ID": user, "NAME": "Новая"})
-    (message,) = small.change("chat_messages", "add")
-    assert small.run().exit_code == 0
-    after = small.effects()
+def test_what_appears_later_is_fetched_by_the_next_run(talk: World) -> None:
+    before = talk.effects()
+    (user,) = talk.change("users", "add")
+    (group,) = talk.change("groups", "add", fields={"OWNER_ID": user, "NAME": "Новая"})
+    (message,) = talk.change("chat_messages", "add")
+    assert talk.run().exit_code == 0
+    after = talk.effects()
     news = {f"source:users:{user}", f"source:groups:{group}", f"source:chat:msg:{message}"}
     assert after.keys() - before.keys() == news | {f"source:group_members:{group}:{user}"}
     assert {key: after[key] for key in before} == before

@@ -99,29 +99,27 @@ def test_rows_that_appear_while_pages_are_read_are_no_drift(small: World) -> Non
     assert small.stream("users").drift == 0
 
 
-def test_what_the_source_does_not_show_any_more_is_a_finding(small: World) -> None:
-    small.run()
-    group = small.cloud.portal.company.groups.ids[0]
-    members = sum(key.startswith(f"{group}:") for key in small.records("GroupMembers"))
-    small.change("groups", "delete", id=group)
-    ended = small.run()
+def test_what_the_source_does_not_show_any_more_is_a_finding(talk: World) -> None:
+    group = talk.cloud.portal.company.groups.ids[0]
+    members = sum(key.startswith(f"{group}:") for key in talk.records("GroupMembers"))
+    talk.change("groups", "delete", id=group)
+    ended = talk.run()
     assert ended.exit_code == 5
-    findings = small.sql("SELECT Stream, Fate, Field, Expected, Actual FROM Findings ORDER BY Stream DESC")
-    total = len(small.records("GroupMembers"))
+    findings = talk.sql("SELECT Stream, Fate, Field, Expected, Actual FROM Findings ORDER BY Stream DESC")
+    total = len(talk.records("GroupMembers"))
     assert findings == [
         ("groups", "extra", "source", "3", "4"),
         ("group_members", "extra", "source", str(total - members), str(total)),
     ]
-    assert not small.entity("groups").verified
-    assert len(small.imported("groups")) == 4
+    assert not talk.entity("groups").verified
+    assert len(talk.imported("groups")) == 4
 
 
-def test_a_listing_that_is_suddenly_empty_is_no_success(small: World) -> None:
-    small.run()
-    for user in list(small.cloud.portal.company.groups.ids):
-        small.change("groups", "delete", id=user)
-    assert small.run().exit_code == 5
-    assert not small.entity("groups").verified
+def test_a_listing_that_is_suddenly_empty_is_no_success(talk: World) -> None:
+    for user in list(talk.cloud.portal.company.groups.ids):
+        talk.change("groups", "delete", id=user)
+    assert talk.run().exit_code == 5
+    assert not talk.entity("groups").verified
 
 
 def test_a_group_without_members_is_an_alarm(small: World) -> None:
@@ -135,10 +133,9 @@ def test_a_group_without_members_is_an_alarm(small: World) -> None:
 # ---------------------------------------------------------------- inventory, page log, times
 
 
-def test_every_pass_leaves_an_inventory(small: World) -> None:
-    small.run()
-    small.run()
-    rows = small.sql(
+def test_every_pass_leaves_an_inventory(talk: World) -> None:
+    talk.run()
+    rows = talk.sql(
         "SELECT Stream, ReportedTotal, RetrievedTotal, SourceMethod, PageCount, IsLatest FROM SourceInventory"
     )
     latest = {stream: rest for stream, *rest, is_latest in rows if is_latest}
@@ -151,9 +148,8 @@ def test_every_pass_leaves_an_inventory(small: World) -> None:
     assert sum(is_latest for *_, is_latest in rows) == len(latest) == 6
 
 
-def test_every_page_is_logged(small: World) -> None:
-    small.run()
-    pages = small.sql(
+def test_every_page_is_logged(talk: World) -> None:
+    pages = talk.sql(
         "SELECT RowKey, PageSize, Retrieved, ApiParamsHash, StartedAtUtc, FinishedAtUtc, DurationMs FROM PageLog"
     )
     retrieved: dict[str, int] = {}
@@ -166,7 +162,7 @@ def test_every_page_is_logged(small: World) -> None:
         assert took >= 0
     assert retrieved["users"] == 12
     assert retrieved["chat_messages"] == 120
-    counts: dict[str, int] = dict(small.sql("SELECT Stream, PageCount FROM SourceInventory WHERE IsLatest"))
+    counts: dict[str, int] = dict(talk.sql("SELECT Stream, PageCount FROM SourceInventory WHERE IsLatest"))
     assert counts["users"] == sum(key.startswith("users:") for key, *_ in pages)
 
 
@@ -183,11 +179,10 @@ def test_times_are_kept_as_received_and_in_utc(small: World, table: str, field: 
         assert datetime.fromisoformat(utc).tzinfo == UTC
 
 
-def test_times_arrive_in_utc(small: World) -> None:
-    small.run()
-    for number in small.cloud.portal.company.groups.ids:
-        wanted = datetime.fromisoformat(str(small.cloud.portal.company.groups.row(number)["DATE_CREATE"]))
-        there = small.imported("groups")[f"source:groups:{number}"]["fields"]["DATE_CREATE"]
+def test_times_arrive_in_utc(talk: World) -> None:
+    for number in talk.cloud.portal.company.groups.ids:
+        wanted = datetime.fromisoformat(str(talk.cloud.portal.company.groups.row(number)["DATE_CREATE"]))
+        there = talk.imported("groups")[f"source:groups:{number}"]["fields"]["DATE_CREATE"]
         assert there.endswith("Z")
         assert datetime.fromisoformat(there) == wanted
 
@@ -209,7 +204,6 @@ def test_no_secret_is_kept_in_the_store(small: World) -> None:
     assert not [secret for secret in secrets if secret in said]
 
 
-def test_files_are_stored_under_names_of_our_own(small: World) -> None:
-    small.run()
-    names = {path.name for path in (small.folder / "b24migrate.db.files").rglob("*") if path.is_file()}
-    assert names == {hashlib.sha256(key.encode()).hexdigest() for key in small.records("Files")}
+def test_files_are_stored_under_names_of_our_own(talk: World) -> None:
+    names = {path.name for path in (talk.folder / "b24migrate.db.files").rglob("*") if path.is_file()}
+    assert names == {hashlib.sha256(key.encode()).hexdigest() for key in talk.records("Files")}

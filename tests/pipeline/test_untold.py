@@ -42,9 +42,8 @@ def test_without_its_scope_nothing_is_said_about_projects(tmp_path: Path) -> Non
         assert made.entity("groups").verified
 
 
-def test_with_its_scope_everything_is_said_about_projects(small: World) -> None:
-    small.run()
-    for row in small.imported("groups").values():
+def test_with_its_scope_everything_is_said_about_projects(talk: World) -> None:
+    for row in talk.imported("groups").values():
         assert row["fields"].keys() >= OF_WORKGROUPS
 
 

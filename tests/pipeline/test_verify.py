@@ -21,28 +21,25 @@ def findings(made: World) -> list[tuple[Any, ...]]:
     return made.sql("SELECT Stream, Fate, SourceId, Field, Expected FROM Findings ORDER BY RowKey")
 
 
-def test_everything_is_as_the_source_says(small: World) -> None:
-    small.run()
-    assert verify_everything(small).exit_code == 0
-    assert findings(small) == []
+def test_everything_is_as_the_source_says(talk: World) -> None:
+    assert verify_everything(talk).exit_code == 0
+    assert findings(talk) == []
 
 
 @pytest.mark.parametrize("place", [2, -1])
-def test_a_message_that_was_edited_after_it_was_read_differs(small: World, place: int) -> None:
-    small.run()
-    chat = max(small.cloud.portal.company.chats.values(), key=len)
+def test_a_message_that_was_edited_after_it_was_read_differs(talk: World, place: int) -> None:
+    chat = max(talk.cloud.portal.company.chats.values(), key=len)
     number = chat.id_at(range(len(chat))[place])
-    small.change("chat_messages", id=number, chat=chat.id, fields={"text": "Исправлено", "params": []})
-    assert verify_everything(small).exit_code == 5
-    found = [one for one in findings(small) if one[3] == "text"]
+    talk.change("chat_messages", id=number, chat=chat.id, fields={"text": "Исправлено", "params": []})
+    assert verify_everything(talk).exit_code == 5
+    found = [one for one in findings(talk) if one[3] == "text"]
     assert found == [("chat_messages", "differs", f"{chat.id}:{number}", "text", "Исправлено")]
-    assert not small.entity("chats").verified
-    assert small.run().exit_code == 0
+    assert not talk.entity("chats").verified
+    assert talk.run().exit_code == 0
 
 
-def test_a_group_that_was_renamed_after_it_was_read_differs(small: World) -> None:
-    small.run()
-    group = small.cloud.portal.company.groups.ids[0]
-    small.change("groups", id=group, fields={"NAME": "Переименована"})
-    assert verify_everything(small).exit_code == 5
-    assert ("groups", "differs", str(group), "NAME", "Переименована") in findings(small)
+def test_a_group_that_was_renamed_after_it_was_read_differs(talk: World) -> None:
+    group = talk.cloud.portal.company.groups.ids[0]
+    talk.change("groups", id=group, fields={"NAME": "Переименована"})
+    assert verify_everything(talk).exit_code == 5
+    assert ("groups", "differs", str(group), "NAME", "Переименована") in findings(talk)
