@@ -10,7 +10,9 @@ import pytest
 from tests.rest.everything import Move, moving
 from tests.rest.test_looking_up import call, chat, otherwise, said, send
 
+from b24migrate.phases import verify
 from b24migrate.records import Item
+from b24migrate.target.rest import memory
 from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.target import RestTarget
 from b24sim import Portal
@@ -80,6 +82,20 @@ def finish(target: RestTarget) -> None:
     cursor: str | None = ""
     while cursor is not None:
         cursor = target.finalize(cursor)
+
+
+def test_what_a_box_does_not_count_is_leafed_through_and_may_be_left_off(
+    move: Move, target: RestTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "AT_ONCE", 2)
+    for number in range(5):
+        send(target, "tasks", Item.of(f"source:tasks:{number}", {"title": f"Task {number}", **PEOPLE}))
+    with move.app() as app:
+        stream = app.catalog.streams["tasks"]
+        assert verify.counted(app.work, stream) == (5, "")
+        there, after = verify.counted(app.work, stream, enough=lambda: True)
+        assert there == 2
+        assert verify.counted(app.work, stream, {"there": there, "after": after}) == (5, "")
 
 
 # ---------------------------------------------------------------- no more than is needed

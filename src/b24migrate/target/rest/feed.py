@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
@@ -17,6 +18,7 @@ from b24migrate.target.rest.words import Known, Made, Writer
 EVERYBODY = "UA"
 LOOKED_AT = 1_000  # posts, for one whose answer got lost, where the box does not look for times
 TIME_S = 60.0
+APART = timedelta(minutes=5)  # the clock of a box's database may be another's
 
 
 def post_params(box: Box, item: Item) -> dict[str, Json]:
@@ -77,20 +79,20 @@ def find_posts(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     """Among those that were published since. Somebody may have written the same line: the first one is ours."""
     wanted = {number_of(key): key for key in begun}
     found: dict[str, str] = {}
-    for row in published_since(box, min(str(trace["since"]) for trace in begun.values())):
+    begun_at = [at for at in (spelling.moment(trace["since"]) for trace in begun.values()) if at]
+    for row in published_since(box, min(begun_at) - APART):
         key = wanted.get(numbered(row.get("DETAIL_TEXT")))
         if key:
             found[key] = min(found.get(key, str(row["ID"])), str(row["ID"]), key=int)
     return found
 
 
-def published_since(box: Box, since: str) -> Iterator[Args]:
+def published_since(box: Box, since: datetime) -> Iterator[Args]:
     """An older box says nothing about the times that it is asked for, and shows all, what was bumped last first."""
-    rows = box.pages("log.blogpost.get", {"LOG_DATE_FROM": since})
-    first = spelling.moment(since)
+    rows = box.pages("log.blogpost.get", {"LOG_DATE_FROM": since.isoformat()})
     for place, row in enumerate(rows):
         at = spelling.moment(row.get("DATE_PUBLISH"))
-        if first is None or at is None or at >= first:
+        if at is None or at >= since:
             yield row
         elif place >= LOOKED_AT:
             return
