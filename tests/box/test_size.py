@@ -7,7 +7,7 @@ import pytest
 
 MODULE = Path(__file__).parents[2] / "box-module" / "b24migrate.import"
 README = (MODULE / "README.md").read_text("utf-8")
-MOST_LINES = {"lib/Port": 180, "lib/Contract": 480, "lib/Api": 780, "lib/Rest": 70, "lib/Kernel": 2400, ".": 4100}
+MOST_LINES = {"lib/Port": 170, "lib/Contract": 470, "lib/Api": 760, "lib/Rest": 65, "lib/Kernel": 2380, ".": 4040}
 """Of those that say something, by room: an hour has 3,600 seconds, and some lines are read at a glance."""
 LONGEST_FILE = 250
 SAYS_NOTHING = re.compile(r"\s*|\s*[][{}();,]+|(use|namespace|declare)\b.*|<\?php")

@@ -91,7 +91,10 @@ final class Batch
             [$status, $id] = ['unchanged', $this->hand->shown($entry)];
         } else {
             $own = $entry->adopted ? array_flip($this->stream->keptWhenLinked) : [];
-            $this->inspect(array_diff_key($known, $own), $kinds, $entry->id, $this->present($entry));
+            $now = $this->sight->read($entry->stream, $entry->id)
+                ?? throw new ItemFault('VALIDATION', null, "somebody has deleted $entry->stream $entry->id on the box");
+            $seen = new Inspection($this->sight, $entry->id);
+            $this->stream->inspect(array_diff_key($known, $own), $kinds, $seen, $now);
             $next = new Entry($key, $entry->stream, $entry->id, $digest, $entry->adopted);
             [$status, $id] = ['updated', $this->hand->set($next, array_diff_key($kept, $own))];
         }
@@ -102,7 +105,7 @@ final class Batch
     private function inspectNew(array $fields, array $kinds, ?Entry $intent, ?string $left): void
     {
         try {
-            $this->inspect($fields, $kinds, $left, []);
+            $this->stream->inspect($fields, $kinds, new Inspection($this->sight, $left));
         } catch (ItemFault $fault) {
             // an item that fails leaves no trace, not even that of an earlier attempt
             if ($intent !== null && $left !== null) {
@@ -110,11 +113,6 @@ final class Batch
             }
             throw $fault;
         }
-    }
-
-    private function inspect(array $fields, array $kinds, ?string $itself, array $before): void
-    {
-        $this->stream->inspect($fields, $kinds, new Inspection($this->sight, $itself), $before);
     }
 
     /** @param array<string, mixed> $kept what of it the box can keep */
@@ -130,13 +128,6 @@ final class Batch
         // a record that the box had takes over what it does not have yet
         $linked = new Entry($intent->key, $intent->stream, $found, $intent->digest, adopted: true);
         return $this->hand->set($linked, $blanks);
-    }
-
-    /** @return array<string, mixed> what the record has now */
-    private function present(Entry $entry): array
-    {
-        return $this->sight->read($entry->stream, (string)$entry->id)
-            ?? throw new ItemFault('VALIDATION', null, "somebody has deleted $entry->stream $entry->id on the box");
     }
 
     private function typeOf(array $fields, ?Entry $entry): ?string

@@ -98,7 +98,7 @@ final class ChatComments extends Gateway
         }
         $row = self::one(TaskTable::class, ['TITLE', 'CREATED_BY'], $task);
         $members = MemberTable::getList(['select' => ['USER_ID'], 'filter' => ['=TASK_ID' => $task]])->fetchAll();
-        $result = ChatFactory::getInstance()->addUniqueChat([
+        $result = self::mustSucceed(ChatFactory::getInstance()->addUniqueChat([
             'TITLE' => $row['TITLE'],
             'TYPE' => Chat::IM_TYPE_EXTERNAL,
             'ENTITY_TYPE' => self::ENTITY,
@@ -106,8 +106,7 @@ final class ChatComments extends Gateway
             'USERS' => array_values(array_unique(array_map('intval', array_column($members, 'USER_ID')))),
             'AUTHOR_ID' => (int)$row['CREATED_BY'],
             'SKIP_ADD_MESSAGE' => 'Y',
-        ]);
-        self::mustSucceed($result);
+        ]));
         return (int)$result->getResult()['CHAT_ID'];
     }
 }

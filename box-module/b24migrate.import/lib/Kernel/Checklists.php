@@ -29,9 +29,7 @@ final class Checklists extends Gateway
     {
         // Who made an old item is not always known.
         $row = self::columns()->toKernel($fields) + ['CREATED_BY' => self::actor(), 'SORT_INDEX' => 0];
-        $result = CheckListTable::add($row);
-        self::mustSucceed($result);
-        $id = (int)$result->getId();
+        $id = (int)self::mustSucceed(CheckListTable::add($row))->getId();
         if (!empty($fields['PARENT_ID'])) {
             TaskCheckListTree::attachNew($id, (int)$fields['PARENT_ID']);
         }

@@ -15,9 +15,9 @@ final class CrmNumbers
     private const DEALS = 2;
     private const SMART_INVOICES = 31;
 
-    /** Codes with a type and the number of a pipeline or an item of it: the type is there, or known (31). */
-    private const IN_TEXT = '/\b(DT|DYNAMIC_)(\d+)(_STAGE_|_)(\d+)\b|\b(SMART_INVOICE_STAGE_|SI_)(\d+)\b'
-        . '|\b(T)([0-9a-f]+)(_)(\d+)\b/';
+    /** Codes with a type (in hex after a T, known where it is that of invoices) and the number of one of its things. */
+    private const IN_TEXT = '/\b(?|(DT|DYNAMIC_)(\d+)(_STAGE_|_)(\d+)|(SMART_INVOICE_STAGE_|SI_)()()(\d+)'
+        . '|(T)([0-9a-f]+)(_)(\d+))\b/';
 
     public static function number(int $type, int $id): string
     {
@@ -56,13 +56,12 @@ final class CrmNumbers
     private static function replaced(string $text, \Closure $spell): string
     {
         return (string)preg_replace_callback(self::IN_TEXT, static function (array $found) use ($spell): string {
-            if (($found[1] ?? '') !== '') {
-                return $found[1] . $found[2] . $found[3] . $spell((int)$found[2], $found[4]);
-            }
-            if (($found[5] ?? '') !== '') {
-                return $found[5] . $spell(self::SMART_INVOICES, $found[6]);
-            }
-            return $found[7] . $found[8] . $found[9] . $spell((int)hexdec($found[8]), $found[10]);
+            [, $word, $type, $between, $digits] = $found;
+            return $word . $type . $between . $spell(match ($word) {
+                'T' => (int)hexdec($type),
+                'DT', 'DYNAMIC_' => (int)$type,
+                default => self::SMART_INVOICES,
+            }, $digits);
         }, $text);
     }
 }

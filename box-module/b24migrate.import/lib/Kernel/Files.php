@@ -59,20 +59,15 @@ final class Files extends Gateway
     /** What is written into such a column; nothing when the field was not sent or is there already. */
     public static function owned(string $field, array $fields, string $column, int $now): array
     {
-        if (!array_key_exists($field, $fields) || self::origin($now) === ($fields[$field] ?? false)) {
+        $sent = $fields[$field] ?? false;
+        if (!array_key_exists($field, $fields) || (self::origins([$now])[$now] ?? null) === $sent) {
             return [];
         }
         $file = $fields[$field] === null ? ['del' => 'Y'] : self::copy($fields[$field]);
         return [$column => $file + ['old_file' => $now]];
     }
 
-    /** The file that such a copy was made of. */
-    public static function origin(int $blob): ?string
-    {
-        return self::origins([$blob])[$blob] ?? null;
-    }
-
-    /** @return array<int, string> of many at once, by copy, in the order they are asked for */
+    /** @return array<int, string> the files that such copies were made of, in the order they are asked for */
     public static function origins(array $blobs): array
     {
         $ids = array_values(array_unique(array_filter(array_map('intval', $blobs))));

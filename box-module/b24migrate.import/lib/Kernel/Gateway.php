@@ -126,11 +126,12 @@ abstract class Gateway implements Records
     }
 
     /** For the results that newer classes answer with. */
-    public static function mustSucceed(\Bitrix\Main\Result $result): void
+    public static function mustSucceed(\Bitrix\Main\Result $result): \Bitrix\Main\Result
     {
         if (!$result->isSuccess()) {
             throw new ItemFault('VALIDATION', null, self::plain(implode("\n", $result->getErrorMessages())));
         }
+        return $result;
     }
 
     /** @return array<int, list<mixed>> what is made of each row, by the record that it belongs to */

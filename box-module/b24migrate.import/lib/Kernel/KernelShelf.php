@@ -36,14 +36,14 @@ final class KernelShelf implements Shelf
         // A call that dies from here on must not leave a note of bytes that are gone.
         $this->discard($key);
         is_dir($this->folder) || @mkdir($this->folder, 0700, true);
-        $this->write($key, 0, '');
+        self::write($this->path($key, 'part'), 0, '');
         $this->tell($key, ['name' => $name, 'size' => $size, 'sha256' => $sha256, 'received' => 0]);
     }
 
     public function append(string $key, int $offset, string $bytes): void
     {
         $upload = $this->upload($key) ?? throw new \RuntimeException('there is no such upload');
-        $this->write($key, $offset, $bytes);
+        self::write($this->path($key, 'part'), $offset, $bytes);
         $this->tell($key, ['received' => $offset + strlen($bytes)] + $upload);
     }
 
@@ -86,9 +86,18 @@ final class KernelShelf implements Shelf
         return $this->folder . '/' . hash('sha256', $key) . ".$kind";
     }
 
-    private function write(string $key, int $offset, string $bytes): void
+    private function tell(string $key, array $upload): void
     {
-        $file = @fopen($this->path($key, 'part'), 'c+b');
+        $path = $this->path($key, 'json');
+        self::write("$path.new", 0, json_encode($upload, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE));
+        if (!@rename("$path.new", $path)) {
+            throw new \RuntimeException('the upload cannot be noted; is the disk full?');
+        }
+    }
+
+    private static function write(string $path, int $offset, string $bytes): void
+    {
+        $file = @fopen($path, 'c+b');
         $done = $file !== false
             && ftruncate($file, $offset)
             && fseek($file, $offset) === 0
@@ -97,17 +106,6 @@ final class KernelShelf implements Shelf
         $file !== false && fclose($file);
         if (!$done) {
             throw new \RuntimeException('the upload cannot be written; is the disk full?');
-        }
-    }
-
-    private function tell(string $key, array $upload): void
-    {
-        $path = $this->path($key, 'json');
-        $fresh = @fopen("$path.new", 'wb');
-        $json = json_encode($upload, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE);
-        $noted = $fresh !== false && @fwrite($fresh, $json) === strlen($json) && fsync($fresh) && fclose($fresh);
-        if (!$noted || !@rename("$path.new", $path)) {
-            throw new \RuntimeException('the upload cannot be noted; is the disk full?');
         }
     }
 }

@@ -44,9 +44,7 @@ final class Tasks extends Gateway
             'SITE_ID' => \CSite::GetDefSite(),
         ];
         $row += ['STATUS_CHANGED_DATE' => $row['CLOSED_DATE'] ?? $row['CHANGED_DATE']];
-        $result = TaskTable::add($row);
-        self::mustSucceed($result);
-        $id = (int)$result->getId();
+        $id = (int)self::mustSucceed(TaskTable::add($row))->getId();
         if (!empty($fields['parentId'])) {
             Dependence::attachNew($id, (int)$fields['parentId']);
         }

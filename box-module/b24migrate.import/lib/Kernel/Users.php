@@ -40,14 +40,10 @@ final class Users extends Gateway
         ['blog', 'Bitrix\Blog\PostTable', 'AUTHOR_ID', 'the user has written posts'],
         ['blog', 'Bitrix\Blog\CommentTable', 'AUTHOR_ID', 'the user has written comments'],
         ['forum', 'Bitrix\Forum\MessageTable', 'AUTHOR_ID', 'the user has written comments'],
-        ['tasks', 'Bitrix\Tasks\Internals\TaskTable', 'CREATED_BY', 'the user has made tasks'],
-        ['tasks', 'Bitrix\Tasks\Internals\TaskTable', 'RESPONSIBLE_ID', 'the user has tasks'],
-        ['crm', 'Bitrix\Crm\DealTable', 'ASSIGNED_BY_ID', 'the user has deals'],
-        ['crm', 'Bitrix\Crm\DealTable', 'CREATED_BY_ID', 'the user has made deals'],
-        ['crm', 'Bitrix\Crm\ContactTable', 'ASSIGNED_BY_ID', 'the user has contacts'],
-        ['crm', 'Bitrix\Crm\ContactTable', 'CREATED_BY_ID', 'the user has made contacts'],
-        ['crm', 'Bitrix\Crm\CompanyTable', 'ASSIGNED_BY_ID', 'the user has companies'],
-        ['crm', 'Bitrix\Crm\CompanyTable', 'CREATED_BY_ID', 'the user has made companies'],
+        ['tasks', 'Bitrix\Tasks\Internals\TaskTable', 'CREATED_BY RESPONSIBLE_ID', 'the user has tasks'],
+        ['crm', 'Bitrix\Crm\DealTable', 'ASSIGNED_BY_ID CREATED_BY_ID', 'the user has deals'],
+        ['crm', 'Bitrix\Crm\ContactTable', 'ASSIGNED_BY_ID CREATED_BY_ID', 'the user has contacts'],
+        ['crm', 'Bitrix\Crm\CompanyTable', 'ASSIGNED_BY_ID CREATED_BY_ID', 'the user has companies'],
     ];
 
     public function find(array $values): ?string
@@ -109,10 +105,12 @@ final class Users extends Gateway
         if (!empty(self::one(UserTable::class, ['LAST_LOGIN'], $id)['LAST_LOGIN'])) {
             return 'the user has signed in';
         }
-        foreach (self::WORKS as [$module, $table, $column, $words]) {
+        foreach (self::WORKS as [$module, $table, $columns, $words]) {
             $there = Loader::includeModule($module) && class_exists($table);
-            if ($there && self::any($table, ["=$column" => (int)$id])) {
-                return $words;
+            foreach ($there ? explode(' ', $columns) : [] as $column) {
+                if (self::any($table, ["=$column" => (int)$id])) {
+                    return $words;
+                }
             }
         }
         return null;
