@@ -25,6 +25,15 @@ kind = "import"                   # the import module on the box; "rest": its ow
 webhook = "env:B24_TARGET"        # https://box.example/rest/1/secret/
 portal_url = ""                   # for links in texts; default: where the webhook is
 
+# Only with kind = "rest", for workflow templates, which no webhook may write
+# (docs/rest-target.md says how to make a local application on the box):
+# [target.application]
+# client_id = "local.…"
+# client_secret = "env:B24_APP_SECRET"
+# refresh_token = "file:secrets/refresh.txt"
+# access_token = ""               # may be left out
+# token_url = "https://oauth.bitrix.info/oauth/token/"
+
 [store]
 url = "sqlite:///b24migrate.db"   # what was read, what became of it, and the queue
 
