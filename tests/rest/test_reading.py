@@ -203,11 +203,17 @@ def test_a_list_that_never_gets_on_is_read_once(move: Move, target: RestTarget) 
 
 
 def test_one_that_the_box_refuses_to_put_right_hinders_no_other(move: Move, target: RestTarget) -> None:
-    item = Item.of(TASK.key, {**TASK.fields, "changedDate": "2024-01-01T10:00:00Z"})
-    number = send(target, "tasks", item)[1]
-    call(target, "task.checklistitem.add", TASKID=number, FIELDS={"TITLE": "One"})
-    move.world.strike_box({"method": "tasks.task.update", "kind": "error", "code": "ERROR_CORE", "always": True})
+    old = {**TASK.fields, "changedDate": "2024-01-01T10:00:00Z"}
+    numbers = [send(target, "tasks", Item.of(f"source:tasks:{one}", old))[1] for one in (5, 6)]
+    for number in numbers:
+        call(target, "task.checklistitem.add", TASKID=number, FIELDS={"TITLE": "One"})
+    move.world.strike_box({"method": "tasks.task.update", "kind": "error", "code": "ERROR_CORE", "at": [1, 2]})
+    table = move.world.box.portal.company.tasks.table
+    moved = [table.row(int(one or 0))["CHANGED_DATE"] for one in numbers]
     finish(target)
+    now = [table.row(int(one or 0))["CHANGED_DATE"] for one in numbers]
+    assert now[0] == moved[0]
+    assert now[1] < moved[1]
 
 
 def test_a_scope_for_files_is_asked_for_before_anything_is_written(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
@@ -107,8 +106,7 @@ def date_projects(box: Box, some: Mapping[str, Known]) -> None:
     there = read_groups(box, {key: one for key, one in some.items() if wanted[key]})
     for key, told in there.items():
         if any(told[name] != date for name, date in wanted[key].items()):
-            with suppress(Permanent):  # one that the box refuses hinders no other, and verify tells of it
-                box.call("sonet_group.update", {"GROUP_ID": some[key].target_id, **wanted[key]})
+            box.call("sonet_group.update", {"GROUP_ID": some[key].target_id, **wanted[key]})
 
 
 def _dates(one: Known) -> dict[str, Json]:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import BinaryIO
 
 from b24migrate.bitrix.application import Application
 from b24migrate.bitrix.client import Portal
+from b24migrate.errors import Permanent
 from b24migrate.fidelity import Rule
 from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRecord
 from b24migrate.records import Args, Item, Outcome
@@ -112,10 +114,19 @@ class RestTarget:
         return None
 
     def _put_right(self, writer: Writer, some: Sequence[Remembered]) -> None:
+        """One that the box refuses hinders no other, and verify tells of it; which one shows when each goes alone."""
         for few in by_the_dozen(one for one in some if one.target_id and one.state is State.DONE):
-            if writer.at_last:
-                with understood(writer.stream):
-                    writer.at_last(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
+            try:
+                self._at_last(writer, few)
+            except Permanent:
+                for one in few:
+                    with suppress(Permanent):
+                        self._at_last(writer, [one])
+
+    def _at_last(self, writer: Writer, few: Sequence[Remembered]) -> None:
+        if writer.at_last:
+            with understood(writer.stream):
+                writer.at_last(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
 
     def fidelity(self) -> list[Rule]:
         with understood("what was asked about what it keeps"):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 
-from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_tasks, spelling
@@ -196,8 +194,7 @@ def restore(box: Box, some: Mapping[str, Known]) -> None:
         if moved:
             names = {*moved, "changedDate"}
             fields = spelling.written(OF_TASK, {name: one.trace[name] for name in names})
-            with suppress(Permanent):  # one that the box refuses hinders no other, and verify tells of it
-                box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields})
+            box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields})
 
 
 def _set(value: Json) -> Json:
