@@ -13,6 +13,7 @@ from tests.rest.test_looking_up import call, chat, otherwise, said, send
 from b24migrate.phases import verify
 from b24migrate.records import Item
 from b24migrate.target.rest import memory
+from b24migrate.target.rest.box import Box, SourceSide
 from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.target import RestTarget
 from b24sim import Portal
@@ -137,6 +138,18 @@ def test_somebody_whom_the_box_does_not_show_is_not_asked_for_at_every_message(m
     items = [Item.of(one.key, {**one.fields, "author_id": "987654"}) for one in (said(room, k) for k in range(5))]
     target.send("chats", "chat_messages", items, run="r")
     assert asked(move, "user.get") <= 1
+
+
+def test_the_store_is_asked_once_for_a_person_whom_many_records_name(target: RestTarget) -> None:
+    looked_up: list[str] = []
+
+    def staged(_stream: str, source_id: str) -> bool:
+        looked_up.append(source_id)
+        return source_id != "9"
+
+    box = Box(target._portal, target._box.store, 0, SourceSide(staged))
+    assert [box.staged("users", one) for one in ("3", "3", "9", "9", "3")] == [True, True, False, False, True]
+    assert looked_up == ["3", "9", "9"]
 
 
 # ---------------------------------------------------------------- what people did

@@ -39,8 +39,8 @@ class Box:
     def __init__(self, portal: Portal, store: Store, file_bytes: int, source: SourceSide) -> None:
         self.portal = portal
         self.store = store
-        self.staged = source.staged
-        self._placeholder = source.placeholder
+        self._source = source
+        self._people: set[str] = set()
         self.application: Application | None = None  # for what no webhook may do
         self._batcher = Batcher(portal)
         self._downloads = Downloads(portal)
@@ -53,10 +53,20 @@ class Box:
         """The person whose rights every call has, and whom some methods take for the author."""
         return str(self.portal.webhooks[0].user)
 
+    def staged(self, stream: str, source_id: str) -> bool:
+        """Whether the source has it. Everybody is asked for as often as there are records that name him: who was found
+        once is not looked up again."""
+        if stream == PEOPLE and source_id in self._people:
+            return True
+        found = self._source.staged(stream, source_id)
+        if found and stream == PEOPLE:
+            self._people.add(source_id)
+        return found
+
     def is_owner(self, person: Json) -> bool:
         """Whether the owner of the webhook stands for this person of the source."""
         if not self.staged(PEOPLE, str(person)):
-            return self._placeholder == self.owner
+            return self._source.placeholder == self.owner
         return str(person) == self.kept("counterpart", self._counterpart)
 
     def _counterpart(self) -> str:

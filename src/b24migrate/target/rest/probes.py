@@ -52,7 +52,9 @@ def there(box: Box, names: Collection[str]) -> list[str]:
     asked = sorted(names)
     told = box.questions([Command("method.get", {"name": name}) for name in asked])
     lacking = {
-        name for name, one in zip(asked, told, strict=True) if isinstance(one, Mapping) and not one["isExisting"]
+        name
+        for name, one in zip(asked, told, strict=True)
+        if isinstance(one, Mapping) and not one.get("isExisting", True)
     }
     return [name for name in asked if name not in lacking]
 
