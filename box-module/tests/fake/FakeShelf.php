@@ -54,11 +54,6 @@ final class FakeShelf implements Shelf
         return $this->box->records('files')->create($key, $upload);
     }
 
-    public function trace(string $key): ?string
-    {
-        return $this->box->records('files')->trace($key, []);
-    }
-
     public function discard(string $key): void
     {
         $this->db->together(function () use ($key): void {

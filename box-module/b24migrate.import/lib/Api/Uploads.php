@@ -103,7 +103,7 @@ final class Uploads
     private function left(string $sha256): ?string
     {
         $intent = $this->box->map()->entries([$this->key])[$this->key] ?? null;
-        $left = $intent === null ? null : $this->box->shelf()->trace($this->key);
+        $left = $intent === null ? null : $this->box->records(self::STREAM)->trace($this->key, []);
         if ($left === null || $intent->digest === $sha256) {
             return $left;
         }

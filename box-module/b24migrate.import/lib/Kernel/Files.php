@@ -85,7 +85,7 @@ final class Files extends Gateway
     }
 
     /** That a file keeps the code it is given is to be checked on a real box. */
-    public static function stamped(string $key): ?string
+    public function trace(string $key, array $fields): ?string
     {
         $filter = ['=CODE' => self::stamp($key), '=STORAGE_ID' => self::root()->getStorageId()];
         $rows = self::all(ObjectTable::class, ['ID'], $filter);

@@ -57,11 +57,6 @@ final class KernelShelf implements Shelf
         return Files::put($key, $this->path($key, 'part'), (string)$this->upload($key)['name']);
     }
 
-    public function trace(string $key): ?string
-    {
-        return Files::stamped($key);
-    }
-
     public function discard(string $key): void
     {
         // What tells goes first: bytes that nobody tells of are no upload.

@@ -21,8 +21,5 @@ interface Shelf
     /** Makes a file of the box from a complete upload, which may be asked for again until `discard`. */
     public function keep(string $key): string;
 
-    /** The file that `keep` made for this key before the call died, or null. */
-    public function trace(string $key): ?string;
-
     public function discard(string $key): void;
 }

@@ -21,9 +21,9 @@ final class FilesTest extends KernelCase
         $shelf->append(self::KEY, 5, '56789');
         self::assertSame(10, $shelf->upload(self::KEY)['received']);
         self::assertSame(hash('sha256', '0123456789'), $shelf->sha256(self::KEY));
-        self::assertNull($shelf->trace(self::KEY));
+        self::assertNull($this->records('files')->trace(self::KEY, []));
         $id = $shelf->keep(self::KEY);
-        self::assertSame($id, $shelf->trace(self::KEY), 'a call that died after this finds it again');
+        self::assertSame($id, $this->records('files')->trace(self::KEY, []), 'found by a call after one that died');
         $shelf->discard(self::KEY);
         self::assertNull($shelf->upload(self::KEY));
         self::assertSame(['name' => 'план.pdf', 'size' => 10], $this->now('files', $id));
