@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import os
 import pty
+import re
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +17,7 @@ from typing import NamedTuple
 import pytest
 from tests.hosts.scene import Scene, box, cloud
 
+from b24sim.faults import Faults
 from b24sim.serve import Running
 
 STREAMS = ("departments", "users", "groups", "group_members", "chats", "chat_messages")
@@ -50,6 +54,21 @@ def test_a_rehearsal_says_what_would_be_deleted_and_changes_nothing(moved: Migra
     assert lines[-1] == "A rehearsal: nothing was changed."
     assert "uploaded files stay in the Drive of the box" in said.out
     assert moved.there() == before
+
+
+def test_whoever_stops_it_is_told_how_far_it_came(moved: Migrated) -> None:
+    """Nobody is told that everything is kept: that word means what stays on the box."""
+    before = moved.there()
+    after_the_rehearsal = {"method": "import.groups.delete", "kind": "502html", "at": range(3, 1000)}
+    moved.target.portal.faults = Faults([after_the_rehearsal])
+    child = moved.scene.process("undo", "--yes")
+    while moved.there() == before:
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=30)
+    assert child.returncode == 4
+    assert re.search(r"Stopped\. Records that were taken back by then: \d+\.", err)
+    assert "b24migrate run" in err
 
 
 def test_in_a_script_nothing_is_done_without_yes(moved: Migrated) -> None:
@@ -145,19 +164,25 @@ def test_it_is_refused_while_a_run_is_under_way(scene: Scene) -> None:
         assert scene.run("undo", "--yes").code == 0
 
 
+CTRL_D = "\x04"
+
+
 @contextmanager
 def at_a_terminal(scene: Scene, typed: str) -> Iterator[subprocess.Popen[str]]:
     ours, theirs = pty.openpty()
     try:
         child = scene.process("undo", on=theirs, stdin=theirs)
-        os.write(ours, f"{typed}\n".encode())
+        heard = b""
+        while b"take these records back" not in heard:
+            heard += os.read(ours, 4096)
+        os.write(ours, typed.encode() if typed == CTRL_D else f"{typed}\n".encode())
         yield child
     finally:
         os.close(theirs)
         os.close(ours)
 
 
-@pytest.mark.parametrize(("typed", "code"), [("undo", 0), ("yes", 3), ("", 3)])
+@pytest.mark.parametrize(("typed", "code"), [("undo", 0), ("yes", 3), ("", 3), (CTRL_D, 3)])
 def test_a_person_has_to_type_the_word(moved: Migrated, typed: str, code: int) -> None:
     before = moved.there()
     with at_a_terminal(moved.scene, typed) as child:

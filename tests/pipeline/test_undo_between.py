@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pipeline.every import everything
 from tests.pipeline.test_undo import links, on_the_box, take, take_with
 from tests.pipeline.world import World
 
 from b24migrate.errors import Halted
 from b24migrate.pipeline import hold, owners, plan
+from b24migrate.pipeline.losses import WORDS
 from b24migrate.ports import ANALYSIS, RegisterRow
 from b24migrate.records import Span
 from b24migrate.wiring import App
@@ -136,6 +139,26 @@ def test_an_undo_that_came_to_its_end_leaves_nothing_to_settle(talk: World) -> N
         row = app.work.store.read(ANALYSIS, "undo")
     assert row is not None
     assert row.values["Data"] == {"owner": "", "at": "", "stretch": None}
+
+
+def test_what_records_went_without_is_counted_once_also_after_an_undo_in_two_goes(tmp_path: Path) -> None:
+    with everything(tmp_path) as made:
+        made.run()
+        before = losses(made)
+        with made.app() as app:
+            dies(app, app.work.target, "delete", lambda _, stream, *__, dry_run: not dry_run and stream == "users")
+            with pytest.raises(Struck):
+                take_with(app)
+        made.clock.sleep(hold.FRESH_S)
+        take(made)
+        made.run()
+        assert losses(made) == before
+
+
+def losses(made: World) -> dict[str, float]:
+    with made.app() as app:
+        counters = app.work.store.counters()
+    return {name: count for name, count in counters.items() if count and name.partition(":")[0] in WORDS}
 
 
 def test_another_box_is_not_asked_what_is_gone(talk: World) -> None:

@@ -35,6 +35,8 @@ def print_fidelity(found: Fidelity, out: Console, words: Words) -> None:
             for line in alike:
                 wrapped(out, _line(line, words, widths), indent="  ")
             wrapped(out, harmless(str(told(reason))), indent="      ")
+    if any(line.basis is Basis.UNKNOWN for line in touching):
+        wrapped(out, words("fidelity.unknown_how"), style="dim")
     if idle := len(found.lines) - len(touching):
         wrapped(out, words("fidelity.idle", count=number(idle)), style="dim")
     if found.needs_acceptance:

@@ -70,7 +70,7 @@ def _stays(left: Leftovers) -> list[str]:
         told.append(f"Of {named} the box keeps what it had before the import, and only forgets that it was linked.")
     if left.files:
         told.append(
-            f"{number(left.files)} uploaded files stay in the Drive of the box: the import contract cannot delete them."
+            f"{number(left.files)} uploaded files stay in the Drive of the box: an undo deletes no files."
             " Their ids there are in the id map of `b24migrate report`; a new run uses them again."
         )
     if left.custom_fields:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from b24migrate.errors import Stop
+from b24migrate.errors import Halted, Stop
 from b24migrate.hosts.cli import endings
 from b24migrate.hosts.cli.completing import entities
 from b24migrate.hosts.cli.session import Session
@@ -67,10 +67,9 @@ def undo(
             code = Undoing(app, session.redact, as_json, out).undo(
                 names, run, ask=_asked(yes, as_json), dry_run=dry_run, same_box=same_box
             )
-    except (Stop, KeyboardInterrupt) as stop:
+    except Stop as stop:
         if as_json:
-            code = stop.exit_code if isinstance(stop, Stop) else endings.INCOMPLETE
-            told = {"done": False, "exit_code": code, "message": session.redact(endings.whole(stop))}
+            told = {"done": False, "exit_code": stop.exit_code, "message": session.redact(endings.whole(stop))}
             typer.echo(json.dumps(told, ensure_ascii=False))
         raise
     raise typer.Exit(code)
@@ -84,10 +83,22 @@ def _asked(yes: bool, as_json: bool) -> Callable[[], str]:
             return ""
         if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
             return UNASKED
-        said = typer.prompt(f'Type "{WORD}" to take these records back', default="", show_default=False)
+        try:
+            said = typer.prompt(f'Type "{WORD}" to take these records back', default="", show_default=False)
+        except typer.Abort:  # Ctrl-C and Ctrl-D are answers, too
+            typer.echo()
+            return REFUSED
         return "" if str(said).strip() == WORD else REFUSED
 
     return ask
+
+
+def _left_off(gone: int) -> Halted:
+    """What is "kept" here stays on the target, so that nobody is told that everything so far is kept."""
+    return Halted(
+        f"Stopped. Records that were taken back by then: {gone}.",
+        hint="The same command goes on; `b24migrate run` imports again what is gone.",
+    )
 
 
 class Undoing:
@@ -105,7 +116,10 @@ class Undoing:
         if not same_box:
             refuse_other_target(self._work)
         rehearsal = Rehearsal(self._work, scope, self._say)
-        self._rehearse(rehearsal, listed=dry_run)
+        try:
+            self._rehearse(rehearsal, listed=dry_run)
+        except KeyboardInterrupt:
+            raise Halted(f"Stopped. {REFUSED}") from None
         if rehearsal.nothing:
             return self._end(scope, rehearsal, endings.CLEAN, NOTHING)
         if dry_run:
@@ -114,7 +128,10 @@ class Undoing:
         if why := ask():
             return self._end(scope, rehearsal, endings.GATE, why, shown=True)
         taking = Taking(self._work, scope, rehearsal, self._say)
-        taking.take()
+        try:
+            taking.take()
+        except KeyboardInterrupt:
+            raise _left_off(taking.gone) from None
         for name, tally in taking.tallies.items():  # what was not ours was counted by the rehearsal
             before = rehearsal.tallies[name]
             tally.not_ours, tally.other_runs, tally.adopted = before.not_ours, before.other_runs, before.adopted

@@ -8,6 +8,7 @@ from b24migrate.phases.learn import code_stream
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.hold import Stretch
 from b24migrate.pipeline.undo.scope import Scope
+from b24migrate.pipeline.undo.truth import forget_losses
 from b24migrate.pipeline.undo.walking import ours
 from b24migrate.pipeline.undo.words import Tally, deletions
 from b24migrate.ports import UNRESOLVED
@@ -38,3 +39,4 @@ def settle(work: Work, stretch: Stretch) -> None:
     gone = [one.key for one in answers if one.status == "absent"]
     deletions(work, stream.name, gone, dry_run=False)  # a target that remembers for itself forgets them as well
     forget(work, stream, [keys[key] for key in gone])
+    forget_losses(work, work.owner[stream.name].streams)

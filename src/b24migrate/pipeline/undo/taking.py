@@ -36,6 +36,10 @@ class Taking:
         self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
 
     @property
+    def gone(self) -> int:
+        return sum(one.deleted + one.absent for one in self.tallies.values())
+
+    @property
     def kept(self) -> int:
         return sum(one.kept for one in self.tallies.values())
 
@@ -63,8 +67,7 @@ class Taking:
             if not moved and not sum(self._loosened(stream, left[stream.name]) for stream in streams):
                 break
         self._restore(streams, left)
-        if self._scope.window is None:
-            truth.forget_losses(work, [one for one in streams if not left[one.name]])
+        truth.forget_losses(work, self._scope.streams)  # also of those that somebody before us took back and left off
 
     def _pass(self, stream: Stream, left: dict[str, list[Span]]) -> int:
         """One look at what is left of a stream; how many went."""
