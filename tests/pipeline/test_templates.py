@@ -182,7 +182,8 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
         gone = {"who": ["user_777"], "FieldValue": {"UF_CRM_GONE": 1, "STAGE_ID": "C5:NEW"}, "IBLOCK_ID": "7"}
         gone |= {"Chosen": {here.choice: "777"}}
         (lost,) = made.change("workflow_templates", "add", fields={"TEMPLATE": tree(gone), "AUTO_EXECUTE": "1"})
-        about = {"ENTITY": "CCrmDocumentContact", "DOCUMENT_TYPE": "CONTACT", "TEMPLATE": both_kinds(here)}
+        about = {"ENTITY": "CCrmDocumentContact", "TEMPLATE": both_kinds(here)}
+        about["DOCUMENT_TYPE"] = ["crm", "CCrmDocumentContact", "CONTACT"]  # as kernels tell it
         (contact,) = made.change("workflow_templates", "add", fields=about)
         about = {"ENTITY": "CCrmDocumentLead", "DOCUMENT_TYPE": "LEAD", "TEMPLATE": tree(UNKNOWN)}
         (unknown,) = made.change("workflow_templates", "add", fields=about | {"AUTO_EXECUTE": "1"})
@@ -281,6 +282,7 @@ def test_every_template_with_such_a_place_is_switched_off_and_no_other(moved: Mo
 def test_which_dictionary_an_entry_is_of_depends_on_the_records_it_is_for(moved: Moved) -> None:
     assert moved.there.contact_type != moved.here.contact_type
     assert moved.fields(moved.contact)["TEMPLATE"] == both_kinds(moved.there)
+    assert moved.fields(moved.contact)["DOCUMENT_TYPE"] == "CONTACT"
 
 
 def test_the_box_calls_the_entries_otherwise(moved: Moved) -> None:

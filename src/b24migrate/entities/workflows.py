@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from b24migrate.entities.codes import (
@@ -21,6 +22,7 @@ from b24migrate.entities.codes import recipient as person_or_group
 from b24migrate.entities.reading import one_by_one
 from b24migrate.records import Json, Table
 from b24migrate.streams import (
+    ABSENT,
     Around,
     Entity,
     Field,
@@ -200,7 +202,7 @@ def pipelines_of(seen: Seen, around: Around) -> int:
 
 def kind_of(seen: Seen, around: Around) -> int:
     """The CRM type of the records that an activity makes, or else of those that its template is for."""
-    return made_by(around) or smart_document(seen) or DOCUMENTS.get(str(seen.payload.get("DOCUMENT_TYPE")), DEAL)
+    return made_by(around) or smart_document(seen) or DOCUMENTS.get(str(document_type(seen)), DEAL)
 
 
 def made_by(around: Around) -> int | None:
@@ -215,8 +217,15 @@ def made_by(around: Around) -> int | None:
     return None
 
 
+def document_type(seen: Seen) -> Json:
+    """The documents show the type alone; the kernel puts module, class and type in its place
+    (CBPWorkflowTemplateResult::fetch)."""
+    told = seen.payload.get("DOCUMENT_TYPE", ABSENT)
+    return told[-1] if isinstance(told, list) and told else told
+
+
 def smart_document(seen: Seen) -> int | None:
-    smart = DYNAMIC.search(str(seen.payload.get("DOCUMENT_TYPE") or ""))
+    smart = DYNAMIC.search(str(document_type(seen)))
     return int(smart[1]) if smart else None
 
 
@@ -320,7 +329,7 @@ workflow_templates = Stream(
     batch=20,
     fields=(
         *texts("MODULE_ID", "ENTITY"),
-        tree("DOCUMENT_TYPE"),
+        replace(tree("DOCUMENT_TYPE"), take=document_type),
         *texts("NAME", "DESCRIPTION"),
         *texts("SYSTEM_CODE", beyond=True),
         *wholes("AUTO_EXECUTE"),

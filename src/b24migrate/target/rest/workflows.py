@@ -46,7 +46,7 @@ def add_templates(box: Box, items: Sequence[Item]) -> Iterator[Made]:
 
 def add_template(box: Box, item: Item) -> Made:
     params = {
-        "DOCUMENT_TYPE": document(item.fields),
+        "DOCUMENT_TYPE": [str(item.fields.get(name) or "") for name in ("MODULE_ID", "ENTITY", "DOCUMENT_TYPE")],
         "NAME": stamp(item.key),
         "DESCRIPTION": item.fields.get("DESCRIPTION") or "",
         "TEMPLATE_DATA": body(item),
@@ -59,13 +59,6 @@ def add_template(box: Box, item: Item) -> Made:
     if not number.isdecimal():
         raise strange(ADD)
     return Made(item.key, number)
-
-
-def document(fields: Args) -> list[str]:
-    """Module, class and type; portals tell the type alone, or all three in its place."""
-    told = fields.get("DOCUMENT_TYPE")
-    parts = told if isinstance(told, list) else [fields.get("MODULE_ID"), fields.get("ENTITY"), told]
-    return [str(part or "") for part in parts]
 
 
 def body(item: Item) -> list[str]:
@@ -101,8 +94,7 @@ def change(box: Box, known: Known, fields: Args) -> None:
 
 
 def what_comes_last(item: Item) -> Args:
-    start = int(item.fields.get("AUTO_EXECUTE") or 0) & MOST
-    return {"AUTO_EXECUTE": start, "listed": isinstance(item.fields.get("DOCUMENT_TYPE"), list)}
+    return {"AUTO_EXECUTE": int(item.fields.get("AUTO_EXECUTE") or 0) & MOST}
 
 
 def switch_on(box: Box, some: Mapping[str, Known]) -> None:
@@ -124,17 +116,17 @@ def rows_of(box: Box, some: Iterable[Known]) -> dict[str, Args]:
 
 def read_templates(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     rows = rows_of(box, wanted.values())
-    return {key: told(rows[one.target_id], one.trace) for key, one in wanted.items() if one.target_id in rows}
+    return {key: told(rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows}
 
 
-def told(row: Args, trace: Json) -> Args:
-    """The mark of the application that wrote it is none of the source's."""
+def told(row: Args) -> Args:
+    """The mark of the application that wrote it is none of the source's. A kernel tells module, class and type where
+    the documents show the type alone."""
     code = str(row.get("SYSTEM_CODE") or "")
-    parts = document(row)
-    listed = isinstance(trace, Mapping) and trace.get("listed")
+    document = row.get("DOCUMENT_TYPE")
     return {
         **spelling.told(OF_TEMPLATE, row),
-        "DOCUMENT_TYPE": parts if listed else parts[-1],
+        "DOCUMENT_TYPE": document[-1] if isinstance(document, list) and document else document,
         "SYSTEM_CODE": None if code.startswith(OF_AN_APPLICATION) else code,
     }
 
