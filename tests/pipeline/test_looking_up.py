@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.pipeline.test_verify import findings, verify_everything
+from tests.pipeline.record_views import EVERYTHING, field, first, looked_up, stage, target_id, texts
+from tests.pipeline.test_verify import verify_everything
 from tests.pipeline.world import World, small, world
 
-from b24migrate.phases.read import put_aside
-from b24migrate.phases.work import Work
-from b24migrate.pipeline.looking_up import FieldNote, FieldVerdict, RecordVerdict, RecordView, SideState, record
-from b24migrate.pipeline.looking_up.model import FieldRow
-from b24migrate.records import Link, SetAside, Staged
+from b24migrate.pipeline.looking_up import FieldNote, FieldVerdict, RecordVerdict, SideState, record
+from b24migrate.records import Link
 from b24sim.imports.catalog import STREAMS
 from b24sim.imports.deletion import delete_records
-
-EVERYTHING = small(deals=8, companies=4, contacts=8, smart_types=2, smart_items=4, posts=4, templates=4, tasks=8)
 
 
 @pytest.fixture
@@ -28,30 +21,6 @@ def everything(tmp_path: Path) -> Iterator[World]:
     with world(tmp_path, EVERYTHING) as made:
         made.run()
         yield made
-
-
-def looked_up(made: World, stream: str, source_id: object, **more: Any) -> RecordView:
-    with made.app() as app:
-        found = record(app.work, stream, str(source_id), **more)
-    assert found is not None
-    return found
-
-
-def field(view: RecordView, name: str) -> FieldRow:
-    return next(one for one in view.fields if one.name == name)
-
-
-def texts(row: FieldRow) -> tuple[str | None, ...]:
-    return tuple(one.text if one else None for one in (row.source, row.staged, row.sent, row.target))
-
-
-def first(made: World, table: str, status: str = "IMPORT_OK") -> str:
-    return next(key for key, row in made.records(table).items() if row["Status"] == status)
-
-
-def target_id(made: World, stream: str, source_id: str) -> str:
-    ((found,),) = made.sql("SELECT TargetId FROM IdMap WHERE RowKey = ?", f"{stream}:{source_id}")
-    return str(found)
 
 
 def test_a_record_that_arrived_is_equal_and_says_where_it_is(talk: World) -> None:
@@ -255,182 +224,3 @@ def test_what_another_method_told_is_said_to_be_as_it_was_read(talk: World) -> N
     view = looked_up(talk, "groups", first(talk, "Groups"))
     assert field(view, "TYPE").note is FieldNote.AS_READ
     assert field(view, "NAME").note is None
-
-
-# ---------------------------------------------------------------- portals that do not answer
-
-
-def test_a_source_that_does_not_answer_is_a_sentence_and_the_rest_is_shown(talk: World) -> None:
-    talk.strike_cloud({"method": "*", "kind": "500", "always": True})
-    view = looked_up(talk, "groups", first(talk, "Groups"))
-    assert view.source.state is SideState.FAILED
-    assert view.source.message
-    assert (view.verdict, view.target.state) == (RecordVerdict.EQUAL, SideState.NOW)
-
-
-def test_a_target_that_does_not_answer_is_a_sentence_and_nothing_is_claimed(talk: World) -> None:
-    talk.strike_box({"method": "*", "kind": "500", "always": True})
-    view = looked_up(talk, "groups", first(talk, "Groups"))
-    assert view.target.state is SideState.FAILED
-    assert view.target.message
-    assert view.verdict is RecordVerdict.IMPORTED
-    assert {one.verdict for one in view.fields} == {FieldVerdict.UNKNOWN, FieldVerdict.NOT_SENT}
-
-
-def test_portals_without_a_secret_are_not_asked(talk: World) -> None:
-    with talk.app() as app:
-        app.work.options = dataclasses.replace(app.work.options, absent=frozenset({"source", "target"}))
-        app.work.source = app.work.target = None  # type: ignore[assignment]
-        view = record(app.work, "groups", first(talk, "Groups"))
-    assert view is not None
-    assert (view.source.state, view.target.state) == (SideState.ABSENT, SideState.ABSENT)
-    assert field(view, "NAME").staged is not None
-
-
-def test_nobody_is_asked_who_shall_not_be_asked(talk: World) -> None:
-    with talk.app() as app:
-        app.work.source = app.work.target = None  # type: ignore[assignment]
-        view = record(app.work, "groups", first(talk, "Groups"), ask=False)
-    assert view is not None
-    assert (view.source.state, view.target.state) == (SideState.NOT_ASKED, SideState.NOT_ASKED)
-    assert view.verdict is RecordVerdict.IMPORTED
-
-
-def test_looking_leaves_no_trace(everything: World) -> None:
-    tables = ("EntitiesState", "Findings", "Compared", "Unresolved", "SetAside", "Tallies", "IdMap", "Incomplete")
-
-    def all_of_it() -> list[list[tuple[Any, ...]]]:
-        return [everything.sql(f'SELECT * FROM "{table}" ORDER BY 1, 2') for table in tables]  # noqa: S608
-
-    before = all_of_it()
-    for table, stream in (("CrmDeals", "crm_deals"), ("Tasks", "tasks"), ("WorkflowTemplates", "workflow_templates")):
-        for key in everything.records(table):
-            looked_up(everything, stream, key)
-    assert all_of_it() == before
-
-
-# ---------------------------------------------------------------- the same comparison as verify's
-
-
-def test_a_record_differs_exactly_where_verify_finds_it(everything: World) -> None:
-    streams = {"users": "Users", "groups": "Groups", "crm_deals": "CrmDeals", "tasks": "Tasks", "chats": "Chats"}
-    for stream, table in streams.items():
-        key = first(everything, table)
-        names = {"users": "LAST_NAME", "groups": "NAME", "chats": "name"}
-        there = target_id(everything, stream, key)
-        everything.box.portal.imports.edit(stream, there, {names.get(stream, "title"): "Вручную"})
-    everything.change("groups", id=everything.cloud.portal.company.groups.ids[1], fields={"NAME": "Иначе"})
-    verify_everything(everything)
-    found = {(one[0], one[2], one[3]) for one in findings(everything) if one[1] == "differs" and one[2] != "*"}
-    assert len(found) >= 6
-    with everything.app() as app:
-        seen = {
-            (stream, key, one.name)
-            for stream in app.work.streams
-            if stream in app.work.owner
-            for key in everything.records(app.work.streams[stream].table.name)
-            if (view := record(app.work, stream, key)) is not None and view.status == "IMPORT_OK"
-            for one in view.fields
-            if one.verdict is FieldVerdict.DIFFERS
-        }
-    assert seen == found
-
-
-def test_verify_compares_custom_fields_that_the_source_does_not_tell_unless_they_are_named(everything: World) -> None:
-    with everything.app() as app:
-        views = [record(app.work, "tasks", key) for key in everything.records("Tasks")]
-    view, row = next(
-        (view, row)
-        for view in views
-        if view is not None and view.link is not None
-        for row in view.fields
-        if row.kind == "custom string" and row.sent is not None and row.verdict is FieldVerdict.EQUAL
-    )
-    assert view.link is not None
-    everything.box.portal.imports.edit("tasks", view.link.target_id, {row.name: "Вручную"})
-    verify_everything(everything)
-    assert ("tasks", "differs", view.id, row.name) in [one[:4] for one in findings(everything)]
-
-
-# ---------------------------------------------------------------- strange records
-
-
-def stage(work: Work, stream: str, key: str, payload: object, **more: Any) -> None:
-    staged = Staged(key, json.dumps(payload).encode(), **more)
-    work.store.stage(work.streams[stream].table, [staged], run="made", pass_no=1)
-
-
-@pytest.mark.parametrize(
-    "stream", ["users", "groups", "chat_messages", "crm_deals", "tasks", "files", "feed_recipients"]
-)
-def test_a_payload_of_any_shape_can_be_looked_at(small: World, stream: str) -> None:
-    strange = {
-        "NAME": "x" * 1_000_000,
-        "title": ["a", {"b": None}],
-        "opportunity": "a lot",
-        "UF_DEPARTMENT": {"1": "7"},
-        "OWNER_ID": {"deep": [1]},
-        "params": "none",
-        "text": None,
-        "kind": "disk",
-        "id": "1",
-        "entity": "chats",
-        "stream": "chats",
-    }
-    with small.app() as app:
-        stage(app.work, stream, "1:1", strange)
-        view = record(app.work, stream, "1:1", ask=False)
-    assert view is not None
-    told = json.dumps(view.to_json())
-    assert len(told) < 100_000
-    (name,) = [one for one in view.fields if one.name == "NAME"]
-    assert name.staged is not None
-    assert (name.staged.length, len(name.staged.text)) == (1_000_000, 1000)
-
-
-@pytest.mark.parametrize(
-    "key", ["", "0", "999999", "a" * 5000, "\x00", "1\n", "\ud800", "..", "%", "1:2:3:4", "~", "☃"]
-)
-def test_nothing_is_known_of_what_does_not_exist(small: World, key: str) -> None:
-    with small.app() as app:
-        assert record(app.work, "users", key) is None
-        assert record(app.work, "nowhere", "1") is None
-
-
-@pytest.mark.parametrize(
-    "key", ["9", "10", "2:30", "11:4", "b", "a:7", "STATUS:NEW", "☃:\ue000", "disk:12", "0", "007"]
-)
-def test_a_record_is_found_under_any_id_among_its_neighbours(small: World, key: str) -> None:
-    with small.app() as app:
-        for one in (
-            "9",
-            "10",
-            "1",
-            "2:30",
-            "2:3",
-            "11:4",
-            "b",
-            "a",
-            "a:7",
-            "STATUS:NEW",
-            "☃:\ue000",
-            "disk:12",
-            "0",
-            "007",
-        ):
-            stage(app.work, "groups", one, {"NAME": f"group {one}"})
-        view = record(app.work, "groups", key, ask=False)
-    assert view is not None
-    assert (view.id, view.title) == (key, f"group {key}")
-
-
-def test_one_that_was_set_aside_without_a_name_is_found(small: World) -> None:
-    with small.app() as app:
-        put_aside(app.work, [SetAside("chats", "private:12", "impossible", "nobody reads it", "Анна")])
-        view = record(app.work, "chats", "private:12")
-    assert view is not None
-    assert (view.verdict, view.title, view.aside and view.aside.reason) == (
-        RecordVerdict.IMPOSSIBLE,
-        "Анна",
-        "nobody reads it",
-    )

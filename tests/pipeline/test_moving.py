@@ -1,4 +1,4 @@
-"""A store is moved: everything arrives, nothing is doubled, and the migration goes on in the copy as if nothing was."""
+"""A store is moved: everything arrives, and nothing is doubled."""
 
 from __future__ import annotations
 
@@ -17,17 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from tests import azurite
 from tests.contract.shelf import FILES, GROUPS, NOON, TABLES, Time, at
 from tests.contract.test_moving import ROWS, TEXT, whole
-from tests.pipeline.world import SMALL, World, world
 
 from b24migrate.errors import BadConfiguration, Halted
-from b24migrate.events import Event, Extracted, FileMoved, Sent
-from b24migrate.pipeline import status
 from b24migrate.pipeline.moving import Moved, Side, move
 from b24migrate.ports import COPIES, FINDINGS, ID_MAP, REGISTERS, RUNS, Register, RegisterRow
 from b24migrate.records import Job, Json, Span, Status
 from b24migrate.stores import open_store
-from b24migrate.streams import PHASES
-from b24migrate.wiring import App, copy_store
 
 ADDRESSES: dict[str, Callable[[], str]] = {"sqlite": lambda: "sqlite:///copy.db", "azure": azurite.url}
 
@@ -313,7 +308,11 @@ VALUE = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=6,
 )
+
+
 KEY = st.text(st.characters(min_codepoint=33, max_codepoint=0x4FF, exclude_categories=["Cc"]), min_size=1, max_size=12)
+
+
 REGISTER_ROWS = st.lists(
     st.sampled_from([one for one in REGISTERS if one is not COPIES]).flatmap(
         lambda one: st.tuples(
@@ -325,6 +324,8 @@ REGISTER_ROWS = st.lists(
     ),
     max_size=12,
 )
+
+
 JOBS = st.lists(
     st.builds(
         Job,
@@ -336,7 +337,11 @@ JOBS = st.lists(
     ).flatmap(lambda job: st.tuples(st.just(job), st.none() | st.integers(-100, 100).map(lambda s: at(s + 0.125)))),
     max_size=8,
 )
+
+
 COUNTERS = st.dictionaries(KEY, st.floats(-1e6, 1e6) | st.integers(0, 2**40).map(float), max_size=6)
+
+
 BYTES = st.lists(st.binary(max_size=200), max_size=4)
 
 
@@ -378,98 +383,3 @@ def test_whatever_a_store_holds_arrives(
 
 def everything(one: Side, register: Register) -> dict[tuple[str, str], Mapping[str, Json]]:
     return {(row.partition, row.key): row.values for row in one.store.all_rows(register)}
-
-
-# ------------------------------------------------------------ a migration that moves house
-
-
-class PulledPlug(list[tuple[datetime, Event]]):
-    """Halts the run at the n-th event of a kind."""
-
-    def __init__(self, kind: type[Event], number: int) -> None:
-        super().__init__()
-        self._kind = kind
-        self._left = number
-
-    def append(self, seen: tuple[datetime, Event]) -> None:
-        super().append(seen)
-        if isinstance(seen[1], self._kind):
-            self._left -= 1
-            if self._left == 0:
-                raise Halted("The plug was pulled.")
-
-
-def run(made: World, url: str) -> int:
-    with made.app(store={"url": url}) as app:
-        return app.runner.run(app.chosen(()), PHASES, tick=lambda: leap(made, app)).exit_code
-
-
-def leap(made: World, app: App) -> None:
-    """To the next job that becomes visible, when no worker is at one, whatever the store is."""
-    waiting = app.work.queue.jobs()
-    due = [one.visible_at for one in waiting if one.visible_at]
-    if due and len(due) == len(waiting) and not any(one.held for one in waiting):
-        made.clock.sleep((min(due) - made.clock.now()).total_seconds())
-
-
-def numbers(made: World, url: str) -> dict[str, Json]:
-    """What a certificate speaks of."""
-    with made.app(store={"url": url}) as app:
-        snapshot = status.snapshot(app.work).to_json()["entities"]
-        store = app.work.store
-        counters = {
-            name: value
-            for name, value in store.counters().items()
-            if value and not name.startswith(("limit_wait:", "retries:", "pace:"))
-        }
-        links = {name: sorted(link.source_id for link in store.all_links(name)) for name in app.work.streams}
-        return {"status": snapshot, "counters": counters, "links": links, "open": len(app.work.queue.jobs())}
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Json], dict[str, tuple[int, int]]]:
-    """The numbers, and what was done to the box, of a migration that stays where it is."""
-    with world(tmp_path_factory.mktemp("still"), SMALL) as still:
-        assert run(still, FIRST) == 0
-        return numbers(still, FIRST), still.effects()
-
-
-FIRST = "sqlite:///first.db"
-LAPTOP, CLOUD = (lambda: FIRST), azurite.url
-COPY = ADDRESSES["sqlite"]
-
-
-@pytest.mark.parametrize(
-    ("begun", "continued", "kind", "number"),
-    [
-        pytest.param(LAPTOP, COPY, Extracted, 3, id="laptop-laptop-reading"),
-        pytest.param(LAPTOP, COPY, FileMoved, 2, id="laptop-laptop-fetching"),
-        pytest.param(LAPTOP, COPY, Sent, 2, id="laptop-laptop-sending"),
-        pytest.param(LAPTOP, COPY, Sent, 5, id="laptop-laptop-late"),
-        pytest.param(LAPTOP, CLOUD, Sent, 2, id="laptop-azure-sending"),
-        pytest.param(CLOUD, COPY, Sent, 2, id="azure-laptop-sending", marks=pytest.mark.slow),
-    ],
-)
-def test_a_migration_goes_on_in_the_copy(
-    small: World,
-    undisturbed: tuple[dict[str, Json], dict[str, tuple[int, int]]],
-    *,
-    begun: Callable[[], str],
-    continued: Callable[[], str],
-    kind: type[Event],
-    number: int,
-) -> None:
-    made, first = small, begun()
-    made.seen = PulledPlug(kind, number)
-    with pytest.raises(Halted, match="plug"):
-        run(made, first)
-    made.seen = []
-    half = numbers(made, first)
-    assert half["open"] > 0
-    copied = copy_store(first, continued(), base=made.folder, clock=made.clock)
-    assert copied.equal, [line for line in copied.lines if not line.equal]
-    assert numbers(made, copied.to) == half
-    assert run(made, copied.to) == 0
-    assert (numbers(made, copied.to), made.effects()) == undisturbed
-    assert made.box.portal.imports.order_violations == 0
-    assert numbers(made, first) == half  # nobody touched it

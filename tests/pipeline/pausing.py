@@ -1,0 +1,70 @@
+"""Runs that are paused at a given job, and go on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from tests.pipeline.world import World
+
+from b24migrate.pipeline import plan
+from b24migrate.pipeline.plan import Paused
+from b24migrate.pipeline.runner import Ended
+from b24migrate.ports import Lease
+from b24migrate.records import Job
+from b24migrate.wiring import App
+
+WORDS = "Paused by Anna at "
+
+
+def pause(app: App) -> plan.Run:
+    run = plan.pause(app.work.store, app.work.clock, "Anna")
+    assert run is not None
+    return run
+
+
+def pause_and_be_told(app: App) -> None:
+    """For a hand of the crew: somebody pauses the run, and the hand goes on when all hands have been told."""
+    pause(app)
+    over: threading.Event = app.work.leaving.__self__  # type: ignore[attr-defined]
+    assert over.wait(10)
+
+
+def after(app: App, wanted: Callable[[Job], bool], jobs: int, then: Callable[[App], None]) -> None:
+    """When so many jobs of this kind are done."""
+    finish, left = app.work.queue.finish, [jobs]
+    lock = threading.Lock()
+
+    def counted(lease: Lease, follow: Any) -> None:
+        finish(lease, follow)
+        with lock:
+            left[0] -= wanted(lease.job)
+            now = left[0] == 0 and wanted(lease.job)
+        if now:
+            then(app)
+
+    app.work.queue.finish = counted  # type: ignore[method-assign]
+
+
+def run_until_paused(made: World, wanted: Callable[[Job], bool], jobs: int = 1, *, again: bool = False) -> Ended | None:
+    """None when it was paused."""
+    with made.app() as app:
+        app.work.options = replace(app.work.options, verify_all=True)
+        after(app, wanted, jobs, pause_and_be_told)
+        try:
+            if again:
+                return app.runner.resume(tick=made.leap())
+            return app.runner.run(app.chosen(()), tick=made.leap())
+        except Paused as paused:
+            said = paused
+    assert (said.exit_code, said.code) == (3, plan.ON_PAUSE)
+    assert said.message.startswith(WORDS)
+    return None
+
+
+def resume(made: World) -> Ended:
+    with made.app() as app:
+        app.work.options = replace(app.work.options, verify_all=True)
+        return app.runner.resume(tick=made.leap())

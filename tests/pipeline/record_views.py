@@ -1,0 +1,44 @@
+"""One record on every side, as the tests ask for it and read it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.pipeline.world import World, small
+
+from b24migrate.phases.work import Work
+from b24migrate.pipeline.looking_up import RecordView, record
+from b24migrate.pipeline.looking_up.model import FieldRow
+from b24migrate.records import Staged
+
+EVERYTHING = small(deals=8, companies=4, contacts=8, smart_types=2, smart_items=4, posts=4, templates=4, tasks=8)
+
+
+def looked_up(made: World, stream: str, source_id: object, **more: Any) -> RecordView:
+    with made.app() as app:
+        found = record(app.work, stream, str(source_id), **more)
+    assert found is not None
+    return found
+
+
+def field(view: RecordView, name: str) -> FieldRow:
+    return next(one for one in view.fields if one.name == name)
+
+
+def texts(row: FieldRow) -> tuple[str | None, ...]:
+    return tuple(one.text if one else None for one in (row.source, row.staged, row.sent, row.target))
+
+
+def first(made: World, table: str, status: str = "IMPORT_OK") -> str:
+    return next(key for key, row in made.records(table).items() if row["Status"] == status)
+
+
+def target_id(made: World, stream: str, source_id: str) -> str:
+    ((found,),) = made.sql("SELECT TargetId FROM IdMap WHERE RowKey = ?", f"{stream}:{source_id}")
+    return str(found)
+
+
+def stage(work: Work, stream: str, key: str, payload: object, **more: Any) -> None:
+    staged = Staged(key, json.dumps(payload).encode(), **more)
+    work.store.stage(work.streams[stream].table, [staged], run="made", pass_no=1)
