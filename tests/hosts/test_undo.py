@@ -148,6 +148,17 @@ def test_another_box_is_refused_unless_it_is_the_same(moved: Migrated) -> None:
     assert moved.there() == 0
 
 
+def test_a_box_behind_the_same_address_that_knows_nothing_is_not_taken_for_the_same(moved: Migrated) -> None:
+    with box() as other:
+        moved.target.portal.imports = other.portal.imports
+        said = moved.scene.run("undo", "--yes")
+        assert (said.code, "knows none of the" in said.err) == (2, True)
+        assert "--same-box" in said.err
+        assert moved.scene.run("status", "--json").json["entities"]["groups"]["streams"]["groups"]["import_ok"] == 4
+        again = moved.scene.run("undo", "--yes", "--same-box")
+        assert (again.code, "absent" in again.out) == (0, True)
+
+
 def test_it_is_refused_while_a_run_is_under_way(scene: Scene) -> None:
     from tests.hosts.test_runs import until_something_runs
 

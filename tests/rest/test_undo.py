@@ -14,6 +14,13 @@ from b24migrate.ports import NATIVE
 STAY = {"users", "departments", "categories", "fields", "folders", "files"}
 
 
+def foretold(move: Move) -> dict[str, tuple[int, int]]:
+    with move.app() as app:
+        told = undo.Rehearsal(app.work, undo.scope_of(app.work, ()))
+        deque(told.walk(), maxlen=0)
+        return {name: (one.deleted, one.kept) for name, one in told.tallies.items()}
+
+
 def take(move: Move, *entities: str, run: str = "") -> dict[str, undo.Tally]:
     with move.app() as app:
         scope = undo.scope_of(app.work, entities, run)
@@ -34,7 +41,9 @@ def test_what_can_be_deleted_is_gone_and_comes_back_once(tmp_path: Path) -> None
     with moving(tmp_path, *entities) as move:
         assert move.run().exit_code == 0
         before = alive(move)
+        rehearsed = foretold(move)
         tallies = take(move)
+        assert rehearsed["departments"] == (tallies["departments"].deleted, tallies["departments"].kept)
         assert alive(move) == Counter()
         assert (tallies["crm_deals"].deleted, tallies["feed_posts"].kept) == (30, 0)
         assert (tallies["users"].deleted, tallies["users"].kept) == (0, 12)

@@ -66,10 +66,10 @@ CHAPTER = Chapter(
             "UNDO_OTHER_TARGET",
             "The store belongs to another box",
             Again.STOPS,
-            "The store was imported into another box than the one that is configured. That one knows none of the"
-            " records, and all of them would count as deleted.",
-            "Set `target.webhook` to the box that is named. If it is the same box under another address, add"
-            " `--same-box`.",
+            "The store was imported into another box than the one that is configured, or behind its address there is"
+            " another one by now. That one knows none of the records, and all of them would count as deleted.",
+            "Set `target.webhook` to the box that is named. If it is the same box under another address, or one that was"
+            " emptied, add `--same-box`.",
         ),
         Page(
             "RUN_PAUSED",

@@ -109,7 +109,14 @@ class Undoing:
         self._out = out
 
     def undo(self, names: list[str], run: str, *, ask: Callable[[], str], dry_run: bool, same_box: bool) -> int:
-        from b24migrate.pipeline.undo import Rehearsal, Taking, refuse_busy, refuse_other_target, scope_of
+        from b24migrate.pipeline.undo import (
+            Rehearsal,
+            Taking,
+            refuse_busy,
+            refuse_other_target,
+            refuse_strange_box,
+            scope_of,
+        )
 
         scope = scope_of(self._work, names, run)
         refuse_busy(self._work)
@@ -120,6 +127,8 @@ class Undoing:
             self._rehearse(rehearsal, listed=dry_run)
         except KeyboardInterrupt:
             raise Halted(f"Stopped. {REFUSED}") from None
+        if not same_box:
+            refuse_strange_box(self._work, rehearsal.strange)
         if rehearsal.nothing:
             return self._end(scope, rehearsal, endings.CLEAN, NOTHING)
         if dry_run:

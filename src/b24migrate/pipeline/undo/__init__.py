@@ -4,7 +4,7 @@ Always the target first and the store after it, so that whoever is killed in bet
 """
 
 from b24migrate.pipeline.undo.leftovers import Leftovers, dependants, leftovers
-from b24migrate.pipeline.undo.refusing import refuse_busy, refuse_other_target
+from b24migrate.pipeline.undo.refusing import refuse_busy, refuse_other_target, refuse_strange_box
 from b24migrate.pipeline.undo.rehearsing import Rehearsal
 from b24migrate.pipeline.undo.scope import Scope, scope_of
 from b24migrate.pipeline.undo.taking import Taking
@@ -23,5 +23,6 @@ __all__ = [
     "leftovers",
     "refuse_busy",
     "refuse_other_target",
+    "refuse_strange_box",
     "scope_of",
 ]

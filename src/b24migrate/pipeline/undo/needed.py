@@ -41,9 +41,12 @@ class Needed:
                     if stays and row["Status"] == Status.IMPORT_OK:
                         self.keep(stream, Ours(row, None))
 
-    def keep(self, stream: Stream, one: Ours) -> None:
-        """It stays, and so does what it names."""
+    def keep(self, stream: Stream, one: Ours, *, only_its_own: bool = False) -> None:
+        """It stays, and so does what it names. What nobody can delete holds back only what it is part of, such as a
+        person's department: else a chat would keep the company that it is about for ever."""
         for name, source_id in self._named(stream, one) if self._bits else ():
+            if only_its_own and self._work.owner.get(name) is not self._work.owner[stream.name]:
+                continue
             for place in _places(name, source_id):
                 self._bits[place >> 3] |= 1 << (place & 7)
 
@@ -57,8 +60,8 @@ class Needed:
         told = deletions(self._work, stream.name, asked, dry_run=dry_run, still=still)
         mine |= {answer.key: answer for answer in told}
         for key, one in keys.items():
-            if mine[key].status == "kept" and not mine[key].for_good:
-                self.keep(stream, one)
+            if mine[key].status == "kept":
+                self.keep(stream, one, only_its_own=mine[key].for_good)
         return [(one, mine[key]) for key, one in keys.items()]
 
     def _has(self, name: str, row_key: str) -> bool:

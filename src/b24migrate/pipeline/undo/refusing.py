@@ -1,4 +1,4 @@
-"""When nothing may be taken back: while somebody imports, and from a box that the store knows nothing of."""
+"""When nothing may be taken back: while somebody imports, and from a box that was not imported into."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 
 from b24migrate.errors import BadConfiguration, Halted
 from b24migrate.phases.work import Work
-from b24migrate.pipeline import plan
+from b24migrate.pipeline import hold, plan
 from b24migrate.pipeline.plan import Run
 from b24migrate.pipeline.targets import targets
 
@@ -38,8 +38,21 @@ def refuse_other_target(work: Work) -> None:
     """Raises BadConfiguration: a box that never got anything knows no record, and all would count as deleted."""
     known, now = targets(work.store), work.options.target_url
     if known and known != [now]:
+        several = " It knows only what was imported into it, and the rest would count as deleted."
         raise BadConfiguration(
-            f"This store was imported into {' and '.join(known)}, and the configured target is {now}.",
+            f"This store was imported into {' and '.join(known)}, and the configured target is {now}."
+            + several * (now in known),
             code="UNDO_OTHER_TARGET",
             hint="Set target.webhook to that box. If it is the same box under another address, add --same-box.",
+        )
+
+
+def refuse_strange_box(work: Work, records: int) -> None:
+    """Raises BadConfiguration: behind the same address there may be another box by now. What a killed undo left is
+    rightly not there any more."""
+    if records and hold.unsettled(work.store) is None:
+        raise BadConfiguration(
+            f"The box at {work.options.target_url} knows none of the {records} records that were imported into it.",
+            code="UNDO_OTHER_TARGET",
+            hint="Is it another box? If it was emptied or set up anew, and nothing of them is left, add --same-box.",
         )

@@ -32,6 +32,12 @@ class Rehearsal:
     def nothing(self) -> bool:
         return not any(one.ours for one in self.tallies.values())
 
+    @property
+    def strange(self) -> int:
+        """How many records there should be, when the target knows none of them at all."""
+        absent = sum(one.absent for one in self.tallies.values())
+        return absent if absent == sum(one.ours for one in self.tallies.values()) else 0
+
     def walk(self) -> Iterator[Kept]:
         """What would be kept, whatever else goes."""
         self.needed.gather()
