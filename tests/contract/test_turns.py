@@ -7,7 +7,7 @@ import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from tests.contract.shelf import BACKENDS, EVERYTHING, GROUPS, MESSAGES, Time, imported, row, settle, stage
@@ -121,32 +121,20 @@ def test_where_nothing_is_pending_the_file_is_over_at_once(store: Store) -> None
     assert turns.ahead(work, stream_of(work), sorted_out(work), 5) == []
 
 
-def test_memory_holds_one_stretch_however_long_the_table_is(tmp_path: Path) -> None:
+def test_memory_holds_one_stretch_however_long_the_table_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "STRETCH", 20_000)
     store = BACKENDS["sqlite-file"](tmp_path, Time()).store
-    work = work_on(store)
     luck = random.Random(1)
-
-    def filled(numbers: range) -> None:
-        for at in range(numbers.start, numbers.stop, 20_000):
-            some = range(at, min(at + 20_000, numbers.stop))
-            stamps = (f"2024-01-{luck.randint(10, 28)}T{luck.randint(10, 23)}:00:00Z" for _ in some)
-            stage(store, *(row(one, source_utc=when) for one, when in zip(some, stamps, strict=True)))
-
-    def peak() -> tuple[int, Any]:
-        tracemalloc.start()
-        try:
-            job = sorted_out(work)
-            return tracemalloc.get_traced_memory()[1], job
-        finally:
-            tracemalloc.stop()
-
-    filled(range(1, 60_000))
-    shorter, _ = peak()
-    filled(range(60_000, 220_000))
-    longer, job = peak()
-    assert longer < 45 * 2**20
-    assert longer < 2 * shorter  # 60,000 and 100,000 at a time; 220,000 in all
-    assert len(job.args["at"]) == 3
+    for at in range(1, 200_000, 20_000):
+        hours = luck.choices(range(10, 24), k=20_000)
+        stage(store, *(row(at + place, source_utc=HOUR.format(hour)) for place, hour in enumerate(hours)))
+    work = work_on(store)
+    tracemalloc.start()
+    job = sorted_out(work)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 2**20  # 200,000 keys with their times are some 50 MiB
+    assert len(job.args["at"]) == 11
     expected = sorted(store.moments(GROUPS, EVERYTHING, 300_000), key=lambda one: (one[1], int(one[0])))
     assert walked(work, job, 5_000) == [row_key for row_key, _ in expected]
     store.close()

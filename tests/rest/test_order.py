@@ -244,3 +244,25 @@ def test_the_time_that_they_go_by_is_the_one_that_is_staged() -> None:
     known = catalog().streams
     assert {known[writer.stream].stamp for writer in ITEMS} == {"createdTime"}
     assert all(known[name].stamp for name, writer in WRITERS.items() if writer.serial)
+
+
+def test_what_came_to_the_source_meanwhile_does_not_jump_the_queue(tmp_path: Path) -> None:
+    """An item of the first smart process names one of the second that was made after the reading: were it sent at once,
+    all others of its kind would be too old."""
+    with moving(tmp_path, *ENTITIES, smart_items=12) as move:
+        shuffle(move)
+        smart = sorted(set(move.world.cloud.portal.company.crm.items) - STREAMS.keys())
+        first, second = (move.world.cloud.portal.company.crm.items[number] for number in smart[:2])
+        child, newest = first.ids[3], second.ids[-1] + 1
+        move.world.change("crm_spitems", id=f"{smart[0]}:{child}", fields={f"parentId{smart[1]}": newest, **times(2)})
+        with move.app() as app:
+            app.runner.run([one for one in app.chosen() if one != "crm_spitems"], tick=move.world.leap())
+            app.runner.run(["crm_spitems"], PHASES[: PHASES.index("set")], tick=move.world.leap())
+        move.world.change("crm_spitems", "add", type=smart[1], id=newest)
+        with move.app() as app:
+            ended = app.runner.run(["crm_spitems"], PHASES[PHASES.index("set") :], tick=move.world.leap())
+        assert ended.exit_code == 0
+        assert f"CrmSpItems:{smart[1]}:{newest}" in moved(move)
+        assert others(move) == {}
+        assert move.twice() == []
+        assert move.unforeseen == []
