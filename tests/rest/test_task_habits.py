@@ -48,3 +48,16 @@ def test_lists_end_on_a_box_that_looks_for_their_start_in_the_address_only(tmp_p
         assert {*move.statuses()["tasks"], *move.statuses()["task_comments"]} == {"IMPORT_OK"}
         assert move.twice() == []
         assert move.unforeseen == []
+
+
+def test_who_only_commented_is_let_in_and_leaves_nothing_behind_in_the_task(tmp_path: Path) -> None:
+    """An author must see the task; he watches it for as long as its comments come."""
+    with moving(tmp_path, *TASKS, deals=10, smart_items=4) as move:
+        assert move.run().exit_code == 0
+        errors = move.world.box.portal.stats.errors
+        assert errors["ERROR_CORE"] > 0
+        assert set(move.statuses()["task_comments"]) == {"IMPORT_OK"}
+        assert [one for one in move.unforeseen if one[3] in ("auditors", "files", "author_id")] == []
+        refused = errors["ERROR_CORE"]
+        assert move.run().exit_code == 0
+        assert errors["ERROR_CORE"] == refused

@@ -83,7 +83,8 @@ def test_a_checklist_hangs_together_and_brings_its_members_into_the_task(box: Ru
 
 
 def test_a_comment_on_the_forum_keeps_author_and_date(box: Running) -> None:
-    task, other = added(box), colleague(box)
+    other = colleague(box)
+    task = added(box, AUDITORS=[other])
     fields = {"POST_MESSAGE": "said", "AUTHOR_ID": other, "POST_DATE": OLD}
     result(box, "task.commentitem.add", {"TASKID": task, "FIELDS": fields})
     row = result(box, "task.commentitem.getlist", {"TASKID": task})[0]
@@ -200,3 +201,21 @@ def test_a_box_may_look_for_the_start_of_a_list_in_the_address_only() -> None:
         assert len(result(running, "tasks.task.list?start=50", asked)["tasks"]) == 1
         inside = batch(running, {"c0": "tasks.task.list?select[]=ID&start=50"})
         assert len(inside["result"]["c0"]["tasks"]) == 50
+
+
+def test_an_author_must_see_the_task_and_may_open_the_files(box: Running) -> None:
+    task, other = added(box), colleague(box)
+    comment = {"TASKID": task, "FIELDS": {"POST_MESSAGE": "said", "AUTHOR_ID": other}}
+    assert "Недостаточно прав" in call(box, "task.commentitem.add", comment).json["error_description"]
+    result(box, "tasks.task.update", {"taskId": task, "fields": {"AUDITORS": [other]}})
+    assert result(box, "task.commentitem.add", comment) > 0
+    own = result(box, "disk.storage.getlist", {"filter": {"ENTITY_TYPE": "user"}})[0]["ROOT_OBJECT_ID"]
+    folder = result(box, "disk.folder.addsubfolder", {"id": own, "data": {"NAME": "x"}})["ID"]
+    body = {"id": folder, "data": {"NAME": "a.txt"}, "fileContent": ["a.txt", "QQ=="]}
+    file = result(box, "disk.folder.uploadfile", body)["ID"]
+    comment["FIELDS"] = {"POST_MESSAGE": "see", "AUTHOR_ID": other, "UF_FORUM_MESSAGE_DOC": [f"n{file}"]}
+    assert "Файл не найден" in call(box, "task.commentitem.add", comment).json["error_description"]
+    sharing = {"id": folder, "userId": other, "taskName": "disk_access_read"}
+    assert result(box, "disk.folder.shareToUser", sharing) is True
+    assert result(box, "task.commentitem.add", comment) > 0
+    assert call(box, "disk.folder.shareToUser", sharing | {"taskName": "x"}).json["error"] == "ACCESS_DENIED"

@@ -50,6 +50,7 @@ class Drive:
     storages: dict[tuple[str, str], Storage] = field(default_factory=dict)
     folders: dict[int, Folder] = field(default_factory=dict)
     files: dict[int, DriveFile] = field(default_factory=dict)
+    shared: dict[int, set[int]] = field(default_factory=dict)  # folders, and with whom
     _last: int = FIRST_ID - 1
 
     def storage_of(self, kind: str, owner: object) -> Storage:

@@ -22,15 +22,17 @@ def file_get(context: Context, params: Params) -> Result:
     company, user = context.portal.company, context.caller.user
     number = whole(params.get("ID"))
     found, attachment = company.file(number), company.attachments.of_object(number)
+    if number in company.drive.files:
+        # Shown in a chat or not, it lies where it was put.
+        uploaded = company.drive.files[number]
+        shown = found is not None and company.readable(found[1], user)
+        _demand(shown or uploaded.by == user or context.caller.admin)
+        return Result(drive_shape(context, uploaded))
     if found is not None:
         file, chat, place = found
         _demand(company.readable(chat, user))
         row = company.correspondence.row(chat, place)
         return Result(_file_shape(context, file, 5000 + chat.id, row["author_id"], row["date"]))
-    if number in company.drive.files:
-        uploaded = company.drive.files[number]
-        _demand(uploaded.by == user or context.caller.admin)
-        return Result(drive_shape(context, uploaded))
     if attachment is None:
         raise _not_found(number)
     may_read = company.attachments.readable(attachment, user, context.caller.admin)

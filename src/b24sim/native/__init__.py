@@ -11,6 +11,7 @@ from b24sim.native import (
     crm_types,
     departments,
     disk,
+    disk_rights,
     feed,
     feed_comments,
     group_members,
@@ -29,7 +30,7 @@ from b24sim.native import (
 PEOPLE = (users, departments, user_fields)
 CRM = (crm_structure, crm_types, crm_fields, crm_items, crm_products)
 TASKS = (tasks, checklists, task_comments, task_fields)
-TALK = (groups, group_members, group_subjects, chats, messages, im_import, feed, feed_comments, disk)
+TALK = (groups, group_members, group_subjects, chats, messages, im_import, feed, feed_comments, disk, disk_rights)
 WORKFLOWS = (workflow_templates,)
 
 

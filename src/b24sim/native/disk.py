@@ -26,7 +26,7 @@ def storage_list(context: Context, params: Params) -> Result:
 
 
 def storage_get(context: Context, params: Params) -> Result:
-    number = _id(params)
+    number = parameter(params, "ID", 0)
     for storage in _storages(context):
         if storage.id == number:
             return Result(_storage_row(context, storage))
@@ -34,7 +34,7 @@ def storage_get(context: Context, params: Params) -> Result:
 
 
 def storage_children(context: Context, params: Params) -> Result:
-    number = _id(params)
+    number = parameter(params, "ID", 0)
     root = next((one.root for one in _storages(context) if one.id == number), 0)
     if not root:
         raise not_found(number)
@@ -42,15 +42,15 @@ def storage_children(context: Context, params: Params) -> Result:
 
 
 def folder_get(context: Context, params: Params) -> Result:
-    return Result(_folder_row(context, _folder(context, _id(params))))
+    return Result(_folder_row(context, folder_of(context, parameter(params, "ID", 0))))
 
 
 def folder_children(context: Context, params: Params) -> Result:
-    return _page(context, _children(context, _place(context, _id(params))), params)
+    return _page(context, _children(context, _place(context, parameter(params, "ID", 0))), params)
 
 
 def add_subfolder(context: Context, params: Params) -> Result:
-    drive, parent = context.portal.company.drive, _folder(context, _id(params))
+    drive, parent = context.portal.company.drive, folder_of(context, parameter(params, "ID", 0))
     name = str(mapping(params, "DATA").get("NAME") or "")
     if not name:
         raise _no_name()
@@ -63,7 +63,7 @@ def add_subfolder(context: Context, params: Params) -> Result:
 
 def upload_file(context: Context, params: Params) -> Result:
     """With the content at once, or without it for an address to send it to."""
-    place, unique = _place(context, _id(params)), yes(params.get("GENERATEUNIQUENAME"))
+    place, unique = _place(context, parameter(params, "ID", 0)), yes(params.get("GENERATEUNIQUENAME"))
     if params.get("FILECONTENT") in (None, "", []):
         return Result({"field": "file", "uploadUrl": _upload_link(context, place, unique)})
     sent = file_sent(params["FILECONTENT"])
@@ -76,7 +76,7 @@ def upload_file(context: Context, params: Params) -> Result:
 
 
 def file_delete(context: Context, params: Params) -> Result:
-    number, drive = _id(params), context.portal.company.drive
+    number, drive = parameter(params, "ID", 0), context.portal.company.drive
     if number not in drive.files:
         raise not_found(number)
     if drive.files[number].by != context.caller.user and not context.caller.admin:
@@ -136,10 +136,10 @@ def _place(context: Context, number: int) -> int:
     chat = context.portal.company.chats.get(number - FOLDER)
     if chat and context.caller.user in chat.members:
         return number
-    return _folder(context, number).id
+    return folder_of(context, number).id
 
 
-def _folder(context: Context, number: int) -> Folder:
+def folder_of(context: Context, number: int) -> Folder:
     storages = {storage.id for storage in _storages(context)}
     folder = context.portal.company.drive.folders.get(number)
     if folder is None:
@@ -176,10 +176,10 @@ def _page(context: Context, rows: Iterable[Row], params: Params) -> Result:
     return page_by_offset(range(len(found)), whole(params.get("START", 0)), lambda place: encode(found[place]))
 
 
-def _id(params: Params) -> int:
-    number = whole(params.get("ID"))
+def parameter(params: Params, name: str, place: int) -> int:
+    number = whole(params.get(name))
     if not number:
-        raise RestError("ERROR_ARGUMENT", "Invalid value of parameter {Parameter #0}")
+        raise RestError("ERROR_ARGUMENT", f"Invalid value of parameter {{Parameter #{place}}}")
     return number
 
 

@@ -6,6 +6,7 @@ from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.tasks_legacy import arguments
 from b24sim.native.checklists import demand_known, task_of
+from b24sim.native.disk_rights import may_open
 from b24sim.native.ledger import stamp_of
 from b24sim.native.said import say
 from b24sim.native.task_values import core
@@ -20,19 +21,20 @@ KNOWN = {"POST_MESSAGE", "AUTHOR_ID", "POST_DATE", "UF_FORUM_MESSAGE_DOC"}
 
 
 def add(context: Context, params: Params) -> Result:
-    """Anybody may write in anybody's name."""
+    """Anybody may write in anybody's name, but only in that of somebody who sees the task and may open the files."""
     task, sent = arguments(params, 2)
     number, sent = task_of(context, task), sent if isinstance(sent, dict) else {}
     demand_known(sent, KNOWN, "ctaskcommentitem::add()")
     text = str(sent.get("POST_MESSAGE") or "")
     if not text.strip():
         raise core("Не указан текст комментария")
-    files = _files(context, sent.get("UF_FORUM_MESSAGE_DOC"))
     chat = context.portal.company.tasks.chat_of(number)
+    author = context.caller.user if chat else _author(context, number, sent)
+    files = _files(context, sent.get("UF_FORUM_MESSAGE_DOC"), author)
     if chat:
-        made = say(context, chat, text, author=context.caller.user, files=files)
+        made = say(context, chat, text, author=author, files=files)
     else:
-        made = _on_forum(context, number, text, sent, files)
+        made = _on_forum(context, number, author, sent, files)
     _counted(context, number, text)
     return Result(made)
 
@@ -55,12 +57,17 @@ def delete(context: Context, params: Params) -> Result:
     return Result(True)
 
 
-def _on_forum(context: Context, task: int, text: str, sent: Row, files: list[int]) -> int:
-    company = context.portal.company
-    number = context.portal.native.number("task_comments")
-    author = whole(sent.get("AUTHOR_ID")) or context.caller.user
-    if author not in company.users:
+def _author(context: Context, task: int, sent: Row) -> int:
+    author, portal = whole(sent.get("AUTHOR_ID")) or context.caller.user, context.portal
+    sees = author in portal.admins or portal.company.tasks.visible_to(task, author)
+    if author not in portal.company.users or not sees:
         raise core("Недостаточно прав для добавления комментария")
+    return author
+
+
+def _on_forum(context: Context, task: int, author: int, sent: Row, files: list[int]) -> int:
+    company, text = context.portal.company, str(sent["POST_MESSAGE"])
+    number = context.portal.native.number("task_comments")
     at = moment(context, sent.get("POST_DATE"))
     at = now_of(context) if at is None else at
     attachments = [
@@ -80,10 +87,10 @@ def _counted(context: Context, task: int, text: str) -> None:
     notify(context, crew, f"comment of task {task}: {text[:40]}")
 
 
-def _files(context: Context, sent: Any) -> list[int]:
+def _files(context: Context, sent: Any, author: int) -> list[int]:
     numbers = [whole(str(name).removeprefix("n")) for name in listed(sent)]
     for number in numbers:
-        if context.portal.company.drive_file(number) is None:
+        if context.portal.company.drive_file(number) is None or not may_open(context, number, author):
             raise core("Файл не найден")
     return numbers
 

@@ -10,7 +10,8 @@ from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, messages, rules_tasks, spelling
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.heading import headed
-from b24migrate.target.rest.making import one_by_one, unclaimed
+from b24migrate.target.rest.letting_in import let_in
+from b24migrate.target.rest.making import attempt, one_by_one, unclaimed
 from b24migrate.target.rest.names import names_of
 from b24migrate.target.rest.spelling import Column, columns
 from b24migrate.target.rest.task_era import chats_of, talks_in_chats
@@ -105,6 +106,9 @@ CHECKLISTS = Writer(
 
 # ---------------------------------------------------------------- comments
 
+COMMENT = "task.commentitem.add"
+TRIES = 5  # others who let somebody else into the same task at this moment may shut the door again
+
 
 def words_of(box: Box, item: Item) -> str:
     """Where the box takes neither author nor date, a line before the words says them."""
@@ -116,7 +120,17 @@ def words_of(box: Box, item: Item) -> str:
 
 
 def add_comments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    return one_by_one("task.commentitem.add", lambda item: comment_params(box, item))(box, items)
+    for item in items:
+        made = said_once(box, item)
+        tries = 0
+        while made.error is not None and tries < TRIES and not talks_in_chats(box) and let_in(box, item):
+            made = said_once(box, item)
+            tries += 1
+        yield made
+
+
+def said_once(box: Box, item: Item) -> Made:
+    return attempt(box, item, COMMENT, lambda one: comment_params(box, one), str)
 
 
 def comment_params(box: Box, item: Item) -> Args:
@@ -222,7 +236,7 @@ def delete_comment(box: Box, known: Known) -> None:
 COMMENTS = Writer(
     stream="task_comments",
     entity="tasks",
-    needs=("task.commentitem.getlist", "task.commentitem.add", *files.NEEDS),
+    needs=("task.commentitem.getlist", COMMENT, *files.NEEDS),
     create=add_comments,
     trace=comment_trace,
     before=lambda box, _: {"after": box.highest("task_comments")},
