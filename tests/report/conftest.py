@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.pipeline.again import TakeUp, migrated
 from tests.pipeline.every import everything
 from tests.pipeline.test_certificate import edit
 from tests.pipeline.test_verify import verify_everything
@@ -42,12 +43,16 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Troubled]:
         yield Troubled(made, closed, report(made, "english"), report(made, "russian", language="ru"))
 
 
+@pytest.fixture(scope="session")
+def clean_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeUp]:
+    with migrated(tmp_path_factory.mktemp("clean")) as taken_up:
+        yield taken_up
+
+
 @pytest.fixture
-def clean(tmp_path: Path) -> Iterator[World]:
+def clean(clean_once: TakeUp, tmp_path: Path) -> World:
     """Migrated, and nothing went wrong."""
-    with world(tmp_path) as made:
-        assert made.run().exit_code == 0
-        yield made
+    return clean_once(tmp_path)
 
 
 @pytest.fixture
