@@ -168,7 +168,7 @@ class Undoing:
     def _verdict(self, kept: int) -> str:
         if not kept:
             return "Taken back. `b24migrate run` imports it again."
-        where = f", listed in {self._out}" if self._out else ": --out FILE lists them"
+        where = f", listed in {self._out}" if self._out else ": `b24migrate undo --dry-run --out FILE` lists them"
         return f"Taken back, except {kept} records that are kept{where}."
 
     def _end(

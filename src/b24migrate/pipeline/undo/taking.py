@@ -67,7 +67,6 @@ class Taking:
             if not moved and not sum(self._loosened(stream, left[stream.name]) for stream in streams):
                 break
         self._restore(streams, left)
-        truth.forget_losses(work, self._scope.streams)  # also of those that somebody before us took back and left off
 
     def _pass(self, stream: Stream, left: dict[str, list[Span]]) -> int:
         """One look at what is left of a stream; how many went."""
@@ -82,6 +81,8 @@ class Taking:
                 left[stream.name].append(span)
             done, of = tally.deleted + tally.absent, self._expected[stream.name].ours
             self._teller.progress("Taking back", stream.name, done, of)
+        if not left[stream.name]:
+            truth.forget_losses(self._work, [stream])  # at once: whoever is killed later has done with this one
         return moved
 
     def _span(self, stream: Stream, span: Span, tally: Tally) -> int:
