@@ -98,6 +98,14 @@ def test_a_field_the_box_does_not_know_is_ignored_and_named(box: Client) -> None
     assert box.rows("groups")[answer["id"]].keys() == {"NAME", "OWNER_ID"}
 
 
+@pytest.mark.parametrize(
+    ("stream", "name"),
+    [("crm_deals", r"parentId\d+"), ("crm_types", r"is[A-Z]\w*Enabled"), ("crm_deals", "parentId2\n")],
+)
+def test_a_name_is_known_only_when_it_is_one(box: Client, stream: str, name: str) -> None:
+    assert box.send(stream, KEY, title="x", **{name: True})["ignored"] == [name]
+
+
 def test_texts_arrive_letter_by_letter(box: Client) -> None:
     text = "Отдел «Продажи» 😀\r\n\t\"'\\ <b>&amp; \u2028 1e5 0.10"
     target_id = box.make("groups", KEY, NAME=text, OWNER_ID="1", DESCRIPTION="")

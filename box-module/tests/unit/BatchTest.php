@@ -93,9 +93,15 @@ final class BatchTest extends DoorCase
         $this->assertNotSame('', $this->box->map()->entries(['g1'])['g1']->print);
     }
 
-    public function testARunIsNotedInTheMap(): void
+    public function testWhichRunItIsChangesNothing(): void
     {
-        $this->group();
+        $id = $this->group();
+        $fields = ['NAME' => 'Sales', 'OWNER_ID' => '1'];
+        $item = ['key' => 'g1', 'digest' => hash('sha256', Json::canonical($fields)), 'fields' => $fields];
+        foreach ([['run' => 'r2'], []] as $run) {
+            $told = $this->ask('groups.batch', ['stream' => 'groups', 'items' => [$item]] + $run)['items'][0];
+            $this->assertSame(['unchanged', $id], [$told['status'], $told['id']]);
+        }
     }
 
     public function testWhatThisBoxCannotKeepIsJudgedThenIgnoredAndToldBeforehand(): void

@@ -43,6 +43,10 @@ final class Stream
     /** The kind of a field that every box has, or null. */
     public function builtin(string $name): ?\Closure
     {
+        if (preg_match('/\W/', $name) === 1) {
+            // what looks like one of the patterns is no name
+            return null;
+        }
         foreach (isset($this->fields[$name]) ? [] : preg_grep('/\W/', array_keys($this->fields)) as $pattern) {
             if (preg_match("/^(?:$pattern)$/D", $name) === 1) {
                 return $this->fields[$pattern];

@@ -18,11 +18,11 @@ final class Checklists extends Gateway
     protected const FIELDS = [
         'id' => 'TASK_ID CREATED_BY TOGGLED_BY',
         'text' => 'TITLE',
-        'int' => 'SORT_INDEX',
+        'place' => 'SORT_INDEX',
         'flag' => 'IS_COMPLETE IS_IMPORTANT',
         'moment' => 'TOGGLED_DATE',
     ];
-    protected const FILLED = ['CREATED_BY', 'SORT_INDEX'];
+    protected const FILLED = ['CREATED_BY'];
     private const ACCOMPLICE = 'A';
 
     public function create(string $key, array $fields): string

@@ -70,8 +70,8 @@ final class CrmValues
         if (array_key_exists('productRows', $fields) && $item->hasField('PRODUCT_ROWS')) {
             // The kernel takes rows that are quite alike for one; how alike is to be checked on a real box.
             $columns = new Columns(self::PRODUCT_ROW);
-            $filled = static fn(array $row) => array_filter($row, static fn($value) => $value !== null);
-            $rows = array_map(static fn(array $row) => $columns->toKernel($filled($row))
+            $filled = static fn(mixed $row) => array_filter((array)$row, static fn($value) => $value !== null);
+            $rows = array_map(static fn(mixed $row) => $columns->toKernel($filled($row))
                 + ['DISCOUNT_TYPE_ID' => self::DISCOUNT_IN_PERCENT], $fields['productRows'] ?? []);
             Gateway::mustSucceed($item->setProductRowsFromArrays($rows));
         }
@@ -105,8 +105,10 @@ final class CrmValues
             $fields['fm'] = self::multifields($item);
         }
         if ($item->hasField('PRODUCT_ROWS')) {
-            $rows = array_values($get('PRODUCT_ROWS')?->toArray() ?? []);
-            $fields['productRows'] = array_map((new Columns(self::PRODUCT_ROW))->fromKernel(...), $rows);
+            $columns = new Columns(self::PRODUCT_ROW);
+            $none = array_fill_keys(array_column($columns->kinds, 0), null);
+            $told = static fn(array $row) => $columns->fromKernel($row + $none);
+            $fields['productRows'] = array_map($told, array_values($get('PRODUCT_ROWS')?->toArray() ?? []));
         }
         return $fields + self::parents($factory, $item) + $this->custom($item);
     }

@@ -68,7 +68,7 @@ final class CustomValues
             'boolean' => (bool)(int)$value,
             'date' => Dates::day($value),
             'datetime' => Dates::utc($value),
-            'integer', 'double' => $value + 0,
+            'integer', 'double' => is_numeric($value) ? $value + 0 : (string)$value,
             default => (string)$value,
         };
     }

@@ -110,12 +110,12 @@ abstract class Gateway implements Records
         return new ItemFault('VALIDATION', null, 'somebody has deleted this record on the box');
     }
 
-    /** The kernel said no: its own words, from where legacy classes leave them, or what it said to whoever asked. */
+    /** The kernel said no: what it said to whoever asked, or its words from where legacy classes leave them. */
     public static function refusal(string $otherwise, ?string $field = null, mixed $said = ''): ItemFault
     {
         $left = $GLOBALS['APPLICATION']->GetException();
         $GLOBALS['APPLICATION']->ResetException();
-        $told = self::plain($left ? (string)$left->GetString() : '') ?: self::plain((string)$said) ?: $otherwise;
+        $told = self::plain((string)$said) ?: self::plain($left ? (string)$left->GetString() : '') ?: $otherwise;
         return new ItemFault('VALIDATION', $field, $told);
     }
 

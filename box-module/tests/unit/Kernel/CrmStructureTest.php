@@ -140,6 +140,7 @@ final class CrmStructureTest extends KernelCase
 
     public function testTheKernelsOwnWordsSayWhyAStageIsRefused(): void
     {
+        $GLOBALS['APPLICATION']->say('left behind by an earlier item');
         $this->expectException(ItemFault::class);
         $this->expectExceptionMessage('The name is empty');
         $this->real->records('crm_stages')->create('a', ['ENTITY_ID' => 'SOURCE', 'STATUS_ID' => 'X', 'NAME' => '']);

@@ -146,6 +146,16 @@ final class CrmTest extends KernelCase
         $this->real->records('crm_deals')->create('a', ['title' => 'x', 'productRows' => [['productName' => '']]]);
     }
 
+    public function testWhatAProductDoesNotHaveIsToldToo(): void
+    {
+        $deals = $this->real->records('crm_deals');
+        $bolt = ['productName' => 'Болт', 'price' => 10, 'taxRate' => null];
+        $id = $deals->create('a', ['title' => 'x', 'productRows' => [$bolt, new \stdClass()]]);
+        $none = array_fill_keys(['productName', 'measureCode', 'price', 'quantity', 'discountRate', 'sort'], null)
+            + ['taxIncluded' => false, 'taxRate' => null];
+        $this->assertEquals([$bolt + $none, $none], $deals->read([$id])[$id]['productRows']);
+    }
+
     public function testNumbersThatOnlyLookLikeOursStayAsTheyAre(): void
     {
         foreach (['T1_1700000000000', 'DT1030_10310000000005:NEW', 'SI_99999999999999999999'] as $text) {

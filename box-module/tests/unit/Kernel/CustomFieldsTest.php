@@ -92,6 +92,14 @@ final class CustomFieldsTest extends KernelCase
         self::assertHolds($fewer + $values, $this->now('users', $id));
     }
 
+    public function testANumberThatIsNoneDoesNotHideTheRecordThatHasIt(): void
+    {
+        $this->field('double', ['multiple' => true]);
+        $sent = ['UF_USR_DOUBLE' => ['2.5', 'many']];
+        $id = $this->made('users', ['NAME' => 'Ann', 'EMAIL' => 'ann@example.org'] + $sent);
+        self::assertSame([2.5, 'many'], $this->now('users', $id)['UF_USR_DOUBLE']);
+    }
+
     public function testACodeThatTheBoxRefusesIsToldInItsWords(): void
     {
         $this->expectExceptionObject(new ItemFault('VALIDATION', 'code', 'Wrong name of a field'));

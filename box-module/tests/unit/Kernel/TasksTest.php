@@ -104,6 +104,9 @@ final class TasksTest extends KernelCase
         $this->assertSame('1', $lists->read([$root])[$root]['CREATED_BY']);
         $this->assertSame('it has items below it', $lists->needed($root));
         $this->assertNull($lists->needed($root, [$id]));
+        $lists->update($id, ['SORT_INDEX' => null, 'CREATED_BY' => null] + $item);
+        $this->assertSame(0, World::row('checklists', $id)['SORT_INDEX'], 'none is the first place');
+        $this->assertSame('12', $lists->read([$id])[$id]['CREATED_BY'], 'somebody has always made it');
         $lists->update($id, ['MEMBERS' => [['ID' => '15']], 'PARENT_ID' => null, 'IS_COMPLETE' => false] + $item);
         $read = $lists->read([$id])[$id];
         $this->assertSame([[['ID' => '15', 'TYPE' => 'A']], null, false], [
