@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 from tests.rest.everything import moving
@@ -61,3 +62,16 @@ def test_who_only_commented_is_let_in_and_leaves_nothing_behind_in_the_task(tmp_
         refused = errors["ERROR_CORE"]
         assert move.run().exit_code == 0
         assert errors["ERROR_CORE"] == refused
+
+
+def test_comments_that_are_quoted_in_a_chat_arrive_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
+    box = Portal(role="box", task_habits=TaskHabits(chats=True))
+    with moving(tmp_path, *TASKS, box=box, deals=10, smart_items=4, tasks=30) as move:
+        move.world.settings["run"] |= {"workers": 8}
+        assert move.run().exit_code in (0, 5)
+        columns = ("RowKey", "SourceUtc", "TargetId")
+        comments = [[one[name] for name in columns] for one in move.world.table("TaskComments", *columns)]
+        for _, answers in groupby(comments, key=lambda one: one[0].partition(":")[0]):
+            arrived = [int(target) for _, _, target in sorted(answers, key=lambda one: one[1])]
+            assert arrived == sorted(arrived)
+        assert len(comments) > 20

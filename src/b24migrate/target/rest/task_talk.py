@@ -245,4 +245,5 @@ COMMENTS = Writer(
     read=read_comments,
     delete=delete_comment,
     rules=rules_tasks.of_comments,
+    serial=True,  # where they are quoted in a chat, only their order tells who answered whom
 )
