@@ -50,6 +50,9 @@ class Schema:
         """The field's own name, whatever way it was spelled; None if there is no such field."""
         return self._known.get(name)
 
+    def called(self, code: str, original: bool) -> str:
+        return code if original else self.camel[code]
+
     def renamed(self, row: Row, original: bool) -> Row:
         return row if original else {self.camel.get(name, name): value for name, value in row.items()}
 
@@ -58,7 +61,7 @@ class Schema:
         described = {name: _system(self.entity_type_id, name) for name in self.names if name in self._known}
         for field in self.fields:
             described.pop(field.code, None)
-            described[field.code if original else self.camel[field.code]] = _custom(field)
+            described[self.called(field.code, original)] = _custom(field)
         return described
 
 

@@ -25,7 +25,7 @@ def sent_fields(context: Context, items: BoxItems, fields: Row, original: bool) 
     row: Row = {}
     for sent, value in fields.items():
         name = items.schema.field(sent)
-        if name is None or name in READ_ONLY or (name in custom and sent.startswith("UF_") is not original):
+        if name is None or name in READ_ONLY or (name in custom and sent != items.schema.called(name, original)):
             continue
         row[name] = _custom(context, custom[name], value) if name in custom else _system(context, name, value)
     return _clients(row)
