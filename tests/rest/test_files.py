@@ -10,6 +10,8 @@ import pytest
 from tests.rest.everything import moving
 
 from b24migrate.errors import Transient
+from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
+from b24migrate.records import Item
 from b24migrate.target.rest import files
 
 SMALL, LARGE = b"plan", b"x" * (files.AT_ONCE_BYTES + 1)
@@ -64,3 +66,26 @@ def test_two_files_of_one_name_keep_it(tmp_path: Path) -> None:
         ]
         drive = move.world.box.portal.company.drive
         assert [drive.files[int(one or 0)].file.name for one in made] == ["plan.pdf", "plan.pdf"]
+
+
+def test_a_file_in_a_custom_field_of_a_person_arrives_however_many_it_takes(tmp_path: Path) -> None:
+    with moving(tmp_path, "users") as move, move.app() as app:
+        target, codes = app.work.target, ("UF_USR_SCAN", "UF_USR_SCANS")
+        traits = {"type": "file", "sort": 100, "label": {"en": "Scan"}, "settings": {}, "options": []}
+        wishes = [{"code": code, "multiple": code.endswith("S"), **traits} for code in codes]
+        assert [one.status for one in target.fields("users", "users", wishes)] == ["created"] * 2
+        app.work.store.write(CUSTOM_FIELDS, [made(code) for code in codes])
+        digest = hashlib.sha256(SMALL).hexdigest()
+        number = target.put_file("source:file:disk:5", "scan.pdf", len(SMALL), digest, io.BytesIO(SMALL))
+        person = {"EMAIL": "ann@example.org", "ACTIVE": True, "UF_DEPARTMENT": ["1"]}
+        for name, scans in (("Ann", [number]), ("Anne", [number, number])):
+            item = Item.of("source:users:5", {**person, "NAME": name, "UF_USR_SCAN": number, "UF_USR_SCANS": scans})
+            (outcome,) = target.send("users", "users", [item], run="r")
+            assert outcome.status in ("created", "updated")
+            there = target.read("users", "users", [item.key])[item.key].fields
+            assert there["UF_USR_SCAN"]["id"]
+            assert [bool(one["id"]) for one in there["UF_USR_SCANS"]] == [True] * len(scans)
+
+
+def made(code: str) -> RegisterRow:
+    return RegisterRow(code, {"TargetField": code, "Type": "file"}, partition="users")

@@ -11,13 +11,14 @@ from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import crm_late, crm_rows, rules_crm
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
+from b24migrate.target.rest.crm_names import WISH, as_called, as_coded
 from b24migrate.target.rest.crm_relations import related
 from b24migrate.target.rest.crm_times import floor_now, keep_floor, raised
 from b24migrate.target.rest.words import STAMP, Known, Made, Writer
 
 AT_ONCE = 20
+NEEDS = ("crm.item.list", "crm.item.fields", "crm.item.batchImport", "crm.item.update", "crm.item.productrow.set")
 NOT_VALID = "CRM_FIELD_ERROR_VALUE_NOT_VALID"  # also of a time before that of the newest record
-NAMES = {"useOriginalUfNames": "Y"}
 
 
 class Kind:
@@ -63,10 +64,10 @@ class Kind:
         data, times = [], {}
         for item in items:
             times[item.key], floor = raised(item.fields, floor)
-            fields = crm_rows.sent(box, self.stream, item.fields)
+            fields = as_called(box, number, crm_rows.sent(box, self.stream, item.fields))
             data.append({**fields, **crm_rows.old_multifields(item.fields), **times[item.key], **self.stamp(item.key)})
         crm_late.note(box, self.stream, number, items, times)
-        said = box.call("crm.item.batchImport", {"entityTypeId": number, **NAMES, "data": data})
+        said = box.call("crm.item.batchImport", {"entityTypeId": number, **WISH, "data": data})
         return [self._made(item, answer) for item, answer in zip(items, inside(said, "items"), strict=True)]
 
     @staticmethod
@@ -111,13 +112,13 @@ class Kind:
         number = self.of(item)
         related(box, number, [item])
         there = self._rows_of(box, {"": known}).get(known.target_id, {})
-        fields = {**crm_rows.sent(box, self.stream, item.fields), **self.stamp(item.key)}
-        fields |= crm_rows.changed_multifields(item.fields, there)
+        fields = as_called(box, number, crm_rows.sent(box, self.stream, item.fields))
+        fields |= {**self.stamp(item.key), **crm_rows.changed_multifields(item.fields, there)}
         if crm_rows.adds_up(item.fields):
             fields.pop("opportunity", None)
         moves = bool(fields.get("stageId")) and fields["stageId"] != there.get("stageId")
         crm_late.note_update(box, self.stream, number, item, there, moves=moves)
-        box.call("crm.item.update", {"entityTypeId": number, "id": known.target_id, **NAMES, "fields": fields})
+        box.call("crm.item.update", {"entityTypeId": number, "id": known.target_id, **WISH, "fields": fields})
         if "productRows" in item.fields and self.rows_of(number):
             (told,) = self._products(box, [known])
             if told != item.fields["productRows"]:
@@ -144,8 +145,9 @@ class Kind:
         found: dict[str, Args] = {}
         for number in {str(one.trace) for one in wanted.values()}:
             ids = [one.target_id for one in wanted.values() if str(one.trace) == number]
-            asked = {"entityTypeId": number, **NAMES, "select": ["*", "UF_*"], "filter": {"@id": ids}}
-            found |= {str(row["id"]): row for row in box.pages("crm.item.list", asked, "items")}
+            asked = {"entityTypeId": number, **WISH, "select": ["*", "UF_*"], "filter": {"@id": ids}}
+            rows = box.pages("crm.item.list", asked, "items")
+            found |= {str(row["id"]): as_coded(box, number, row) for row in rows}
         return found
 
     def _products(self, box: Box, wanted: Sequence[Known]) -> list[list[Args]]:
@@ -166,7 +168,7 @@ def writer(kind: Kind) -> Writer:
     return Writer(
         stream=kind.stream,
         entity="crm",
-        needs=("crm.item.list", "crm.item.batchImport", "crm.item.update", "crm.item.productrow.set"),
+        needs=NEEDS,
         create=kind.create,
         trace=kind.of,
         find=kind.find,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from b24migrate.records import Args, Json
 from b24migrate.target.rest import spelling
 from b24migrate.target.rest.box import Box, inside
-from b24migrate.target.rest.custom import as_sent, as_told
+from b24migrate.target.rest.custom import as_sent, as_told, bare
 
 PICTURES = ("logo", "photo")
 # What is sent in another form, or follows from the rest.
@@ -33,7 +33,7 @@ _PRODUCT: dict[str, Callable[[Json], Json]] = {
 def sent(box: Box, stream: str, fields: Args) -> dict[str, Json]:
     own = {name: value for name, value in fields.items() if name not in APART | STAMPS} | _first_first(fields)
     pictures = {name: list(box.file(str(fields[name]))) for name in PICTURES if fields.get(name)}
-    return {**as_sent(box, stream, own), **pictures}
+    return {**as_sent(box, stream, own, bare), **pictures}
 
 
 def _first_first(fields: Args) -> dict[str, Json]:

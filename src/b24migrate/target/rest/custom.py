@@ -19,10 +19,28 @@ _TOLD: dict[str, Callable[[Json], Json]] = {
 }
 
 
-def as_sent(box: Box, stream: str, fields: Args) -> dict[str, Json]:
-    """Only files need another form; a flag is a letter to every method."""
+def in_wrapping(name: str, content: str) -> Json:
+    """A file as older methods take it: a bare pair is two values of no sense to them, and passed over in silence."""
+    return {"fileData": [name, content]}
+
+
+def bare(name: str, content: str) -> Json:
+    """A file as `crm.item.*` takes it (bitrix24-rest-2 §E.3)."""
+    return [name, content]
+
+
+def as_sent(box: Box, stream: str, fields: Args, file: Callable[[str, str], Json]) -> dict[str, Json]:
+    """Only files need another form, which differs by method; a flag is a letter to every one."""
     kinds = box.custom_types(stream)
-    return {name: _sent(box, kinds.get(name, ""), value) for name, value in fields.items()}
+
+    def sent(kind: str, value: Json) -> Json:
+        if isinstance(value, list):
+            return [sent(kind, one) for one in value]
+        if kind == "file" and value:
+            return file(*box.file(str(value)))
+        return spelling.letter(value) if isinstance(value, bool) else value
+
+    return {name: sent(kinds.get(name, ""), value) for name, value in fields.items()}
 
 
 def as_told(box: Box, stream: str, row: Args) -> dict[str, Json]:
@@ -30,14 +48,6 @@ def as_told(box: Box, stream: str, row: Args) -> dict[str, Json]:
     return {
         name: _each(_TOLD[kinds[name]], value) if kinds.get(name) in _TOLD else value for name, value in row.items()
     }
-
-
-def _sent(box: Box, kind: str, value: Json) -> Json:
-    if isinstance(value, list):
-        return [_sent(box, kind, one) for one in value]
-    if kind == "file" and value:
-        return list(box.file(str(value)))
-    return spelling.letter(value) if isinstance(value, bool) else value
 
 
 def _each(told: Callable[[Json], Json], value: Json) -> Json:

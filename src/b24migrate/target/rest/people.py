@@ -8,7 +8,7 @@ from b24migrate.errors import Permanent
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_people, spelling
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
-from b24migrate.target.rest.custom import as_sent, as_told
+from b24migrate.target.rest.custom import as_sent, as_told, in_wrapping
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.spelling import Column
 from b24migrate.target.rest.words import Known, Made, Writer, stamp
@@ -131,7 +131,7 @@ def user_params(box: Box, item: Item) -> dict[str, Json]:
     if "PERSONAL_PHOTO" in fields:
         photo = fields["PERSONAL_PHOTO"]
         sent["PERSONAL_PHOTO"] = list(box.file(str(photo))) if photo else ""
-    return {**sent, **as_sent(box, "users", rest), "XML_ID": xml_id(item)}
+    return {**sent, **as_sent(box, "users", rest, in_wrapping), "XML_ID": xml_id(item)}
 
 
 def xml_id(item: Item) -> str:

@@ -15,7 +15,7 @@ from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRec
 from b24migrate.records import Args, Item, Outcome
 from b24migrate.streams import CustomFields
 from b24migrate.target.common import existing_fields, how_many_fit
-from b24migrate.target.rest import deleting, files, people, probes
+from b24migrate.target.rest import crm_names, deleting, files, people, probes
 from b24migrate.target.rest.box import Box, SourceSide, by_the_dozen, understood
 from b24migrate.target.rest.field_families import FAMILIES
 from b24migrate.target.rest.fields import declare
@@ -55,8 +55,11 @@ class RestTarget:
         return how_many_fit(sizes, probes.LIMITS.body_bytes)
 
     def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
-        with understood("what was asked about custom fields"):
-            return declare(self._box, FAMILIES, stream, fields, type_id)
+        try:
+            with understood("what was asked about custom fields"):
+                return declare(self._box, FAMILIES, stream, fields, type_id)
+        finally:
+            crm_names.forget(self._box)
 
     def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
         return existing_fields(self._portal, custom)

@@ -8,7 +8,7 @@ from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_tasks, spelling
 from b24migrate.target.rest.box import PAGE, Box, by_the_dozen, inside
-from b24migrate.target.rest.custom import as_sent, as_told
+from b24migrate.target.rest.custom import as_sent, as_told, in_wrapping
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.spelling import Column, columns
 from b24migrate.target.rest.task_era import keeps_dates
@@ -63,7 +63,7 @@ def camel(name: str) -> str:
 def task_fields(box: Box, item: Item) -> dict[str, Json]:
     fields = item.fields
     rest = {name: value for name, value in fields.items() if name not in APART}
-    sent = {**spelling.written(OF_TASK, fields), **as_sent(box, "tasks", rest), "XML_ID": stamp(item.key)}
+    sent = {**spelling.written(OF_TASK, fields), **as_sent(box, "tasks", rest, in_wrapping), "XML_ID": stamp(item.key)}
     if FILES in fields:
         sent["UF_TASK_WEBDAV_FILES"] = [f"n{one}" for one in fields[FILES] or ()]
     return sent
