@@ -68,8 +68,8 @@ CHAPTER = Chapter(
             Again.STOPS,
             "The store was imported into another box than the one that is configured, or behind its address there is"
             " another one by now. That one knows none of the records, and all of them would count as deleted.",
-            "Set `target.webhook` to the box that is named. If it is the same box under another address, or one that was"
-            " emptied, add `--same-box`.",
+            "Set `target.webhook` to the box that is named. If it is the same box under another address, or one that"
+            " was emptied, add `--same-box`.",
         ),
         Page(
             "RUN_PAUSED",
