@@ -1,5 +1,6 @@
 """Clients written by others, who know nothing of the simulator, read it to the last record under its limits."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,10 +33,22 @@ def secure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
         yield portal
 
 
+@pytest.fixture
+def loop() -> Iterator[None]:
+    """For a client that takes whatever loop there is, or makes one and never closes it: that would be told of in the
+    midst of some other test."""
+    made = asyncio.new_event_loop()
+    asyncio.set_event_loop(made)
+    yield
+    asyncio.set_event_loop(None)
+    made.close()
+
+
 def ids(rows: Any) -> list[int]:
     return sorted(int(row["ID"]) for row in rows)
 
 
+@pytest.mark.usefixtures("loop")
 def test_fast_bitrix24_gets_all_users_and_groups(running: Running) -> None:
     client = Bitrix(running.webhook(), verbose=False, requests_per_second=2 * SPEED)
     assert ids(client.get_all("user.get", {"ADMIN_MODE": True})) == running.portal.company.users.ids
