@@ -17,6 +17,7 @@ from b24migrate.records import Item, Job, Link, Outcome, Record, Span, Status, o
 from b24migrate.streams import Stream
 
 AT_ONCE = 500  # records that are looked at, few of which have anything to complete
+VAIN = "REFERENCE_MISSING"
 MAY_COME = frozenset({"files_dropped", "texts_unresolved"})  # losses that a second pass may make good
 
 
@@ -94,7 +95,7 @@ def complete(work: Work, job: Job) -> Follow:
         lacks = {f"{name}:{stream.name}": composed.losses[name] for name in MAY_COME & composed.losses.keys()}
         still[record.row_key] = Counter(lacks)
         item = composed.item(stream)
-        if composed.problem is None and item.digest != link.digest:
+        if _may_go(composed) and item.digest != link.digest:
             lost = _lost(first.compose(record), composed, stream, link)
             changed.append(Changed(composed, item, lost))
     begun = False
@@ -107,6 +108,12 @@ def complete(work: Work, job: Job) -> Follow:
     work.store.add(sum((lost for row_key, lost in still.items() if row_key not in undone), Counter[str]()))
     left = [*(span for record, span in found if record.row_key in undone), *left]
     return [_job(job.scope, stream, left)] if left else []
+
+
+def _may_go(composed: Composed) -> bool:
+    """What one of its references names in vain keeps nothing else from a record that is there already; verify tells of
+    the one."""
+    return composed.problem is None or composed.problem[0] == VAIN
 
 
 def _next(work: Work, stream: Stream, spans: Sequence[Span]) -> tuple[list[tuple[Record, Span]], list[Span]]:
