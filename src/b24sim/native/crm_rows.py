@@ -28,7 +28,7 @@ def sent_fields(context: Context, items: BoxItems, fields: Row, original: bool) 
         if name is None or name in READ_ONLY or (name in custom and sent != items.schema.called(name, original)):
             continue
         row[name] = _custom(context, custom[name], value) if name in custom else _system(context, name, value)
-    return _clients(row)
+    return _clients(items, row)
 
 
 def multifields(context: Context, fields: Row) -> list[Row]:
@@ -64,9 +64,11 @@ def _multifield(context: Context, kind: str, value_type: Any, value: Any) -> Row
     return {"id": number, "typeId": kind, "valueType": str(value_type or "WORK"), "value": str(value)}
 
 
-def _clients(row: Row) -> Row:
-    """One of several is the first."""
+def _clients(items: BoxItems, row: Row) -> Row:
+    """One of several is the first. Only contacts have several companies."""
     for one, many in (("companyId", "companyIds"), ("contactId", "contactIds")):
+        if items.schema.field(many) is None:
+            continue
         if row.get(many):
             row[one] = row[many][0]
         elif row.get(one):

@@ -13,6 +13,7 @@ from b24migrate.target.rest.words import Known, Made, Update, Writer
 
 PAUSES_S = (1.0, 2.0)
 COMPLETE = (State.DONE, State.LINKED)
+EMPTY: tuple[Json, ...] = (None, False, 0, "", [], {})
 
 
 class Sending:
@@ -206,9 +207,10 @@ def told(box: Box, writer: Writer, some: Iterable[Remembered]) -> dict[str, Args
 
 
 def printed(box: Box, writer: Writer, some: Iterable[Remembered]) -> dict[str, str]:
-    """The fingerprint of what the box has, without what changes by itself."""
+    """The fingerprint of what the box has, without what changes by itself. Nor does what is empty count: a field that
+    somebody adds to all records changes none of them."""
     lasting = {
-        key: {name: value for name, value in fields.items() if name not in writer.restless}
+        key: {name: value for name, value in fields.items() if value not in EMPTY and name not in writer.restless}
         for key, fields in told(box, writer, some).items()
     }
     return {key: digest(fields) for key, fields in lasting.items()}
