@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.contract.azure_place import Place, a_place
 from tests.contract.shelf import BACKENDS, Open, Time
 
 from b24migrate.ports import Files, Queue, Store
@@ -43,6 +44,12 @@ def queue(opened: Opened) -> Queue:
 @pytest.fixture
 def files(opened: Opened) -> Files:
     return opened.files
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with a_place() as made:
+        yield made
 
 
 @pytest.fixture

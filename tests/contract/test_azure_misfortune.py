@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.azure_place import Place, a_place, audit, page, shards
+from tests.contract.azure_place import Place, audit, page, shards
 from tests.contract.shelf import (
     EVERYTHING,
     GROUPS,
@@ -32,12 +32,6 @@ from b24migrate.stores.azure import AzureStore, beside, changing, tallies
 from b24migrate.stores.azure.account import Account
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def place() -> Iterator[Place]:
-    with a_place() as made:
-        yield made
 
 
 @pytest.fixture

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.contract.azure_place import Place, a_place, audit, segments
+from tests.contract.azure_place import Place, audit, segments
 from tests.contract.shelf import (
     EVERYTHING,
     GROUPS,
@@ -18,12 +17,6 @@ from tests.contract.shelf import (
 from b24migrate.records import Span, children_span, order_key
 from b24migrate.stores.azure import AzureStore, order, tallies
 from b24migrate.stores.azure import shards as shards_module
-
-
-@pytest.fixture
-def place() -> Iterator[Place]:
-    with a_place() as made:
-        yield made
 
 
 @pytest.fixture

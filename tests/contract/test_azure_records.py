@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from tests.contract.azure_place import Place, a_place, audit, page
+from tests.contract.azure_place import Place, audit, page
 from tests.contract.shelf import (
     EVERYTHING,
     GROUPS,
@@ -24,12 +22,6 @@ from tests.contract.shelf import (
 from b24migrate.records import Settled, Span, Staged, Staging, Status, order_key
 from b24migrate.stores.azure import AzureStore
 from b24migrate.stores.azure import shards as shards_module
-
-
-@pytest.fixture
-def place() -> Iterator[Place]:
-    with a_place() as made:
-        yield made
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -24,19 +24,6 @@ from b24sim.request import Params
 from b24sim.result import Result
 
 PEOPLE = {"responsibleId": "1", "createdBy": "1", "status": "2"}
-
-
-@pytest.fixture
-def move(tmp_path: Path) -> Iterator[Move]:
-    with moving(tmp_path, "users", "groups", "chats", "feed", "tasks") as made:
-        yield made
-
-
-@pytest.fixture
-def target(move: Move) -> Iterator[RestTarget]:
-    with move.app() as app:
-        assert isinstance(app.work.target, RestTarget)
-        yield app.work.target
 
 
 def call(target: RestTarget, method: str, **params: Any) -> Any:

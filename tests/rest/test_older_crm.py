@@ -30,13 +30,6 @@ def move(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Move]:
         yield made
 
 
-@pytest.fixture
-def target(move: Move) -> Iterator[RestTarget]:
-    with move.app() as app:
-        assert isinstance(app.work.target, RestTarget)
-        yield app.work.target
-
-
 def declared(target: RestTarget, code: str) -> str:
     traits = {"type": "string", "multiple": False, "sort": 100, "label": {"en": code}, "settings": {}, "options": []}
     (outcome,) = target.fields("crm", "crm_companies", [{"code": code, **traits}])

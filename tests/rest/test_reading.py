@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +23,6 @@ from b24sim.result import Result
 
 PEOPLE = {"responsibleId": "1", "createdBy": "1", "status": "2"}
 TASK = Item.of("source:tasks:5", {"title": "Call", **PEOPLE})
-
-
-@pytest.fixture
-def move(tmp_path: Path) -> Iterator[Move]:
-    with moving(tmp_path, "users", "groups", "chats", "feed", "tasks") as made:
-        yield made
-
-
-@pytest.fixture
-def target(move: Move) -> Iterator[RestTarget]:
-    with move.app() as app:
-        assert isinstance(app.work.target, RestTarget)
-        yield app.work.target
 
 
 def asked(move: Move, method: str) -> int:
