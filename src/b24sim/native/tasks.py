@@ -114,7 +114,7 @@ def _blank(context: Context) -> Row:
         "DESCRIPTION": "", "DESCRIPTION_IN_BBCODE": "Y", "STATUS": "2", "PRIORITY": "1", "GROUP_ID": "0",
         "STAGE_ID": "0", "CREATED_BY": user, "CREATED_DATE": now, "CHANGED_DATE": now, "ACTIVITY_DATE": now,
         "STATUS_CHANGED_DATE": now, "STATUS_CHANGED_BY": user, "ACCOMPLICES": [], "AUDITORS": [],
-        "COMMENTS_COUNT": "0", "SERVICE_COMMENTS_COUNT": "1", "TIME_ESTIMATE": "0", "SITE_ID": "s1", "_TAGS": [],
+        "COMMENTS_COUNT": "0", "SERVICE_COMMENTS_COUNT": "0", "TIME_ESTIMATE": "0", "SITE_ID": "s1", "_TAGS": [],
         fields.CRM: False, fields.FILES: False,
     }  # fmt: skip
 

@@ -8,6 +8,7 @@ from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import spelling
 from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.crm_within import in_stages
 from b24migrate.target.rest.making import attempt
 from b24migrate.target.rest.spelling import Column
 from b24migrate.target.rest.words import Known, Made, Writer
@@ -88,4 +89,5 @@ STAGES = Writer(
     update=update_stage,
     read=read_stages,
     delete=lambda box, known: box.call("crm.status.delete", {"id": known.target_id}),
+    inside=in_stages,
 )

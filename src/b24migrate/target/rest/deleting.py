@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from b24migrate.errors import Permanent
 from b24migrate.ports import Deleted
-from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.box import Box, by_the_dozen, understood
 from b24migrate.target.rest.memory import Memory, Remembered, State
 from b24migrate.target.rest.sending import looked_for, printed
-from b24migrate.target.rest.words import Known, Writer
+from b24migrate.target.rest.words import Held, Known, Writer
 
 CHANGED = "changed after its import"
 UNSURE = "nobody can tell whether it was changed after its import: send it again first"
@@ -21,6 +21,7 @@ def delete(box: Box, memory: Memory, writer: Writer, keys: Sequence[str], *, dry
     known |= _looked_for(box, writer, known)
     there = printed(box, writer, [one for one in known.values() if one.target_id])
     answers = [_judged(writer, key, known.get(key), there) for key in keys]
+    answers = _spared(box, writer, answers, known, dry_run=dry_run)
     if dry_run:
         return answers
     answers = [_deleted(box, writer, one, known) if one.status == "deleted" else one for one in answers]
@@ -46,6 +47,33 @@ def _judged(writer: Writer, key: str, one: Remembered | None, there: dict[str, s
     if one.print != there[key]:
         return Deleted(key, "kept", CHANGED)
     return Deleted(key, "deleted")
+
+
+def _spared(
+    box: Box, writer: Writer, answers: list[Deleted], known: dict[str, Remembered], *, dry_run: bool
+) -> list[Deleted]:
+    """A delete takes along what is inside. What people put there keeps the record; what is ours keeps it as long as it
+    stays: in a rehearsal what comes with another call is taken to go, since whoever asks knows what does not."""
+    going = [known[one.key] for one in answers if one.status == "deleted"]
+    held = _held(box, writer, [one for one in going if one.state is not State.LINKED])
+    asked, stays = {one.key for one in answers}, {one.key for one in answers if one.status == "kept"}
+    kept = {one.key: Deleted(one.key, "kept", one.why) for one in held if not one.by}
+    while True:
+        ours = (one for one in held if one.by in stays | kept.keys() or (one.by not in asked and not dry_run))
+        more = {one.key: Deleted(one.key, "kept", one.why, needed=True) for one in ours if one.key not in kept}
+        if not more:
+            return [kept.get(one.key, one) for one in answers]
+        kept |= more
+
+
+def _held(box: Box, writer: Writer, some: list[Remembered]) -> list[Held]:
+    found: list[Held] = []
+    if writer.inside is None or writer.delete is None:
+        return found
+    for few in by_the_dozen(some):
+        with understood(writer.stream):
+            found += writer.inside(box, {one.key: Known(one.target_id, one.trace) for one in few})
+    return found
 
 
 def _deleted(box: Box, writer: Writer, answer: Deleted, known: dict[str, Remembered]) -> Deleted:

@@ -13,7 +13,8 @@ from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import attempt
 from b24migrate.target.rest.tasks import behind
-from b24migrate.target.rest.words import Known, Made, Writer
+from b24migrate.target.rest.within import children
+from b24migrate.target.rest.words import Held, Known, Made, Writer
 
 EVERYBODY = "UA"
 LOOKED_AT = 1_000  # posts, for one whose answer got lost, where the box does not look for times
@@ -113,6 +114,15 @@ def update_post(box: Box, known: Known, item: Item) -> None:
         box.call("log.blogpost.update", {**asked, "DEST": [one for one in params["DEST"] if one not in strange]})
 
 
+def commented(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
+    """No method lists the comments of a post, but a post knows how many it has."""
+    said = box.questions([Command("log.blogpost.get", {"POST_ID": int(one.target_id)}) for one in wanted.values()])
+    for key, page in zip(wanted, said, strict=True):
+        count = spelling.whole(next(inside(page), {}).get("NUM_COMMENTS")) or 0
+        if count > len(children(box, "feed_comments", key) if count else ()):
+            yield Held(key, "people commented on it")
+
+
 def read_posts(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     said = box.questions([Command("log.blogpost.get", {"POST_ID": int(one.target_id)}) for one in wanted.values()])
     rows = {key: next(inside(page), None) for key, page in zip(wanted, said, strict=True)}
@@ -151,6 +161,7 @@ POSTS = Writer(
     update=update_post,
     read=read_posts,
     delete=lambda box, known: box.call("log.blogpost.delete", {"POST_ID": known.target_id}),
+    inside=commented,
     restless=frozenset({"ENABLE_COMMENTS"}),
     serial=True,  # all are of the time of the move: only their order tells which was first
     rules=rules_feed.of_posts,

@@ -11,7 +11,8 @@ from b24migrate.target.rest import files, rules_groups, spelling
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.spelling import Column, columns
-from b24migrate.target.rest.words import Known, Made, Writer, stamp
+from b24migrate.target.rest.within import UNSEEN, children, stamped, tasks_where
+from b24migrate.target.rest.words import Held, Known, Made, Writer, stamp
 
 # ---------------------------------------------------------------- groups
 
@@ -101,6 +102,35 @@ def read_groups(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     }
 
 
+def in_groups(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
+    keys = {one.target_id: key for key, one in wanted.items()}
+    said = box.questions([Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in keys])
+    for (group, key), about in zip(keys.items(), said, strict=True):
+        others = {user for user, _ in roles_in(about or {})} - belonging(box, about or {})
+        there = {f"{group}:{user}" for user in others}
+        if about is None or (there and there - children(box, "group_members", key).keys()):
+            yield Held(key, UNSEEN if about is None else "people joined it")
+    for row in tasks_where(box, {"GROUP_ID": list(keys)}, "GROUP_ID", "XML_ID"):
+        if str(row.get("groupId")) in keys and not stamped(box, "tasks", row.get("xmlId"), str(row["id"])):
+            yield Held(keys[str(row["groupId"])], "people have tasks in it")
+    yield from in_drives(box, keys)
+
+
+def belonging(box: Box, about: Args) -> set[str]:
+    """Whom a group is never without, and who made it."""
+    return {box.owner, *(str(about.get(name)) for name in ("OWNER_ID", "SCRUM_MASTER_ID"))}
+
+
+def in_drives(box: Box, keys: Mapping[str, str]) -> Iterator[Held]:
+    """We put nothing there: files of ours are on the drive of the webhook's owner."""
+    asked = {"filter": {"ENTITY_TYPE": "group", "ENTITY_ID": list(keys)}}
+    drives = {str(row["ID"]): str(row["ENTITY_ID"]) for row in box.pages("disk.storage.getlist", asked)}
+    said = box.questions([Command("disk.storage.getchildren", {"id": one}) for one in drives])
+    for group, files_there in zip(drives.values(), said, strict=True):
+        if group in keys and next(inside(files_there), None) is not None:
+            yield Held(keys[group], "people have files on its drive")
+
+
 def date_projects(box: Box, some: Mapping[str, Known]) -> None:
     wanted = {key: _dates(one) for key, one in some.items()}
     there = read_groups(box, {key: one for key, one in some.items() if wanted[key]})
@@ -132,6 +162,7 @@ GROUPS = Writer(
     read=read_groups,
     at_last=date_projects,
     delete=lambda box, known: box.call("sonet_group.delete", {"GROUP_ID": known.target_id}),
+    inside=in_groups,
     restless=frozenset({"DATE_UPDATE", "DATE_ACTIVITY", *DATES}),
     rules=rules_groups.of_groups,
 )

@@ -104,8 +104,11 @@ def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
 
 def page_before(box: Box, chat: str, last: int = 0) -> list[Args]:
     """The newest come first; 0: the newest of all."""
-    asked = {"DIALOG_ID": f"chat{chat}", "LAST_ID": last, "LIMIT": PAGE}
-    return list(inside(box.question("im.dialog.messages.get", asked), "messages"))
+    return list(inside(box.question("im.dialog.messages.get", newest(chat, last)), "messages"))
+
+
+def newest(chat: str, last: int = 0) -> Args:
+    return {"DIALOG_ID": f"chat{chat}", "LAST_ID": last, "LIMIT": PAGE}
 
 
 def newest_of(box: Box, chat: str) -> list[str]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from b24migrate.errors import Permanent
+from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_people, spelling
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.custom import as_sent, as_told, in_wrapping
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.spelling import Column
-from b24migrate.target.rest.words import Known, Made, Writer, stamp
+from b24migrate.target.rest.within import UNSEEN, beginning
+from b24migrate.target.rest.words import Held, Known, Made, Writer, stamp
 
 # ---------------------------------------------------------------- departments
 
@@ -79,12 +81,17 @@ def read_departments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     }
 
 
-def delete_department(box: Box, known: Known) -> None:
-    """Not from under its people, whom no method deletes."""
-    asked = {"FILTER": {"UF_DEPARTMENT": known.target_id}, "ADMIN_MODE": True}
-    if next(inside(box.question("user.get", asked)), None) is not None:
-        raise Permanent("people are in it", code="ERROR_CORE")
-    box.call("department.delete", {"ID": known.target_id})
+def in_departments(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
+    """Its people stay, whoever they are: no method deletes them."""
+    ids = {one.target_id: key for key, one in wanted.items()}
+    people = [Command("user.get", {"FILTER": {"UF_DEPARTMENT": one}, "ADMIN_MODE": True}) for one in ids]
+    for key, said in zip(ids.values(), box.questions(people), strict=True):
+        if said is None or next(inside(said), None) is not None:
+            yield Held(key, UNSEEN if said is None else "people are in it")
+    below = box.lists([Command("department.get", {"PARENT": one}) for one in ids])
+    ours = beginning(box, "departments") if any(below) else {}
+    for key, rows in zip(ids.values(), below, strict=True):
+        yield from (Held(key, "it has departments below it", ours.get(str(row["ID"]), "")) for row in rows)
 
 
 DEPARTMENTS = Writer(
@@ -96,7 +103,8 @@ DEPARTMENTS = Writer(
     finish=update_department,
     update=update_department,
     read=read_departments,
-    delete=delete_department,
+    delete=lambda box, known: box.call("department.delete", {"ID": known.target_id}),
+    inside=in_departments,
 )
 
 

@@ -15,6 +15,7 @@ from b24migrate.target.rest.making import attempt, one_by_one, unclaimed
 from b24migrate.target.rest.names import names_of
 from b24migrate.target.rest.spelling import Column, columns
 from b24migrate.target.rest.task_era import chats_of, talks_in_chats
+from b24migrate.target.rest.task_within import in_items
 from b24migrate.target.rest.words import Known, Made, Writer
 
 # ---------------------------------------------------------------- checklists
@@ -100,6 +101,7 @@ CHECKLISTS = Writer(
     delete=lambda box, known: box.call(
         "task.checklistitem.delete", {"TASKID": known.trace["task"], "ITEMID": known.target_id}
     ),
+    inside=in_items,
     rules=rules_tasks.of_checklists,
 )
 

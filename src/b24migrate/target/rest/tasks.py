@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_tasks, spelling
-from b24migrate.target.rest.box import PAGE, Box, by_the_dozen, inside
+from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.custom import as_sent, as_told, in_wrapping
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.spelling import Column, columns
 from b24migrate.target.rest.task_era import keeps_dates
+from b24migrate.target.rest.task_within import in_tasks
+from b24migrate.target.rest.within import tasks_where
 from b24migrate.target.rest.words import Known, Made, Writer, stamp
 
 LONGEST_TITLE = 250
@@ -94,25 +96,14 @@ def find_tasks(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     found: dict[str, str] = {}
     for keys in by_the_dozen(begun):
         stamps = {stamp(key): key for key in keys}
-        for row in newer_than(box, min(int(begun[key].get("after") or 0) for key in keys), list(stamps)):
+        after = min(int(begun[key].get("after") or 0) for key in keys)
+        for row in tasks_where(box, {"XML_ID": list(stamps)}, "XML_ID", after=after):
             key = stamps.get(str(row.get("xmlId")))
             if key:
                 found.setdefault(key, str(row["id"]))
             if found.keys() >= set(keys):
                 break
     return found
-
-
-def newer_than(box: Box, after: int, stamps: Sequence[str]) -> Iterator[Args]:
-    """By id, not by `start`, which some boxes take from the address only."""
-    while True:
-        asked = {"filter": {"XML_ID": stamps, ">ID": after}, "select": ["ID", "XML_ID"], "order": {"ID": "asc"}}
-        page = list(inside(box.question("tasks.task.list", asked), "tasks"))
-        yield from page
-        reached = max((int(row["id"]) for row in page), default=after)
-        if len(page) < PAGE or reached <= after:
-            return
-        after = reached
 
 
 def newest_tasks(box: Box) -> list[str]:
@@ -214,6 +205,7 @@ TASKS = Writer(
     read=read_tasks,
     at_last=restore,
     delete=lambda box, known: box.call("tasks.task.delete", {"taskId": known.target_id}),
+    inside=in_tasks,
     restless=frozenset({"changedDate", "changedBy", "activityDate"}),
     rules=rules_tasks.of_tasks,
 )

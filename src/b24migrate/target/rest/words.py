@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -31,6 +31,15 @@ class Known(NamedTuple):
     trace: Json = None
 
 
+class Held(NamedTuple):
+    """A record of ours that must not go because of what is inside, and why. `by`: which of ours of the same stream that
+    is; empty where it is somebody else's."""
+
+    key: str
+    why: str
+    by: str = ""
+
+
 # one answer for each item, each as soon as it is there: what was answered before a failure is remembered
 Create: TypeAlias = Callable[[Box, Sequence[Item]], Iterator[Made]]
 # of keys whose answer got lost, and what was kept of each: the ids of those that did arrive
@@ -40,6 +49,9 @@ Update: TypeAlias = Callable[[Box, Known, Item], None]
 Before: TypeAlias = Callable[[Box, Item], Args]
 Read: TypeAlias = Callable[[Box, Mapping[str, Known]], dict[str, Args]]
 Delete: TypeAlias = Callable[[Box, Known], None]
+# what lies inside records that are about to be deleted, and would go with them: all that is not ours, and what is ours
+# and of the same stream; what is ours and of another stream goes before, or whoever asks knows that it stays
+Inside: TypeAlias = Callable[[Box, Mapping[str, Known]], Iterable[Held]]
 # the rules of a stream, which may depend on what this box is and has
 Rules: TypeAlias = Callable[[Box], Sequence[Rule]]
 
@@ -62,6 +74,7 @@ class Writer:
     # when everything has arrived: what later records have moved is put right
     at_last: Callable[[Box, Mapping[str, Known]], None] | None = None
     delete: Delete | None = None
+    inside: Inside | None = None
     stays: str = ""  # why it cannot be deleted
     restless: frozenset[str] = frozenset()  # fields that change without anybody changing the record
     serial: bool = False  # one after the other, the oldest first

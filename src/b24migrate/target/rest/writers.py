@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from b24migrate.target.rest import (
     chats,
     crm_stages,
@@ -16,6 +19,7 @@ from b24migrate.target.rest import (
     workflows,
 )
 from b24migrate.target.rest.crm_items import ITEMS
+from b24migrate.target.rest.crm_within import of_clients
 from b24migrate.target.rest.words import Writer
 
 WRITERS: dict[str, Writer] = {
@@ -30,7 +34,7 @@ WRITERS: dict[str, Writer] = {
         crm_structure.TYPES,
         crm_structure.PIPELINES,
         crm_stages.STAGES,
-        *ITEMS,
+        *(replace(one, inside=partial(of_clients, stream=one.stream)) for one in ITEMS),
         tasks.TASKS,
         task_talk.CHECKLISTS,
         task_talk.COMMENTS,
