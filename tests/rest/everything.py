@@ -18,15 +18,15 @@ from b24migrate.wiring import App
 from b24sim import Portal
 
 PLAN = small(
-    companies=12,
-    contacts=14,
-    deals=30,
-    smart_items=12,
-    tasks=16,
+    companies=8,
+    contacts=10,
+    deals=18,
+    smart_items=8,
+    tasks=9,
     posts=10,
     comments_per_post=2,
     templates=3,
-    messages=60,
+    messages=40,
 )
 # What the source itself has lost is left out, so that every record arrives.
 MAPPING = {

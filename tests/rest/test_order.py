@@ -129,7 +129,7 @@ def strike(app: App, after: int) -> None:
 
 def test_killed_at_any_moment_it_goes_on_in_the_order(tmp_path: Path) -> None:
     luck, deaths = random.Random(3), 0
-    with moving(tmp_path, *COMPANIES, companies=40) as move:
+    with moving(tmp_path, *COMPANIES, companies=40, deals=30) as move:
         shuffle(move)
         move.world.settings["run"] |= {"workers": 1}
         move.world.settings["entities"] = {"crm_companies": {"batch": 5}}
@@ -152,7 +152,7 @@ def test_killed_at_any_moment_it_goes_on_in_the_order(tmp_path: Path) -> None:
 
 def test_the_file_waits_for_who_has_to_be_tried_again(tmp_path: Path) -> None:
     """Each call is repeated three times before it counts as an attempt."""
-    with moving(tmp_path, *COMPANIES, companies=40) as move:
+    with moving(tmp_path, *COMPANIES, companies=40, deals=30) as move:
         shuffle(move)
         move.world.settings["entities"] = {"crm_companies": {"batch": 10}}
         move.world.strike_box({"method": "crm.item.batchImport", "kind": "500", "at": [2, 3, 4, 7, 8, 9]})
@@ -188,7 +188,7 @@ def test_what_the_box_had_before_raises_what_is_older_and_nothing_else(tmp_path:
 @pytest.mark.parametrize("between", ["crm.item.batchImport", "crm.item.list"])
 def test_who_comes_behind_somebody_elses_is_raised_and_verify_knows_it(tmp_path: Path, between: str) -> None:
     """Somebody works on the box meanwhile, be it between our question and our call."""
-    with moving(tmp_path, *COMPANIES, companies=40) as move:
+    with moving(tmp_path, *COMPANIES, companies=40, deals=30) as move:
         shuffle(move)
         with move.app() as app:
             box: Box = app.work.target._box  # type: ignore[attr-defined]
