@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from tests.pipeline.world import World, small, world
 from b24migrate.fidelity import Rule
 from b24migrate.pipeline import fidelity
 from b24migrate.pipeline.runner import Ended
+from b24migrate.streams import PHASES
 from b24migrate.wiring import App
 from b24sim import Portal
 
@@ -66,9 +67,9 @@ class Move:
             app.runner.consent = lambda _: "a test"
             yield app
 
-    def run(self) -> Ended:
+    def run(self, *entities: str, phases: Sequence[str] = PHASES) -> Ended:
         with self.app() as app:
-            return app.runner.run(app.chosen(), tick=self.world.leap())
+            return app.runner.run(app.chosen(entities), phases, tick=self.world.leap())
 
     def lose(self, every: int, *methods: str) -> None:
         """Answers to writes get lost after the box has acted."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import PurePosixPath
 from typing import BinaryIO, Generic, TypeVar
@@ -123,6 +123,37 @@ def upload(work: Work, job: Job) -> Follow:
             if not whole:
                 return lanes.once_more(job)
     return lanes.further(job, last, moved=bool(held))
+
+
+def bring(work: Work, keys: Collection[str]) -> datetime | None:
+    """Moves the files that are not through yet, whoever met them first: his turn to move them may come only after that
+    of the records that name them. Two who move the same one at the same time get the same one. Says from when on it is
+    worth going on when some are still under way; None when none is."""
+    held = _under_way(work, keys)
+    strange = [one for one in held if not one.fetched and _is_due(work, one)]
+    urls = _links(work, strange)
+    with together(partial(_keep_fetched, work)) as fetched:
+        for place, one in enumerate(strange):
+            if place and work.time_is_up():
+                return work.clock.now()
+            _fetch_one(work, one, urls.get(one.ref.key, ""), fetched)
+    here = [one for one in (_under_way(work, keys) if strange else held) if one.fetched and _is_due(work, one)]
+    with together(partial(_keep_uploaded, work)) as uploaded:
+        for place, one in enumerate(here):
+            if (place and work.time_is_up()) or not _upload(work, one, uploaded):
+                return work.clock.now()
+    left = [one.record.retry_after_utc for one in (_under_way(work, keys) if held else [])]
+    return min((datetime.fromisoformat(due) for due in left if due), default=None)
+
+
+def _under_way(work: Work, keys: Collection[str]) -> list[Held]:
+    records = work.store.get(work.streams["files"].table, sorted(keys)) if keys else {}
+    return [Held.of(one) for one in records.values() if one.status in (Status.NEW, Status.ERROR_RETRY)]
+
+
+def _is_due(work: Work, one: Held) -> bool:
+    due = one.record.retry_after_utc
+    return due is None or datetime.fromisoformat(due) <= work.clock.now()
 
 
 def _next(work: Work, job: Job, *, fetched: bool) -> tuple[list[Held], Record | None]:

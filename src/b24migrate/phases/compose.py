@@ -30,6 +30,7 @@ class Composed:
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
     may_come: bool = False  # it goes without a record that the source has: once mended, it is named
     brings: list[tuple[str, str]] = field(default_factory=list)  # stream, source id: the source may have it by now
+    lacks: list[str] = field(default_factory=list)  # files that are not on the target
     _item: Item | None = None
 
     def lose(self, what: str, count: int = 1) -> None:
@@ -189,6 +190,7 @@ class Composer:
         keys = list(dict.fromkeys(value))
         found = self._work.links.target_ids("files", keys) if keys else {}
         missing = [key for key in keys if key not in found]
+        done.lacks += missing
         if missing and self._work.policy(self._stream, spec.name, Policy.DROP) is Policy.REQUIRE:
             done.problem = done.problem or ("FILE_MISSING", f"{spec.name}: file {missing[0]} could not be had")
         done.lose("files_dropped", len(missing))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from b24migrate.errors import Permanent, Transient
 from b24migrate.events import RecordFailed, Sent
-from b24migrate.phases import lanes, late, turns, values
+from b24migrate.phases import attachments, lanes, late, turns, values
 from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.places import remember
 from b24migrate.phases.pull import bring
@@ -43,6 +43,8 @@ def send_in_turn(work: Work, job: Job) -> Follow:
     # Nobody waits for another and so comes out of turn: the second pass names what was missing.
     sender = Sender(work, stream, job.scope, final=True, may_leave_off=True)
     sender.send(records)
+    if sender.goes_on_at is not None:
+        return [Later(turns.again(job), sender.goes_on_at)]
     return [turns.again(job) if sender.has_left_some else turns.further(job, coming)]
 
 
@@ -62,6 +64,8 @@ def send(work: Work, job: Job) -> Follow:
         return lanes.at_the_end(work, job, lambda lane: pending(lane, 1, waiting))
     sender = Sender(work, stream, job.scope, final=bool(job.args.get("final")), may_leave_off=True)
     moved = sender.send(records)
+    if sender.goes_on_at is not None:
+        return [Later(again, sender.goes_on_at) for again in lanes.once_more(job)]
     last = sender.left_off_at or records[-1]
     return [part for lane in lanes.further(job, last, moved) for part in lanes.shared(work, lane)]
 
@@ -95,6 +99,7 @@ class Sender:
         self._final = final  # nothing is waited for any more
         self._may_leave_off = may_leave_off  # when time is up before all calls are made
         self.left_off_at: Record | None = None  # the last record that was sent then
+        self.goes_on_at: datetime | None = None  # nothing was sent: a file that is named is still under way
         self._serial = stream.name in work.target.serial
         self._retries = False  # something has to be tried again
 
@@ -105,8 +110,11 @@ class Sender:
     def send(self, records: Sequence[Record]) -> bool:
         """Returns whether any record was settled."""
         composer = Composer(self._work, self._stream, final=self._final)
+        whole = self._complete(composer, [composer.compose(record) for record in records])
+        if self.goes_on_at is not None:
+            return False
         ready, settled = [], []
-        for composed in self._complete(composer, [composer.compose(record) for record in records]):
+        for composed in whole:
             refused = self._refused(composed)
             if refused:
                 settled.append(refused)
@@ -117,7 +125,9 @@ class Sender:
         return bool([*settled, *self._in_turn(self._calls(ready))])
 
     def _complete(self, composer: Composer, composed: Sequence[Composed]) -> list[Composed]:
-        """Those that name a record which came to the source after its stream was read: it is brought over first."""
+        """Those that name a record which came to the source after its stream was read, or a file whose turn comes only
+        later: it is brought over first."""
+        self.goes_on_at = attachments.bring(self._work, {key for one in composed for key in one.lacks})
         wanted: dict[str, set[str]] = {}
         for named, source_id in (one for each in composed for one in each.brings):
             wanted.setdefault(named, set()).add(source_id)
@@ -126,8 +136,10 @@ class Sender:
             found = bring(self._work, stream, source_ids)
             # The newest of all would make those behind it too old to be taken as they are: it goes at the end.
             if found and not (self._serial and stream is self._stream):
-                Sender(self._work, stream, self._scope, final=True).send(by_id(found))
-        return [composer.compose(one.record) if one.brings else one for one in composed]
+                other = Sender(self._work, stream, self._scope, final=True)
+                other.send(by_id(found))
+                self.goes_on_at = self.goes_on_at or other.goes_on_at
+        return [composer.compose(one.record) if one.brings or one.lacks else one for one in composed]
 
     def _in_turn(self, calls: Iterable[Sequence[Composed]]) -> list[Settled]:
         """One call after the other, without those whose elder has to be tried again."""

@@ -42,6 +42,16 @@ class Memory:
         if some:
             self._store.write(NATIVE, [_row(stream, one) for one in some])
 
+    def first(self, stream: str, done: Remembered) -> Remembered:
+        """Who has done it, when several have: the word of the first stands."""
+        row = _row(stream, done)
+        while True:
+            there = self._store.read(NATIVE, row.key)
+            if there is not None and there.values["State"] == State.DONE:
+                return _opened(there)
+            if self._store.swap(NATIVE, row._replace(version=there.version if there else 0)):
+                return done
+
     def forget(self, stream: str, keys: Sequence[str]) -> None:
         """Rows are erased by how they begin, which would take others along."""
         self.write(stream, [Remembered(key, State.GONE) for key in keys])
