@@ -11,6 +11,7 @@ from azure.data.tables import TableClient
 from hypothesis import HealthCheck, given, settings
 from tests.azure.values import Shelf, ids, long_texts
 
+from b24migrate.stores.azure.changesets import send
 from b24migrate.stores.azure.limits import OPERATIONS, TRANSACTION_BYTES
 from b24migrate.stores.azure.properties import entity
 from b24migrate.stores.azure.transactions import Operation, create, delete, merge, parcels, replace, size, upsert
@@ -31,7 +32,7 @@ class Weighed(Exception):
 
 
 class Scales(HttpTransport[Any, Any]):
-    """Weighs what the library is about to send."""
+    """Weighs what is about to be sent."""
 
     weight = 0
 
@@ -55,7 +56,7 @@ def weight(parcel: list[Operation]) -> int:
         transport=scales,
     )
     try:
-        table.submit_transaction(parcel)
+        send(table, parcel)
     except Weighed:
         return scales.weight
     raise AssertionError("nothing was sent")
@@ -102,7 +103,7 @@ def test_large_operations_leave_little_room_unused() -> None:
 
 
 def unlike(parcel: list[Operation]) -> list[Operation]:
-    """The same sizes, but no row twice, which the library refuses before it sends anything."""
+    """The same sizes, but no row twice, which the service refuses."""
     return [
         (verb, {**made, "RowKey": f"{number:03}" + made["RowKey"][3:]}, more)
         for number, (verb, made, more) in enumerate(parcel)

@@ -24,6 +24,7 @@ from requests import Session
 from requests.adapters import HTTPAdapter
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.stores.azure.changesets import send
 from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.transactions import Operation
 
@@ -128,7 +129,7 @@ class Account:
         pauses = iter(_PAUSES_S)
         while True:
             try:
-                return self.table(table).submit_transaction(operations, retry_on_methods=_METHODS)
+                return send(self.table(table), operations, retry_on_methods=_METHODS)
             except TableTransactionError as error:  # of what is inside; the library repeats only for what is outside
                 pause_s = next(pauses, None)
                 if error.status_code not in (500, 503) or pause_s is None:

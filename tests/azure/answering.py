@@ -1,0 +1,62 @@
+"""A table service that answers what it is told to, for what Azurite never says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import NamedTuple
+
+from b24migrate.stores.azure.account import Account, Address
+
+
+class Answer(NamedTuple):
+    status: int
+    kind: str
+    body: str
+
+
+def parts(*answers: str) -> Answer:
+    """The answer to a transaction, from what it says of its operations."""
+    each = "".join(
+        f"--changesetresponse_b\nContent-Type: application/http\nContent-Transfer-Encoding: binary\n\n{one}\n"
+        for one in answers
+    )
+    around = f"--batchresponse_a\nContent-Type: multipart/mixed; boundary=changesetresponse_b\n\n{each}"
+    body = f"{around}--changesetresponse_b--\n--batchresponse_a--\n".replace("\n", "\r\n")
+    return Answer(202, "multipart/mixed; boundary=batchresponse_a", body)
+
+
+@contextmanager
+def with_these(*answers: Answer) -> Iterator[Account]:
+    """An account whose tables answer so, one after the other, and must be asked for all of them."""
+    left = list(answers)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            answer = left.pop(0)
+            content = answer.body.encode()
+            self.send_response_only(answer.status)
+            self.send_header("Content-Type", answer.kind)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        environ = {**os.environ, "AZURITE_TABLE_PORT": str(server.server_port)}
+        try:
+            with closing(Account(Address.of("azure://azurite"), environ)) as account:
+                yield account
+        finally:
+            server.shutdown()
+            thread.join()
+    assert left == []
