@@ -556,6 +556,11 @@ class Target(Protocol):
         ...
 
     @property
+    def unchangeable(self) -> frozenset[str]:
+        """The streams of whose records nothing can be changed: they must not come before what their texts may name."""
+        ...
+
+    @property
     def sees_dependants(self) -> bool:
         """Whether `delete` keeps by itself what others depend on."""
         ...

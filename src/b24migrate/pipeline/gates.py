@@ -72,14 +72,22 @@ def needed(work: Work, entity: Entity, planned: Collection[str]) -> list[Entity]
 def waits_for(work: Work, plan: Plan, states: States, entity: Entity, phase: str) -> list[Entity]:
     """The entities of the plan that still import, and must have before this phase begins: those it refers to. A second
     pass waits for all of them: texts and late references name anything; and a limited run verifies last, since later
-    gets pull earlier streams on. What follows the last second pass one entity does, and the others wait for it."""
+    gets pull earlier streams on. What no second pass can change waits for all that texts may name. What follows the
+    last second pass one entity does, and the others wait for it."""
     if phase == FINAL:
         return _before_the_end(work, plan, states, entity)
     if phase == LATE or (phase == "verify" and plan.test_limit):
         others = [other for other in work.entities if other is not entity]
     else:
         others = needed(work, entity, plan.entities)
+        if phase == "set" and any(stream.name in work.target.unchangeable for stream in entity.streams):
+            others += [other for other in work.entities if other not in others and _is_named(work, plan, other, entity)]
     return [other for other in others if other.name in plan.entities and still_imports(plan, states, other)]
+
+
+def _is_named(work: Work, plan: Plan, other: Entity, by: Entity) -> bool:
+    """Whether texts may name records of it, and it need not wait itself for those that hold the texts."""
+    return any(stream.mentions for stream in other.streams) and by not in (other, *needed(work, other, plan.entities))
 
 
 def finalizer(work: Work, plan: Plan, states: States) -> Entity | None:

@@ -32,6 +32,7 @@ class ImportTarget:
     """The port `Target`. `portal` has the target's webhook, and `import.info` as its probe."""
 
     serial: frozenset[str] = frozenset()
+    unchangeable: frozenset[str] = frozenset()
     sees_dependants = True
 
     def __init__(self, portal: Portal) -> None:

@@ -132,6 +132,7 @@ COMMENTS = Writer(
     before=lambda box, _: {"after": box.highest(STREAM)},
     find=find_comments,
     update=update_comment,
+    unchangeable=True,
     read=read_comments,
     delete=lambda box, known: box.call("log.blogcomment.delete", {"COMMENT_ID": known.target_id}),
     serial=True,  # all are of the time of the move: only their order tells who answered whom

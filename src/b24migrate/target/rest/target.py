@@ -42,6 +42,7 @@ class RestTarget:
         self._box.application = application
         self._memory = Memory(store)
         self.serial = frozenset(writer.stream for writer in WRITERS.values() if writer.serial)
+        self.unchangeable = frozenset(writer.stream for writer in WRITERS.values() if writer.unchangeable)
 
     def info(self) -> TargetInfo:
         with understood("what was asked about it"):
