@@ -194,17 +194,23 @@ class Store(Protocol):
     def settle(self, stream: str, table: Table, outcomes: Sequence[Settled], *, now: datetime) -> None:
         """Writes links, then statuses and errors (LastErrorAtUtc, TargetId of the link, ImportedAtUtc: when it was
         first imported, which stays when it is sent again), and adds the counters: `retries:<stream>` by the growth of
-        attempts past the first, `<loss>:<stream>` by `losses` unless the record was IMPORT_OK before. Atomic where the
-        backend can; in this order where it cannot."""
+        attempts past the first, `<loss>:<stream>` by `losses`. Those are kept with a record that is IMPORT_OK, in place
+        of what it had lost when it was sent before, so that a counter is what the target goes without now. Atomic where
+        the backend can; in this order where it cannot."""
         ...
 
     def renew(self, table: Table, *, code: str = "", row_keys: Sequence[str] | None = None) -> int:
         """IMPORT_ERR (and ERROR_RETRY) records become NEW with attempts 0: what `retry` does. Returns how many."""
         ...
 
-    def take_back(self, table: Table, row_keys: Sequence[str]) -> int:
+    def take_back(self, stream: str, table: Table, row_keys: Sequence[str]) -> int:
         """These records, whatever their status, become NEW as if they had never been sent: attempts 0, no error, no
-        TargetId, no ImportedAtUtc. Returns how many changed by it."""
+        TargetId, no ImportedAtUtc, and nothing lost, which the counters of the stream follow. Returns how many changed
+        by it."""
+        ...
+
+    def lose(self, stream: str, table: Table, losses: Mapping[str, Mapping[str, int]]) -> None:
+        """What these records went without is now this, in place of what `settle` was told; the counters follow."""
         ...
 
     def unlink(self, stream: str, source_ids: Collection[str]) -> None:

@@ -68,6 +68,7 @@ class Record(NamedTuple):
     pulled_through: bool = False
     natural: str | None = None
     revision: int = 0
+    losses: Mapping[str, int] = {}  # what it went without when it was last sent
 
 
 # A row as a whole, with every column that a store keeps of a record: `Payload` and `Extras` are bytes, `PulledThrough`
@@ -76,7 +77,7 @@ COLUMNS = (
     *("RowKey", "Status", "Payload", "PayloadHash", "Extras", "NaturalKey"),
     *("Attempts", "LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"),
     *("TargetId", "ImportedAtUtc", "SourceOriginal", "SourceUtc", "OriginalOffsetMin"),
-    *("PulledThrough", "Revision", "Pass", "RunId", "MigrationVersion"),
+    *("PulledThrough", "Revision", "Pass", "RunId", "MigrationVersion", "Losses"),
 )
 LONGEST_ERROR = 10_000  # characters of `LastError` and `LastErrorCode` that go from one store to another
 
@@ -109,7 +110,7 @@ class Settled(NamedTuple):
     error: str | None = None
     retry_after_utc: str | None = None
     link: Link | None = None
-    losses: Mapping[str, int] = {}  # what the record went without: dropped, placeholder, unresolved text
+    losses: Mapping[str, int] = {}  # what an imported one went without: dropped, placeholder, unresolved text
 
 
 class Fate(StrEnum):
@@ -234,6 +235,20 @@ class DeadLetter(NamedTuple):
 def canonical(value: Json) -> bytes:
     """Canonical JSON: keys sorted, no spaces, UTF-8."""
     return msgspec.json.encode(value, order="sorted")
+
+
+def losses_text(losses: Mapping[str, int]) -> str | None:
+    """As a store keeps them with a record. Nearly all records lost nothing."""
+    return canonical(losses).decode() if losses else None
+
+
+def losses_of(text: str | None) -> Mapping[str, int]:
+    return msgspec.json.decode(text, type=dict[str, int]) if text else {}
+
+
+def losses_since(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """By how much more, or less, is lost."""
+    return {name: now.get(name, 0) - before.get(name, 0) for name in {*before, *now}} if before or now else {}
 
 
 def digest(value: Json) -> str:

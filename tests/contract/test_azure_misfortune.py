@@ -55,8 +55,8 @@ def test_a_page_whose_answers_are_lost_is_staged_once(place: Place, store: Azure
 def test_what_is_settled_without_an_answer_is_settled_once(place: Place, store: AzureStore) -> None:
     stage(store, *page(1, 40))
     place.line.lose("POST", "POST")
-    settle(store, *(failed(number, attempts=3, losses={"dropped": 1}) for number in range(1, 21)))
-    settle(store, *(imported(number) for number in range(21, 31)))
+    settle(store, *(failed(number, attempts=3) for number in range(1, 21)))
+    settle(store, *(imported(number, losses={"dropped": 2}) for number in range(21, 31)))
     place.line.lose("POST")
     assert store.renew(GROUPS, row_keys=["1", "2"]) == 2
     assert place.line.lost_all

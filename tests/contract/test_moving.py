@@ -52,7 +52,7 @@ def test_a_row_is_exported_with_every_column(store: Store) -> None:
             natural="x@y.example",
         ),
     )
-    settle(store, imported(7, attempts=2))
+    settle(store, imported(7, attempts=2, losses={"dropped": 2}))
     (found,) = store.export(GROUPS, EVERYTHING, 10)
     assert found == {
         "RowKey": "7",
@@ -73,6 +73,7 @@ def test_a_row_is_exported_with_every_column(store: Store) -> None:
         "OriginalOffsetMin": 180,
         "PulledThrough": True,
         "Revision": 0,
+        "Losses": '{"dropped":2}',
         "Pass": 1,
         "RunId": "run-1",
         "MigrationVersion": 1,
@@ -270,6 +271,7 @@ COLUMN: Mapping[str, st.SearchStrategy[Any]] = {
     "OriginalOffsetMin": st.none() | st.integers(-840, 840),
     "PulledThrough": st.booleans(),
     "Revision": st.integers(0, 2**40),
+    "Losses": st.none() | st.just('{"dropped":2}'),
     "Pass": st.integers(0, 9),
     "RunId": st.none() | TEXT,
     "MigrationVersion": st.integers(1, 3),

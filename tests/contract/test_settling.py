@@ -68,14 +68,63 @@ def test_retries_are_the_attempts_past_the_first(store: Store) -> None:
     assert store.counters("retries:") == {"retries:groups": 2}
 
 
-def test_losses_count_once_until_the_record_is_imported_anew(store: Store) -> None:
-    stage(store, hashed(1))
-    settle(store, imported(1, losses={"dropped": 2, "placeholder": 1}))
-    settle(store, imported(1, losses={"dropped": 2}))
-    assert store.counters() == {"dropped:groups": 2, "placeholder:groups": 1, "seen:Groups:1": 1}
+def lost(store: Store) -> dict[str, float]:
+    counted = {name: store.counters(name).get(f"{name}:groups", 0) for name in ("dropped", "placeholder")}
+    counters = {f"{name}:groups": count for name, count in counted.items() if count}
+    assert sum(counters.values()) == sum(sum(one.losses.values()) for one in store.records(GROUPS, EVERYTHING, 9))
+    return counters
+
+
+def test_the_losses_of_a_record_that_is_sent_again_replace_those_it_had(store: Store) -> None:
+    stage(store, hashed(1), hashed(2))
+    settle(store, imported(1, losses={"dropped": 2, "placeholder": 1}), imported(2, losses={"dropped": 4}))
+    assert lost(store) == {"dropped:groups": 6, "placeholder:groups": 1}
     stage(store, hashed(1, "changed"))
+    assert lost(store) == {"dropped:groups": 6, "placeholder:groups": 1}
     settle(store, imported(1, losses={"dropped": 1}))
-    assert store.counters("dropped:") == {"dropped:groups": 3}
+    assert lost(store) == {"dropped:groups": 5}
+    settle(store, imported(1))
+    assert lost(store) == {"dropped:groups": 4}
+
+
+def test_a_record_that_could_not_be_sent_again_is_there_as_it_was_and_lacks_what_it_lacked(store: Store) -> None:
+    stage(store, hashed(1), hashed(2))
+    settle(store, imported(1, losses={"dropped": 2}), failed(2, losses={"dropped": 9}))
+    stage(store, hashed(1, "changed"))
+    settle(store, retried(1, at(6)))
+    settle(store, failed(1))
+    store.renew(GROUPS)
+    assert lost(store) == {"dropped:groups": 2}
+    assert store.get(GROUPS, ["1"])["1"].losses == {"dropped": 2}
+
+
+def test_what_is_taken_back_has_lost_nothing(store: Store) -> None:
+    stage(store, hashed(1), hashed(2), hashed(3))
+    settle(store, *(imported(one, losses={"dropped": one, "placeholder": 1}) for one in (1, 2, 3)))
+    stage(store, hashed(2, "changed"))
+    for _ in range(2):
+        store.take_back("groups", GROUPS, ["1", "2"])
+        assert lost(store) == {"dropped:groups": 3, "placeholder:groups": 1}
+    settle(store, imported(1, losses={"dropped": 1}))
+    assert lost(store) == {"dropped:groups": 4, "placeholder:groups": 1}
+
+
+def test_what_records_went_without_can_be_told_anew(store: Store) -> None:
+    stage(store, hashed(1), hashed(2), hashed(3))
+    settle(store, imported(1, losses={"dropped": 2}), imported(2), imported(3, losses={"dropped": 5}))
+    stage(store, hashed(2, "changed"))
+    for _ in range(2):
+        store.lose("groups", GROUPS, {"1": {}, "2": {"placeholder": 7}, "77": {"dropped": 1}})
+        assert lost(store) == {"dropped:groups": 5, "placeholder:groups": 7}
+    assert [one.status for one in store.records(GROUPS, EVERYTHING, 9)] == ["IMPORT_OK", "NEW", "IMPORT_OK"]
+    store.lose("groups", GROUPS, {})
+    assert lost(store) == {"dropped:groups": 5, "placeholder:groups": 7}
+
+
+def test_a_record_settled_twice_in_one_call_lost_what_it_lost_last(store: Store) -> None:
+    stage(store, row(1))
+    settle(store, imported(1, losses={"dropped": 3}), imported(1, 2, losses={"dropped": 1}))
+    assert lost(store) == {"dropped:groups": 1}
 
 
 def test_a_record_that_failed_after_its_import_keeps_its_target_id(store: Store) -> None:
@@ -163,8 +212,8 @@ def test_links_can_be_written_while_all_are_walked(store: Store, many: int) -> N
 def test_what_is_taken_back_is_as_if_it_had_never_been_sent(store: Store) -> None:
     stage(store, *map(row, range(1, 7)), hashed(7, pulled_through=True))
     settle(store, imported(1), imported(2, 3), failed(3), retried(4, at(60)), imported(7))
-    assert store.take_back(GROUPS, ["1", "3", "4", "5", "7", "77"]) == 4
-    assert store.take_back(GROUPS, ["1", "3", "4", "5", "7"]) == 0
+    assert store.take_back("groups", GROUPS, ["1", "3", "4", "5", "7", "77"]) == 4
+    assert store.take_back("groups", GROUPS, ["1", "3", "4", "5", "7"]) == 0
     for one in store.get(GROUPS, ["1", "3", "4", "7"]).values():
         assert (one.status, one.attempts, one.target_id) == (Status.NEW, 0, None)
         assert (one.last_error_code, one.last_error, one.retry_after_utc) == (None, None, None)
@@ -179,14 +228,14 @@ def test_a_record_that_was_changed_after_its_import_is_taken_back_too(store: Sto
     stage(store, hashed(1))
     settle(store, imported(1))
     stage(store, hashed(1, "changed"))
-    assert store.take_back(GROUPS, ["1"]) == 1
+    assert store.take_back("groups", GROUPS, ["1"]) == 1
     assert store.get(GROUPS, ["1"])["1"].target_id is None
 
 
 def test_what_was_taken_back_is_imported_again(store: Store) -> None:
     stage(store, hashed(1))
     settle(store, imported(1))
-    store.take_back(GROUPS, ["1"])
+    store.take_back("groups", GROUPS, ["1"])
     settle(store, imported(1), now=at(60))
     (again,) = store.export(GROUPS, EVERYTHING, 9)
     assert (again["TargetId"], again["ImportedAtUtc"]) == ("t1", "2026-11-15T12:01:00.000000Z")
@@ -195,7 +244,7 @@ def test_what_was_taken_back_is_imported_again(store: Store) -> None:
 def test_taking_back_goes_through_any_number(store: Store, many: int) -> None:
     stage(store, *map(row, range(many)))
     settle(store, *map(imported, range(many)))
-    assert store.take_back(GROUPS, [str(one) for one in range(many)]) == many
+    assert store.take_back("groups", GROUPS, [str(one) for one in range(many)]) == many
     store.unlink("groups", [str(one) for one in range(many)])
     assert store.counts(GROUPS)[Status.NEW] == many
     assert list(store.all_links("groups")) == []

@@ -36,6 +36,7 @@ COLUMNS = [
     "OriginalOffsetMin",
     "PulledThrough",
     "Revision",
+    "Losses",
     "RunId",
     "MigrationVersion",
     "Extras",
@@ -139,6 +140,25 @@ def test_a_table_s_name_is_a_plain_word() -> None:
 def test_a_record_table_has_the_columns_of_the_book(tmp_path: Path, opened: Opened) -> None:
     found = [name for _, name, *_ in ask(tmp_path, "PRAGMA table_info(Groups)")]
     assert sorted(map(str, found)) == sorted(COLUMNS)
+
+
+def test_a_store_of_before_there_were_losses_gets_their_column(tmp_path: Path) -> None:
+    before = open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path).store
+    stage(before, *(row(one) for one in (1, 2)))
+    settle(before, imported(1))
+    before.close()
+    with closing(sqlite3.connect(tmp_path / "store.db")) as raw:
+        for table in TABLES:
+            raw.execute(f'ALTER TABLE "{table.name}" DROP COLUMN Losses')
+    after = open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path).store
+    settle(after, imported(2, losses={"dropped": 2}))
+    after.take_back("groups", GROUPS, ["1"])
+    assert [(one.row_key, one.losses) for one in after.records(GROUPS, EVERYTHING, 9)] == [
+        ("1", {}),
+        ("2", {"dropped": 2}),
+    ]
+    assert after.counters("dropped:") == {"dropped:groups": 2}
+    after.close()
 
 
 def test_a_person_can_read_a_record(tmp_path: Path, opened: Opened) -> None:

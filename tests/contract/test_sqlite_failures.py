@@ -38,6 +38,7 @@ COLUMNS = [
     "OriginalOffsetMin",
     "PulledThrough",
     "Revision",
+    "Losses",
     "RunId",
     "MigrationVersion",
     "Extras",

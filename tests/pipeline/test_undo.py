@@ -383,7 +383,7 @@ def test_what_arrived_without_anybody_knowing_is_taken_back_too(small: World) ->
     small.run(phases=PHASES[:-1])
     with small.app() as app:
         table, lost = app.work.streams["chat_messages"].table, list(small.records("ChatMessages"))
-        app.work.store.take_back(table, lost)
+        app.work.store.take_back("chat_messages", table, lost)
         app.work.store.unlink("chat_messages", lost)
     assert take(small)["chat_messages"].deleted == len(small.records("ChatMessages"))
     assert on_the_box(small) == {}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from b24migrate.errors import Permanent, Transient
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.places import remember
+from b24migrate.phases.pull import look_for
 from b24migrate.phases.work import ATTEMPTS, Follow, Work
 from b24migrate.ports import INCOMPLETE, RegisterRow
 from b24migrate.records import Item, Job, Link, Outcome, Record, Span, Status, order_key
@@ -22,11 +22,10 @@ MAY_COME = frozenset({"files_dropped", "texts_unresolved"})  # losses that a sec
 
 
 class Changed(NamedTuple):
-    """A record whose late references change what was sent, and what they lost."""
+    """A record whose late references change what was sent."""
 
     composed: Composed
     item: Item
-    lost: Mapping[str, int]
 
     @property
     def row_key(self) -> str:
@@ -41,13 +40,6 @@ def mark(work: Work, stream: Stream, ready: Sequence[Composed]) -> None:
         first, last = min(without), max(without)  # they may go in another order than that of their ids
         row = RegisterRow(f"{stream.name}:{first}-{last}", {"First": first, "Last": last})
         work.store.write(INCOMPLETE, [row])
-
-
-def count_anew(work: Work, stream: Stream) -> None:
-    """What may have come since is counted once more, by the second pass, which looks at all that went without."""
-    names = [f"{name}:{stream.name}" for name in sorted(MAY_COME)]
-    counted = {name: work.store.counters(name).get(name, 0) for name in names}
-    work.store.add({name: -count for name, count in counted.items() if count})
 
 
 def _goes_without(one: Composed) -> bool:
@@ -82,32 +74,36 @@ def complete(work: Work, job: Job) -> Follow:
     what the target has already is recognised by the digest in the id map."""
     stream = work.streams[job.args["stream"]]
     found, left = _next(work, stream, [Span(*ends) for ends in job.args["spans"]])
-    first, second = Composer(work, stream), Composer(work, stream, late=True)
     imported = [record for record, _ in found if record.status is Status.IMPORT_OK]
     links = work.store.links(stream.name, [record.row_key for record in imported])
+    sent = {key: link for key, link in links.items() if link.origin == "import"}
     changed: list[Changed] = []
-    still: dict[str, Counter[str]] = {}
-    for record in imported:
-        link = links.get(record.row_key)
-        if link is None or link.origin != "import":
-            continue
-        composed = second.compose(record)
-        lacks = {f"{name}:{stream.name}": composed.losses[name] for name in MAY_COME & composed.losses.keys()}
-        still[record.row_key] = Counter(lacks)
+    there: list[Composed] = []
+    for composed in _composed(work, stream, [one for one in imported if one.row_key in sent]):
         item = composed.item(stream)
-        if _may_go(composed) and item.digest != link.digest:
-            lost = _lost(first.compose(record), composed, stream, link)
-            changed.append(Changed(composed, item, lost))
+        if item.digest == sent[composed.record.row_key].digest:
+            there.append(composed)
+        elif _may_go(composed):
+            changed.append(Changed(composed, item))
+    _count(work, stream, there)
     begun = False
     while changed and not (begun and work.time_is_up()):
         begun = True
         count = max(1, work.target.fits([one.item for one in changed[: work.batch_size(stream)]]))
         _update(work, job, stream.name, changed[:count])
         changed = changed[count:]
-    undone = {one.row_key for one in changed}  # looked at again, so counted then
-    work.store.add(sum((lost for row_key, lost in still.items() if row_key not in undone), Counter[str]()))
+    undone = {one.row_key for one in changed}
     left = [*(span for record, span in found if record.row_key in undone), *left]
     return [_job(job.scope, stream, left)] if left else []
+
+
+def _composed(work: Work, stream: Stream, records: Sequence[Record]) -> list[Composed]:
+    """Whole. Whether the source has what came after its stream was read is asked once more: who sent them may have been
+    another process, and what nobody has is lost, not awaited."""
+    second = Composer(work, stream, late=True)
+    composed = [second.compose(record) for record in records]
+    look_for(work, [named for one in composed for named in one.brings])
+    return [second.compose(one.record) if one.brings else one for one in composed]
 
 
 def _may_go(composed: Composed) -> bool:
@@ -131,12 +127,12 @@ def _next(work: Work, stream: Stream, spans: Sequence[Span]) -> tuple[list[tuple
     return found, left
 
 
-def _lost(first: Composed, second: Composed, stream: Stream, link: Link) -> Mapping[str, int]:
-    """What the late references lost, or found again. Counted once: while the target has what the first pass sent."""
-    if first.item(stream).digest != link.digest:
-        return {}
-    names = {*first.losses, *second.losses} - MAY_COME
-    return {name: second.losses.get(name, 0) - first.losses.get(name, 0) for name in names}
+def _count(work: Work, stream: Stream, there: Sequence[Composed]) -> None:
+    """What records go without that are on the target as they are here: what came late is lost no more, and what its
+    references lost is."""
+    otherwise = {one.record.row_key: one.losses for one in there if one.losses != one.record.losses}
+    if otherwise:
+        work.store.lose(stream.name, stream.table, otherwise)
 
 
 def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
@@ -154,11 +150,11 @@ def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
             work.note(entity.name, f"{stream} {changed[0].row_key}: a late reference was refused ({error})")
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
-    links = []
-    losses = Counter[str]()
+    links: list[Link] = []
+    there: list[Composed] = []
     again: Outcome | None = None
     for one in changed:
-        row_key, item, lost = one.row_key, one.item, one.lost
+        row_key, item = one.row_key, one.item
         outcome = by_key[item.key]
         if outcome.target_id is None and outcome.retry and not last:
             again = outcome
@@ -167,8 +163,8 @@ def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
         else:
             remember(work, work.streams[stream], one.composed)
             links.append(Link(row_key, outcome.target_id, item.digest))
-            losses.update({f"{name}:{stream}": count for name, count in lost.items() if count})
+            there.append(one.composed)
     work.store.link(stream, links, now=work.clock.now())
-    work.store.add(losses)
+    _count(work, work.streams[stream], there)
     if again is not None:
         raise Transient(f"{again.key}: {again.error}", code=again.error_code, own=True)

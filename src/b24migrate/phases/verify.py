@@ -152,7 +152,6 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
         if found is not None and all(finding.fate in EXPECTED for finding in findings):
             equal.append((one.row_key, link.digest))
     remember(work, stream, sent[0][0].row_key, equal)
-    work.store.add({f"match:{stream.name}": len(equal)})
 
 
 def remember(work: Work, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:

@@ -121,7 +121,6 @@ def late_stage(stream: Stream) -> Stage:
     may have come since: texts refer to records of any stream."""
 
     def seed(work: Work, scope: str) -> list[Job]:
-        late.count_anew(work, stream)
         whole = Composer(work, stream, late=True).postpones
         return late.seed(work, scope, stream) if whole else late.seed_marked(work, scope, stream)
 

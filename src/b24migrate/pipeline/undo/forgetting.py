@@ -8,7 +8,6 @@ from b24migrate.phases.learn import code_stream
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.hold import Stretch
 from b24migrate.pipeline.undo.scope import Scope
-from b24migrate.pipeline.undo.truth import forget_losses
 from b24migrate.pipeline.undo.walking import ours
 from b24migrate.pipeline.undo.words import Tally, deletions
 from b24migrate.ports import UNRESOLVED
@@ -18,7 +17,7 @@ from b24migrate.streams import Kind, Stream
 def forget(work: Work, stream: Stream, row_keys: Sequence[str]) -> None:
     """The record first: were it the link, and nothing after it, the record would count as imported for ever."""
     store = work.store
-    store.take_back(stream.table, row_keys)
+    store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
     if stream.code:
         store.unlink(code_stream(stream.name, stream.code), row_keys)
@@ -39,4 +38,3 @@ def settle(work: Work, stretch: Stretch) -> None:
     gone = [one.key for one in answers if one.status == "absent"]
     deletions(work, stream.name, gone, dry_run=False)  # a target that remembers for itself forgets them as well
     forget(work, stream, [keys[key] for key in gone])
-    forget_losses(work, work.owner[stream.name].streams)

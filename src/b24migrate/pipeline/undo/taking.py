@@ -81,8 +81,6 @@ class Taking:
                 left[stream.name].append(span)
             done, of = tally.deleted + tally.absent, self._expected[stream.name].ours
             self._teller.progress("Taking back", stream.name, done, of)
-        if not left[stream.name]:
-            truth.forget_losses(self._work, [stream])  # at once: whoever is killed later has done with this one
         return moved
 
     def _span(self, stream: Stream, span: Span, tally: Tally) -> int:

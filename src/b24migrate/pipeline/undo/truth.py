@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from b24migrate.phases.verify import FOUND, linked
+from b24migrate.phases.verify import FOUND
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
-from b24migrate.pipeline.losses import WORDS
 from b24migrate.pipeline.state import EntityState, PhaseState, States
-from b24migrate.records import Status
 from b24migrate.streams import FINAL, LATE, Entity, Stream
 
 UNDONE = ("set", LATE, FINAL, "verify")
@@ -37,11 +35,3 @@ def _open(work: Work, entity: Entity) -> None:
         return replace(state, verified=False)
 
     States(work.store).change(entity.name, pending)
-
-
-def forget_losses(work: Work, streams: Sequence[Stream]) -> None:
-    """Of streams of which nothing is left there: what they went without is counted anew when they are sent again."""
-    gone = [one for one in streams if work.store.counts(one.table)[Status.IMPORT_OK] <= linked(work, one)]
-    counters = work.store.counters() if gone else {}
-    names = [f"{loss}:{stream.name}" for stream in gone for loss in WORDS]
-    work.store.add({name: -counters[name] for name in names if counters.get(name)})

@@ -14,7 +14,7 @@ from typing import Any
 
 from azure.data.tables import EdmType, EntityProperty
 
-from b24migrate.records import COLUMNS, LONGEST_ERROR, Json, Record, Status, Table, order_key
+from b24migrate.records import COLUMNS, LONGEST_ERROR, Json, Record, Status, Table, losses_of, order_key
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.limits import TEXT_UNITS, units
 from b24migrate.stores.azure.order import shape
@@ -23,7 +23,9 @@ from b24migrate.stores.azure.shards import Face
 
 _CONTENT = ("Payload", "Extras")
 # A merge cannot take a property away: these are emptied instead. What really is empty gets a space.
-_EMPTIED = frozenset({"LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc", "TargetId", "ImportedAtUtc"})
+_EMPTIED = frozenset(
+    {"LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc", "TargetId", "ImportedAtUtc", "Losses"}
+)
 _NUMBERS = ("Attempts", "Revision")
 _FROM_THE_BEGINNING: Entity = {"Attempts": 0, "Revision": 0, "PulledThrough": False}
 _ODD = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -145,6 +147,7 @@ def record_of(found: Mapping[str, Any], contents: Mapping[str, bytes]) -> Record
         value_of(found, "PulledThrough"),
         value_of(found, "NaturalKey"),
         value_of(found, "Revision"),
+        losses_of(value_of(found, "Losses")),
     )
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from b24migrate.ports import ID_MAP, RegisterRow
-from b24migrate.records import Link, Settled, Status, Table, order_key
+from b24migrate.records import Link, Settled, Status, Table, losses_of, losses_since, losses_text, order_key
 from b24migrate.stores.azure.changing import ChangingRoom, Plan, without_repeats
 from b24migrate.stores.azure.finding import MOST, failed
 from b24migrate.stores.azure.keys import row_key
@@ -21,7 +21,7 @@ from b24migrate.stores.azure.transactions import delete, merge
 _LINKS = Table(ID_MAP.name, ID_MAP.partition)
 _ROW_KEY = attrgetter("row_key")
 _NOTHING_MORE: Mapping[str, str] = {}
-_NEVER_SENT = dict.fromkeys(("TargetId", "ImportedAtUtc"), "")
+_NEVER_SENT = dict.fromkeys(("TargetId", "ImportedAtUtc", "Losses"), "")
 _NO_ERROR = dict.fromkeys(("LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"), "")
 
 
@@ -58,14 +58,22 @@ class SettlingRoom(ChangingRoom, RegisterRoom):
         done = self._change(table, list(known), str, plan, known)
         return sum(one.operation is not None for one in done)
 
-    def take_back(self, table: Table, row_keys: Sequence[str]) -> int:
+    def take_back(self, stream: str, table: Table, row_keys: Sequence[str]) -> int:
         wanted = list(dict.fromkeys(row_keys))
 
         def plan(key: str, old: Any) -> Plan[str]:
-            return _renewed(key, old, _NEVER_SENT) if old and _was_sent(old) else Plan(key)
+            return _taken_back(stream, key, old) if old and _was_sent(old) else Plan(key)
 
         known = self.finder.find(table, wanted, SMALL)
         return sum(one.operation is not None for one in self._change(table, wanted, str, plan, known))
+
+    def lose(self, stream: str, table: Table, losses: Mapping[str, Mapping[str, int]]) -> None:
+        def plan(key: str, old: Any) -> Plan[str]:
+            return _lost(stream, key, old, losses[key]) if old else Plan(key)
+
+        known = self.finder.find(table, list(losses), SMALL)
+        for _ in self._change(table, list(losses), str, plan, known):
+            pass
 
     def unlink(self, stream: str, source_ids: Collection[str]) -> None:
         """Only those that are there, until none is: a transaction fails as a whole when one of its rows is not."""
@@ -119,14 +127,34 @@ def _settled(stream: str, outcome: Settled, old: Any, at: str) -> Plan[Settled]:
         made["ImportedAtUtc"] = at
     tally = Tally().leave(before).enter(Face(outcome.status, before.pulled, code))
     tally.count(f"retries:{stream}", max(0, outcome.attempts - max(1, value_of(old, "Attempts"))))
-    if before.status != Status.IMPORT_OK:
-        for loss, count in outcome.losses.items():
-            tally.count(f"{loss}:{stream}", count)
+    had = value_of(old, "Losses")
+    if outcome.status is Status.IMPORT_OK and (had or outcome.losses):
+        made["Losses"] = losses_text(outcome.losses) or ""
+        _count_losses(tally, stream, had, outcome.losses)
     return Plan(outcome, merge(made, old.metadata["etag"]), tally)
+
+
+def _count_losses(tally: Tally, stream: str, had: str | None, now: Mapping[str, int]) -> None:
+    for loss, more in losses_since(losses_of(had), now).items():
+        tally.count(f"{loss}:{stream}", more)
+
+
+def _lost(stream: str, key: str, old: Any, losses: Mapping[str, int]) -> Plan[str]:
+    made = {"PartitionKey": old["PartitionKey"], "RowKey": old["RowKey"], "Losses": losses_text(losses) or ""}
+    tally = Tally()
+    _count_losses(tally, stream, value_of(old, "Losses"), losses)
+    return Plan(key, merge(made, old.metadata["etag"]), tally)
 
 
 def _was_sent(old: Any) -> bool:
     return old["Status"] != Status.NEW or any(value_of(old, name) for name in _NEVER_SENT)
+
+
+def _taken_back(stream: str, key: str, old: Any) -> Plan[str]:
+    plan = _renewed(key, old, _NEVER_SENT)
+    tally = Tally(plan.tally)
+    _count_losses(tally, stream, value_of(old, "Losses"), {})
+    return plan._replace(tally=tally)
 
 
 def _renewed(key: str, old: Any, more: Mapping[str, str] = _NOTHING_MORE) -> Plan[str]:

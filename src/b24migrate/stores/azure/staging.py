@@ -13,7 +13,7 @@ from b24migrate.stores.azure.shards import NOTHING, Added, Face, Tally, natural_
 from b24migrate.stores.azure.transactions import create, merge, replace
 
 _ROW_KEY = attrgetter("row_key")
-_KEPT = ("TargetId", "ImportedAtUtc", "Revision", "MigrationVersion")
+_KEPT = ("TargetId", "ImportedAtUtc", "Revision", "MigrationVersion", "Losses")
 _KEPT_WITH_STATUS = ("Status", "Attempts", "LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc")
 
 

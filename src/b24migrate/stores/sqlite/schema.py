@@ -15,6 +15,7 @@ from b24migrate.stores.sqlite.failures import foreign
 APPLICATION_ID = 0x4232344D  # "B24M"
 VERSION = 1
 _FILES = "Files"  # its records describe files: people may ask for their names and sizes
+_LATER = "Losses"  # a column that the first stores do not have
 
 
 def complete(connection: sqlite3.Connection, tables: Sequence[Table], place: str) -> bool:
@@ -32,7 +33,8 @@ def complete(connection: sqlite3.Connection, tables: Sequence[Table], place: str
             code="STORE_VERSION",
             hint="Use the program that wrote it, or set store.url to a new file.",
         )
-    return {table.name for table in tables} | {register.name for register in REGISTERS} <= present
+    wanted = {table.name for table in tables} | {register.name for register in REGISTERS}
+    return wanted <= present and not _older(connection, tables)
 
 
 def prepare(connection: sqlite3.Connection, tables: Sequence[Table], place: str) -> None:
@@ -51,10 +53,18 @@ def prepare(connection: sqlite3.Connection, tables: Sequence[Table], place: str)
         if table.name not in present:
             _run(connection, _records(table))
             present.add(table.name)
+    for name in _older(connection, tables):
+        connection.execute(f'ALTER TABLE "{name}" ADD COLUMN {_LATER} TEXT')
 
 
 def table_names(connection: sqlite3.Connection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def _older(connection: sqlite3.Connection, tables: Sequence[Table]) -> list[str]:
+    """The record tables that were made before they had all columns."""
+    query = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?"
+    return [one.name for one in tables if not connection.execute(query, (one.name, _LATER)).fetchone()[0]]
 
 
 def _records(table: Table) -> str:

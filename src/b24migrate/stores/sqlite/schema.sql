@@ -74,6 +74,7 @@ CREATE TABLE "{table}" (
     OriginalOffsetMin INTEGER,
     PulledThrough INTEGER NOT NULL DEFAULT 0,
     Revision INTEGER NOT NULL DEFAULT 0,
+    Losses TEXT,
     RunId TEXT,
     MigrationVersion INTEGER NOT NULL DEFAULT {version},
     Pass INTEGER NOT NULL,

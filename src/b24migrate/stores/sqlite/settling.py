@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from b24migrate.ports import ID_MAP
-from b24migrate.records import Link, Settled, Status, Table, order_key
+from b24migrate.records import Link, Settled, Status, Table, losses_of, losses_since, losses_text, order_key
 from b24migrate.stores.sqlite import bulk
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.registers import add_counters
@@ -26,19 +26,20 @@ _NEXT_LINKS = """
 SELECT RowKey, TargetId, Digest, Origin FROM IdMap
 WHERE PartitionKey = ? AND RowKey > ? AND RowKey <= ? ORDER BY RowKey LIMIT 2000
 """
-_BEFORE = 'SELECT Ord, Status, Attempts, PulledThrough FROM "{table}" WHERE Ord IN ({marks})'
+_BEFORE = 'SELECT Ord, Status, Attempts, PulledThrough, Losses FROM "{table}" WHERE Ord IN ({marks})'
 _SETTLE = """
 UPDATE "{table}" SET Status = column2, Attempts = column3, LastErrorCode = column4, LastError = column5,
     LastErrorAtUtc = column6, RetryAfterUtc = column7, TargetId = coalesce(column8, TargetId),
-    ImportedAtUtc = coalesce(ImportedAtUtc, column9)
+    ImportedAtUtc = coalesce(ImportedAtUtc, column9),
+    Losses = CASE column2 WHEN 'IMPORT_OK' THEN column10 ELSE Losses END
 FROM (VALUES {rows}) WHERE Ord = column1
 """
 _FAILED_NEXT = """
-SELECT Ord, Status, Attempts, PulledThrough FROM "{table}" INDEXED BY "{table}Failed"
+SELECT Ord, Status, Attempts, PulledThrough, Losses FROM "{table}" INDEXED BY "{table}Failed"
 WHERE {failed} {also} AND Ord > ? ORDER BY Ord LIMIT 2000
 """
 _FAILED_AMONG = """
-SELECT Ord, Status, Attempts, PulledThrough FROM "{table}" WHERE {failed} {also} AND Ord IN ({marks})
+SELECT Ord, Status, Attempts, PulledThrough, Losses FROM "{table}" WHERE {failed} {also} AND Ord IN ({marks})
 """
 _RENEW = """
 UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
@@ -46,14 +47,15 @@ UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastErr
 WHERE Ord = ?
 """
 _AMONG = """
-SELECT Ord, Status, Attempts, PulledThrough FROM "{table}"
+SELECT Ord, Status, Attempts, PulledThrough, Losses FROM "{table}"
 WHERE (Status <> 'NEW' OR TargetId IS NOT NULL OR ImportedAtUtc IS NOT NULL) AND Ord IN ({marks})
 """
 _TAKE_BACK = """
 UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
-    RetryAfterUtc = NULL, TargetId = NULL, ImportedAtUtc = NULL
+    RetryAfterUtc = NULL, TargetId = NULL, ImportedAtUtc = NULL, Losses = NULL
 WHERE Ord = ?
 """
+_LOSE = 'UPDATE "{table}" SET Losses = ? WHERE Ord = ?'
 _UNLINK = "DELETE FROM IdMap WHERE PartitionKey = ? AND RowKey IN ({marks})"
 
 
@@ -62,6 +64,7 @@ class _Before(NamedTuple):
     status: str
     attempts: int
     pulled: int
+    losses: str | None
 
 
 class SettlingRoom:
@@ -90,34 +93,48 @@ class SettlingRoom:
         if row_keys is not None:
             for chunk in chunks(list(map(order_key, row_keys))):
                 query = sql(_FAILED_AMONG, table, also=also, marks=marks(len(chunk)))
-                renewed += len(self._renew(table, query, (*codes, *chunk)))
+                renewed += len(self._renew(table, query, (*codes, *chunk), _RENEW))
             return renewed
         query, last = sql(_FAILED_NEXT, table, also=also), ""
-        while found := self._renew(table, query, (*codes, last)):
+        while found := self._renew(table, query, (*codes, last), _RENEW):
             renewed += len(found)
             last = found[-1].key
         return renewed
 
-    def take_back(self, table: Table, row_keys: Sequence[str]) -> int:
+    def take_back(self, stream: str, table: Table, row_keys: Sequence[str]) -> int:
         taken = 0
         for chunk in chunks(list(map(order_key, row_keys))):
             query = sql(_AMONG, table, marks=marks(len(chunk)))
-            taken += len(self._renew(table, query, tuple(chunk), how=_TAKE_BACK))
+            taken += len(self._renew(table, query, tuple(chunk), _TAKE_BACK, loser=stream))
         return taken
+
+    def lose(self, stream: str, table: Table, losses: Mapping[str, Mapping[str, int]]) -> None:
+        wanted = {order_key(row_key): lost for row_key, lost in losses.items()}
+        counters = Counter[str]()
+        with self.database.writing() as connection:
+            before = _before(connection, table, list(wanted))
+            for key, old in before.items():
+                counters.update(_named(stream, losses_since(losses_of(old.losses), wanted[key])))
+            connection.executemany(sql(_LOSE, table), [(losses_text(wanted[key]), key) for key in before])
+            add_counters(connection, counters)
 
     def unlink(self, stream: str, source_ids: Collection[str]) -> None:
         with self.database.writing() as connection:
             for chunk in chunks([f"{stream}:{source_id}" for source_id in source_ids]):
                 connection.execute(_UNLINK.format(marks=marks(len(chunk))), (ID_MAP.partition, *chunk))
 
-    def _renew(self, table: Table, query: str, values: tuple[str, ...], *, how: str = _RENEW) -> list[_Before]:
-        tally = Tally(table.name)
+    def _renew(self, table: Table, query: str, values: tuple[str, ...], how: str, *, loser: str = "") -> list[_Before]:
+        """With the stream that `loser` names nothing counts as lost any more."""
+        tally, lost = Tally(table.name), Counter[str]()
         with self.database.writing() as connection:
             found = list(map(_Before._make, connection.execute(query, values)))
             for old in found:
                 tally.move(old.status, bool(old.pulled), Status.NEW, bool(old.pulled))
+                if loser:
+                    lost.update(_named(loser, losses_since(losses_of(old.losses), {})))
             connection.executemany(sql(how, table), [(old.key,) for old in found])
             tally.write(connection)
+            add_counters(connection, lost)
         return found
 
     def links(self, stream: str, source_ids: Collection[str]) -> dict[str, Link]:
@@ -175,6 +192,7 @@ def _settled(key: str, outcome: Settled, at: str) -> tuple[str | int | None, ...
         same_form(outcome.retry_after_utc),
         outcome.link.target_id if outcome.link else None,
         at if outcome.status is Status.IMPORT_OK else None,
+        losses_text(outcome.losses),
     )
 
 
@@ -188,11 +206,17 @@ def _counted(
             continue
         moves[old.status, old.pulled, outcome.status] += 1
         counters[f"retries:{stream}"] += max(0, outcome.attempts - max(1, old.attempts))
-        if outcome.losses and old.status != Status.IMPORT_OK:
-            counters.update({f"{loss}:{stream}": count for loss, count in outcome.losses.items()})
-        before[key] = _Before(key, outcome.status, outcome.attempts, old.pulled)
+        kept = old.losses
+        if outcome.status is Status.IMPORT_OK and (kept or outcome.losses):
+            counters.update(_named(stream, losses_since(losses_of(kept), outcome.losses)))
+            kept = losses_text(outcome.losses)
+        before[key] = _Before(key, outcome.status, outcome.attempts, old.pulled, kept)
     tally = Tally(table.name)
     for (status, pulled, to), count in moves.items():
         tally.add(status, -count, -count * pulled)
         tally.add(to, count, count * pulled)
     return tally, counters
+
+
+def _named(stream: str, losses: Mapping[str, int]) -> dict[str, int]:
+    return {f"{name}:{stream}": count for name, count in losses.items()}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from b24migrate.records import Record, Span, Status, Table
+from b24migrate.records import Record, Span, Status, Table, losses_of
 
 T = TypeVar("T")
 
@@ -17,7 +17,7 @@ IMPORTED = "Status = 'IMPORT_OK'"
 # In the order of `Record`. The payload comes back as the bytes it was, without a decoding in between.
 RECORD = (
     "RowKey, Status, CAST(Payload AS BLOB), PayloadHash, CAST(Extras AS BLOB), Attempts, LastErrorCode, LastError,"
-    " RetryAfterUtc, TargetId, PulledThrough, NaturalKey, Revision"
+    " RetryAfterUtc, TargetId, PulledThrough, NaturalKey, Revision, Losses"
 )
 _STATUSES = {status.value: status for status in Status}
 _LAST = "\x7f"  # after every order key: they begin with a letter or `~`
@@ -29,10 +29,23 @@ def sql(template: str, table: Table, **parts: str) -> str:
 
 
 def record(row: tuple[Any, ...]) -> Record:
-    key, status, payload, digest, extras, attempts, code, error, after, target, pulled, natural, revision = row
+    key, status, payload, digest, extras, attempts, code, error, after, target, pulled, natural, revision, losses = row
     known = _STATUSES[status]
     return Record(
-        key, known, payload, digest, extras, attempts, code, error, after, target, bool(pulled), natural, revision
+        key,
+        known,
+        payload,
+        digest,
+        extras,
+        attempts,
+        code,
+        error,
+        after,
+        target,
+        bool(pulled),
+        natural,
+        revision,
+        losses_of(losses),
     )
 
 
