@@ -127,7 +127,7 @@ def _chats(company: Company, rows: Mapping[str, Any], messages: Mapping[str, Any
         if chat is not None:
             chat.added.append(_message(company, number, fields))
     for chat in company.chats.values():
-        group = company.groups_by_id.get(int(chat.entity_id)) if chat.entity_type == "SONET_GROUP" else None
+        group = company.groups_by_id.get(int(chat.entity_id or 0)) if chat.entity_type == "SONET_GROUP" else None
         if group:
             group.chat = chat.id
     company.chats_version += 1

@@ -15,6 +15,7 @@ import msgspec
 from b24migrate.errors import Limited, Permanent
 from b24migrate.events import Extracted, Waited
 from b24migrate.phases import values
+from b24migrate.phases.beside import mark_holders
 from b24migrate.phases.peek import Looked, look
 from b24migrate.phases.work import Follow, Later, Work, seen, viewed, walk
 from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
@@ -260,6 +261,7 @@ def stage(
         staged += chosen
         excluded += left_out
     if staged:
+        mark_holders(work, stream, staged)
         work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
     put_aside(work, [*(one._replace(stream=one.stream or stream.name) for one in aside), *excluded])
     return len(staged)

@@ -46,6 +46,7 @@ class References:
         self._late = late
         self._final = final
         self._resolver = Resolver(work)
+        self._awaited: dict[tuple[str, str], bool] = {}
 
     def one(self, spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
         if str(value) in spec.keep:
@@ -102,12 +103,12 @@ class References:
             if spec.waits and not self._final and self._may_come(stream, source_id):
                 done.waits_for = done.waits_for or f"{spec.name} {source_id}"
             done.lose("references_dropped")
-            done.may_come = done.may_come or self._staged(stream, source_id) is not None
+            done.may_come = done.may_come or self._may_be_named(stream, source_id)
             return None
         placeholder = self._work.options.placeholder_user
         if policy is Policy.PLACEHOLDER and placeholder and stream == self._work.people:
             done.lose("placeholders")
-            done.may_come = done.may_come or self._staged(stream, source_id) is not None
+            done.may_come = done.may_come or self._may_be_named(stream, source_id)
             return placeholder
         if stream == self._stream.name and self._may_come(stream, source_id):
             if not (spec.waits and self._final):  # else they wait for one another, and the second pass names both
@@ -115,6 +116,13 @@ class References:
         elif not done.brings:
             done.problem = done.problem or ("REFERENCE_MISSING", self._sentence(spec, stream, source_id))
         return None
+
+    def _may_be_named(self, stream: str, source_id: str) -> bool:
+        """Once it has come: unless the source itself does not have it. Its stream may not have been read yet."""
+        named = (stream, source_id)
+        if named not in self._awaited:
+            self._awaited[named] = whereabouts(self._work, *named) is not Whereabouts.GONE
+        return self._awaited[named]
 
     def _policy(self, spec: Field, stream: str, source_id: str, done: Composed) -> Policy:
         policy = self._work.policy(self._stream, spec.name, spec.policy)
