@@ -7,12 +7,14 @@ import secrets
 import signal
 import sys
 import time
+from pathlib import Path
 
 from tests.chaos.boxes import BOXES
-from tests.chaos.company import GROUNDS, Size, survive
+from tests.chaos.company import GROUNDS, SIZES, Size, survive
 
 ALL_S = 300.0  # no further company is begun when it could not be finished in time
 ONE_S = {"sqlite": 240.0, "azurite": 900.0, "php": 600.0}
+TARGETS = "php: the module for the box, killed as well; rest: a box without it, by its own methods"
 
 
 def main() -> int:
@@ -31,10 +33,11 @@ def main() -> int:
             report = survive(
                 seed,
                 options.kills,
-                Size(),
+                SIZES.get(options.target, Size()),
                 seconds=max(ONE_S[options.store], ONE_S.get(options.target, 0.0)),
                 ground=options.store,
                 target=options.target,
+                keep=options.keep,
             )
         except (TimeoutError, RuntimeError) as failure:
             print(f"seed {seed}: NOT PROVEN: {failure}", file=sys.stderr)
@@ -54,7 +57,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--companies", type=int, default=3, help="how many random seeds (default 3)")
     parser.add_argument("--kills", type=int, default=30, help="how often each migration is killed (default 30)")
     parser.add_argument("--store", choices=GROUNDS, default="sqlite", help="azurite: three processes share the work")
-    parser.add_argument("--target", choices=BOXES, default="sim", help="php: the module for the box, killed as well")
+    parser.add_argument("--target", choices=BOXES, default="sim", help=TARGETS)
+    parser.add_argument("--keep", type=Path, help="a folder for what is left of those that are not proven")
     return parser.parse_args()
 
 

@@ -1,34 +1,65 @@
-"""What the company moves to: a simulated box, or one that PHP serves, which may be struck down as well."""
+"""What the company moves to: a simulated box, with the module or without it, or one that PHP serves, which may be
+struck down as well."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.chaos import native, proof, storm
+from tests.chaos.killing import Migration
+from tests.chaos.oracle import Json, Source
 from tests.chaos.portals import Portal, portal
-from tests.chaos.proof import STREAMS
+from tests.chaos.proof import STREAMS, Proof
 from tests.php_box import PhpBox, php_box
+
+Prove = Callable[[Source, Portal, Migration, Json], Proof]
+APPLICATION = ("client_id", "client_secret", "refresh_token", "access_token", "token_url")
+STRANGE = "rest_4f1c3a9d7e"  # an activity that the simulated company has from an application
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
     portal: Portal
     admin_email: str  # whom it knows before anything is moved
+    weather: list[storm.Rule] = field(default_factory=storm.over_the_box)
+    settings: str = ""  # what the configuration says of it besides its address
+    habits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # options of commands
+    prove: Prove = lambda source, box, _migration, status: proof.prove(source, box, status)
+    book: Callable[[Portal], Json] = proof.snapshot  # what a further run must not change
+    in_turn: bool = False
     strike: Callable[[], None] | None = None
     strays: Callable[[], list[str]] = list  # records that came by an import and that no key stands for, in words
 
 
 @contextmanager
-def simulated(_folder: Path, *weather: str) -> Iterator[Box]:
-    with portal("--role=box", *weather) as box:
-        yield Box(box, str(box.call("user.get", {"ID": 1})[0]["EMAIL"]))
+def simulated(_folder: Path, speed: float) -> Iterator[Box]:
+    with portal("--role=box", *_pace(speed)) as box:
+        yield Box(box, _administrator(box))
 
 
 @contextmanager
-def served_by_php(folder: Path, *weather: str) -> Iterator[Box]:
-    with php_box(folder) as php, portal(php.url, *weather, module="tests.front_door") as door:
+def without_the_module(_folder: Path, speed: float) -> Iterator[Box]:
+    features = ("--no-module", "--application", f"--activities={STRANGE}")
+    with portal("--role=box", *features, *_pace(speed)) as box:
+        told = "\n".join(f'{name} = "{box.application[name]}"' for name in APPLICATION)
+        yield Box(
+            box,
+            _administrator(box),
+            weather=storm.over_a_box_without_the_module(speed),
+            settings=f'kind = "rest"\n[target.application]\n{told}',
+            habits={"run": ("--full", "--accept-fidelity"), "resume": ("--full",)},
+            prove=native.prove,
+            book=native.book,
+            in_turn=True,
+        )
+
+
+@contextmanager
+def served_by_php(folder: Path, speed: float) -> Iterator[Box]:
+    with php_box(folder) as php, portal(php.url, *_pace(speed), module="tests.front_door") as door:
         # no record is written in one transaction with its key: the more ways there are to die
         php.tell("reset", {"apart": STREAMS})
         own = _records(php)
@@ -41,11 +72,19 @@ def served_by_php(folder: Path, *weather: str) -> Iterator[Box]:
             known = {(stream, row["id"]) for stream in STREAMS for row in php.ask("dump", stream=stream)}
             return [f"{stream}: {number} is on the box, and no key" for stream, number in _records(php) - own - known]
 
-        yield Box(door, str(php.ask("rows", stream="users")["1"]["EMAIL"]), strike, strays)
+        yield Box(door, str(php.ask("rows", stream="users")["1"]["EMAIL"]), strike=strike, strays=strays)
+
+
+def _pace(speed: float) -> tuple[str, ...]:
+    return f"--speed={speed}", f"--latency={0.003 * speed}"
+
+
+def _administrator(box: Portal) -> str:
+    return str(box.call("user.get", {"ID": 1})[0]["EMAIL"])
 
 
 def _records(php: PhpBox) -> set[tuple[str, str]]:
     return {(stream, number) for stream in STREAMS for number in php.ask("rows", stream=stream)}
 
 
-BOXES = {"sim": simulated, "php": served_by_php}
+BOXES = {"sim": simulated, "php": served_by_php, "rest": without_the_module}

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.chaos.peeking import Cell, Peek
@@ -39,10 +39,14 @@ PASSES = 2  # over the whole plan, to catch the phases that are over in a moment
 class Migration:
     """One store and one configuration; every command is a process of its own."""
 
-    def __init__(self, folder: Path, config: Path, speed: float, peek: Peek) -> None:
+    def __init__(
+        self, folder: Path, config: Path, speed: float, peek: Peek, habits: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        """`habits`: the options that each command gets besides."""
         self._command = [sys.executable, "-m", "tests.chaos.hurried", str(time.time()), str(speed), "--config"]
         self._command.append(str(config))
-        self._folder = folder
+        self._habits = habits or {}
+        self.folder = folder
         self._environ = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
         self._peek = peek
         self.look_every_s = peek.pace_s
@@ -50,8 +54,8 @@ class Migration:
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         with self._said.open("ab") as out:
-            command = [*self._command, *arguments]
-            return subprocess.Popen(command, cwd=self._folder, env=self._environ, stdout=out, stderr=out)
+            command = [*self._command, *arguments, *self._habits.get(arguments[0], ())]
+            return subprocess.Popen(command, cwd=self.folder, env=self._environ, stdout=out, stderr=out)
 
     def finish(self, *arguments: str, timeout_s: float = 400.0) -> int:
         process = self.start(*arguments)
@@ -62,7 +66,7 @@ class Migration:
 
     def output(self, *arguments: str) -> str:
         command = [*self._command, *arguments]
-        return subprocess.check_output(command, cwd=self._folder, env=self._environ, timeout=60).decode()
+        return subprocess.check_output(command, cwd=self.folder, env=self._environ, timeout=60).decode()
 
     def last_words(self) -> str:
         return self._said.read_text("utf-8", "replace")[-2000:]

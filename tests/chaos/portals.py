@@ -24,6 +24,7 @@ class Portal:
 
     control: str
     webhook: str
+    application: Json = None  # its keys and tokens, where there is one
 
     def dump(self, stream: str, **query: str) -> list[Json]:
         asked = "&".join(f"{name}={value}" for name, value in {"stream": stream, **query}.items())
@@ -58,7 +59,7 @@ def portal(*arguments: str, module: str = "b24sim") -> Iterator[Portal]:
     with subprocess.Popen(command, stdout=pipe, stderr=nowhere, text=True, env=environ) as process:
         try:
             ready = json.loads(process.stdout.readline()) if process.stdout else {}
-            yield Portal(ready["control"], ready["webhooks"][0]["url"])
+            yield Portal(ready["control"], ready["webhooks"][0]["url"], ready.get("application"))
         finally:
             process.kill()
 

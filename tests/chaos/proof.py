@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from tests.chaos.oracle import Fields, Ids, Json, Source, expected, failures
 from tests.chaos.oracle.files import lost
@@ -49,7 +50,7 @@ def prove(source: Source, box: Portal, status: Json) -> Proof:
     for stream in STREAMS:
         proof.complain(_stream(stream, wanted[stream], held[stream]))
     proof.complain(_conduct(box))
-    proof.complain(_accounts(source, wanted, proof.failed, status))
+    proof.complain(accounts(source, wanted, proof.failed, status))
     return proof
 
 
@@ -155,10 +156,15 @@ def _customs(source: Source, box: Portal, held: Mapping[str, list[Json]]) -> dic
 # ---------------------------------------------------------------- in the store
 
 
-def _accounts(
-    source: Source, wanted: Mapping[str, Mapping[str, Fields]], failed: Mapping[str, int], status: Json
+def accounts(
+    source: Source,
+    wanted: Mapping[str, Mapping[str, Fields]],
+    failed: Mapping[str, int],
+    status: Json,
+    lacking: Mapping[str, int] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Every source id is IMPORT_OK, IMPORT_ERR, excluded or impossible, and the store says the same as the box."""
+    """Every source id is IMPORT_OK, IMPORT_ERR, excluded or impossible, and the store says the same as the box. Verify
+    has found `lacking` and nothing else."""
     excluded = {"chats": len(source.task_chats), "task_comments": len(source.copied)}
     unhad = {"tasks": bool(lost(source))}
     for entity, about in status["entities"].items():
@@ -170,7 +176,7 @@ def _accounts(
                 "import_ok": len(wanted[stream]) + linked,
                 "import_err": failed.get(stream, 0),
                 "excluded": excluded.get(stream, 0),
-                "mismatch": 0,
+                "mismatch": lacking.get(stream, 0),
             }
             due["retrieved"] = sum(due[name] or 0 for name in ("import_ok", "import_err", "excluded"))
             due["reported"] = said["reported"] if said["reported"] is None else due["retrieved"]
@@ -184,5 +190,5 @@ def _accounts(
             yield f"{entity}: phases ended as {about['phases']}"
 
 
-def digest(held: dict[str, list[Json]]) -> str:
+def digest(held: Json) -> str:
     return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()

@@ -24,6 +24,11 @@ GROWING = (
     *("user.get", "sonet_group.get", "im.dialog.messages.get", "crm.item.list", "tasks.task.list", "log.blogpost.get"),
     *("bizproc.workflow.template.list", "task.checklistitem.getlist", "task.commentitem.getlist"),
 )
+WRITES = (
+    *("*.add", "*.create", "*.addsubfolder", "*.uploadfile", "crm.item.batchImport", "*.commit"),
+    *("*.update", "*.set", "*.setOwner"),
+)
+SLOW_S = 0.2  # of real time: less than a client waits
 
 
 def over_the_cloud() -> list[Rule]:
@@ -40,6 +45,20 @@ def over_the_box() -> list[Rule]:
     lost = [{"kind": "lost", "method": "import.*.batch", "probability": 0.08}]
     items = [{"method": "import.*.batch", "probability": 0.004, "item": {"code": "LOCKED", "retry": True}}]
     return [*weather, *lost, *items]
+
+
+def over_a_box_without_the_module(speed: float) -> list[Rule]:
+    """Bad weather, though less of it, since there are ten times as many calls; a command now and then that fails inside
+    a batch; answers to writes that get lost, and writes that take their time: whoever sent them may be dead by then."""
+    weather = [
+        {"kind": kind, "probability": chance / 2, "inner": False}
+        for kind, chance in WEATHER.items()
+        if kind != "html200"
+    ]
+    inside = [{"kind": "500", "probability": 0.001}]
+    late = [{"kind": "slow", "method": one, "probability": 0.04, "seconds": SLOW_S * speed} for one in WRITES]
+    lost = [{"kind": "lost", "method": one, "probability": 0.08} for one in WRITES]
+    return [*late, *weather, *inside, *lost]
 
 
 def the_administrator_comments(cloud: Portal, chance: random.Random) -> None:

@@ -13,6 +13,10 @@ from b24sim.table import Row
 
 TIMES = {*fields.TIMES, *fields.CUSTOM_TIMES}
 FLAGS = ("IS_COMPLETE", "IS_IMPORTANT")
+FLAGS_OF_TASKS = (
+    *("MULTITASK", "NOT_VIEWED", "REPLICATE", "TASK_CONTROL", "MATCH_WORK_TIME", "FAVORITE"),
+    *("ALLOW_CHANGE_DEADLINE", "ALLOW_TIME_TRACKING"),
+)
 
 
 def add_task(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
@@ -20,7 +24,7 @@ def add_task(company: Company, now: float, wish: dict[str, Any]) -> list[int]:
     tasks = company.tasks
     number = int(wish.get("id") or max(tasks.table.next_id(), 1_000))
     row: Row = dict.fromkeys(fields.PLAIN) | dict.fromkeys((*fields.SYSTEM, *fields.CUSTOM))
-    row |= dict.fromkeys(("MULTITASK", "NOT_VIEWED", "REPLICATE", "TASK_CONTROL", "MATCH_WORK_TIME", "FAVORITE"), "N")
+    row |= dict.fromkeys(FLAGS_OF_TASKS, "N")
     row |= {
         "ID": str(number), "TITLE": f"Новая задача {number}", "DESCRIPTION": "", "DESCRIPTION_IN_BBCODE": "Y",
         "STATUS": "2", "PRIORITY": "1", "GROUP_ID": "0", "CREATED_BY": "1", "RESPONSIBLE_ID": "1", "CHANGED_BY": "1",

@@ -48,13 +48,25 @@ def _has_its_place(source: Source, deal: Fields) -> bool:
 
 
 def _items_without_parents(source: Source, bad: Bad) -> None:
-    """A parent that exists is required; so whoever hangs on a failed record fails, and so do those who hang on him."""
+    """A parent that exists is required; so whoever hangs on a failed record fails, and so do those who hang on him,
+    unless he may not wait for him."""
     before = -1
     while before != len(bad["crm_spitems"]):
         before = len(bad["crm_spitems"])
         for key, row in source["crm_spitems"].items():
-            if any(number in bad[stream] for stream, number in parents(row)):
+            awaited = (one for one in parents(row) if not (source.in_turn and one[0] == "crm_spitems"))
+            if any(number in bad[stream] for stream, number in awaited):
                 bad["crm_spitems"].add(key)
+
+
+def orphans(source: Source, bad: Bad) -> list[tuple[str, str]]:
+    """Items that arrived without a parent who failed: who, and whom he lacks. Verify must tell of them."""
+    return [
+        (key, number)
+        for key, row in source["crm_spitems"].items()
+        for stream, number in parents(row)
+        if key not in bad["crm_spitems"] and stream == "crm_spitems" and number in bad[stream]
+    ]
 
 
 def parents(row: Fields) -> Iterator[tuple[str, str]]:

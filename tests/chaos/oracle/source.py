@@ -42,6 +42,7 @@ class Source:
     url: str
     linked: dict[str, str] = field(default_factory=dict)  # users that the box has already: source id -> target id
     placeholder: str = ""
+    in_turn: bool = False  # the target takes CRM records by their age only: nobody waits for a parent of his own stream
     _attached: dict[str, Attached] = field(default_factory=dict)
     _readable: dict[str, Json] = field(default_factory=dict)
 

@@ -1,0 +1,141 @@
+"""The proof for a box without the module, which knows no keys: its own book of what was ever made there, against the
+links that the store has, against what the source has, and against what verify and the certificate say."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+from tests.chaos.killing import Migration
+from tests.chaos.oracle import Ids, Json, Source, expected, failures
+from tests.chaos.oracle import key as key_of
+from tests.chaos.oracle.fate import orphans
+from tests.chaos.portals import Portal
+from tests.chaos.proof import STREAMS, Proof, accounts
+
+CERTIFICATE, REPORT = "certificate.jsonl", "report"
+CRM = ("crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
+# What the box's book calls them. Folders hold the files, a group has its chat; nothing stands for those.
+KINDS: Mapping[str, Sequence[str]] = {
+    **{name: (name,) for name in ("departments", "users", "groups", "group_members", "chats", "tasks", "files")},
+    "messages": ("chat_messages",),
+    "posts": ("feed_posts",),
+    "comments": ("feed_comments",),
+    "checklists": ("task_checklists",),
+    "task_comments": ("task_comments",),
+    "templates": ("workflow_templates",),
+    "types": ("crm_types",),
+    "categories": ("crm_categories",),
+    "statuses": ("crm_stages",),
+    "items": CRM,
+}
+# Of these the book knows a stamp of its own for every record; the others say the same when their source says it twice.
+STAMPED = frozenset(KINDS) - {"comments", "checklists", "task_comments"} | {"fields", "folders"}
+CALLED = {"types": "entityTypeId", "comments": "comment_id"}  # by what links name them, if not by their ids
+
+
+class Link(NamedTuple):
+    """One id of the source, and the box's that stands for it."""
+
+    stream: str
+    source_id: str
+    target_id: str
+
+    @property
+    def key(self) -> str:
+        return f"source:file:{self.source_id}" if self.stream == "files" else key_of(self.stream, self.source_id)
+
+
+def book(box: Portal) -> Json:
+    """All that was ever written by the box's own methods, how often, and as it stands now."""
+    return box.look("native")["records"]
+
+
+def prove(source: Source, box: Portal, migration: Migration, status: Json) -> Proof:
+    proof = Proof()
+    made, bad = book(box), failures(source)
+    proof.complain(_certified(migration))
+    migration.finish("report", "--out", REPORT, "--force")
+    told = partial(_told, migration)
+    links = [Link(*(one[name] for name in Link._fields)) for one in told("links") if one["stream"] in STREAMS]
+    held = {stream: [_row(one) for one in links if one.stream == stream] for stream in STREAMS}
+    proof.records = {stream: len(rows) for stream, rows in held.items()}
+    proof.updated = sum(one["updates"] for one in made)
+    proof.failed = {stream: len(found - source.linked.keys()) for stream, found in bad.items() if found}
+    ids = Ids(source, held, box.webhook.partition("/rest/")[0], {owner: [] for owner in source.custom})
+    wanted = expected(source, ids)
+    linked: dict[str, Json] = {key_of("users", one): {} for one in source.linked}
+    proof.complain(_arrivals(wanted | {"users": wanted["users"] | linked}, links))
+    proof.complain(_doubles(made, links))
+    proof.complain(_order(links))
+    rightly = orphans(source, bad)
+    proof.complain(_findings(told("findings"), rightly))
+    proof.complain(accounts(source, wanted, proof.failed, status, {"crm_spitems": len(rightly)}))
+    return proof
+
+
+def _certified(migration: Migration) -> Iterator[str]:
+    for command in (("certificate", "--out", CERTIFICATE), ("certificate", "check", CERTIFICATE)):
+        code = migration.finish(*command)
+        if code != 0:
+            yield f"{' '.join(command)} ended with {code}: {migration.last_words()[-300:]}"
+            return
+
+
+def _told(migration: Migration, table: str) -> list[dict[str, str]]:
+    with (migration.folder / REPORT / f"{table}.csv").open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _row(link: Link) -> Json:
+    return {"key": link.key, "id": link.target_id, "fields": {"STATUS_ID": None}}
+
+
+def _arrivals(wanted: Mapping[str, Mapping[str, Json]], links: Sequence[Link]) -> Iterator[str]:
+    """What should have arrived did, and nothing else."""
+    for stream in STREAMS:
+        there = {one.key for one in links if one.stream == stream}
+        yield from (f"{stream}: {key} did not arrive" for key in sorted(wanted[stream].keys() - there))
+        yield from (f"{stream}: {key} arrived and should not have" for key in sorted(there - wanted[stream].keys()))
+
+
+def _findings(told: Sequence[Mapping[str, str]], rightly: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Verify, which looked at every record, found what was foretold, and those who arrived without a parent."""
+    for one in told:
+        if (one["source_id"], one["expected"]) not in rightly:
+            yield "verify found " + " ".join(f"{name}={value[:120]!r}" for name, value in one.items() if value)
+
+
+def _doubles(made: Json, links: Sequence[Link]) -> Iterator[str]:
+    """Every record that was ever made stands for one id of the source, and no two for the same."""
+    targets = Counter((one.stream, one.target_id) for one in links if one.stream != "crm_categories")
+    yield from (f"{stream}: two ids stand for {target}" for (stream, target), often in targets.items() if often > 1)
+    known: dict[str, set[str]] = defaultdict(set)
+    for one in links:
+        known[one.stream].add(one.target_id)
+    for one in made:
+        streams = KINDS.get(one["kind"], ())
+        name = str((one["fields"] or {}).get(CALLED.get(one["kind"], ""), one["id"]))
+        if one["deleted"]:
+            yield f"{one['kind']} {one['stamp']}: made, and deleted again"
+        elif streams and not any(name in known[stream] for stream in streams):
+            yield f"{one['kind']} {one['stamp']}: {name} is on the box, and stands for nothing"
+    repeated = {(one["kind"], one["stamp"]): one["made"] for one in made if one["made"] > 1 and one["kind"] in STAMPED}
+    yield from (f"{kind} {stamp}: made {often} times" for (kind, stamp), often in repeated.items())
+
+
+def _order(links: Sequence[Link]) -> Iterator[str]:
+    """Messages of a chat stand one behind the other as on the source."""
+    chats: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for one in links:
+        if one.stream == "chat_messages":
+            chat, _, number = one.source_id.rpartition(":")
+            chats[chat].append((int(number), int(one.target_id)))
+    for chat, pairs in chats.items():
+        for (elder, before), (younger, behind) in pairwise(sorted(pairs)):
+            if before > behind:
+                yield f"chat_messages: {chat}:{younger} stands before {chat}:{elder}, which is older"
