@@ -7,6 +7,8 @@ from typing import Any
 
 from tests.rest.everything import Move, moving
 
+from b24migrate.pipeline import mend
+
 SMALL: dict[str, Any] = {"companies": 2, "contacts": 2, "deals": 2, "smart_items": 1, "posts": 6, "templates": 0}
 
 
@@ -35,3 +37,35 @@ def test_a_comment_of_the_feed_goes_when_the_task_is_there_that_it_names(tmp_pat
         new = move.world.records("Tasks")[str(task)]["TargetId"]
         assert f"/tasks/task/view/{new}/" in there(move, comment)["text"]
         assert move.unforeseen == []
+
+
+def test_verify_tells_of_a_comment_that_came_before_what_it_names(tmp_path: Path) -> None:
+    with moving(tmp_path, **SMALL) as move:
+        task = next(iter(move.world.cloud.portal.company.tasks.table))
+        comment = own_comment(move, text=f"see /company/personal/user/1/tasks/task/view/{task}/")
+        assert move.run("users", "groups", "feed").exit_code == 0
+        assert move.unforeseen == []
+        ended = move.run()
+        assert (ended.exit_code, ended.message) == (5, "feed_comments: 1 findings")
+        ((stream, fate, source_id, *_),) = move.unforeseen
+        assert (stream, fate, source_id.endswith(comment)) == ("feed_comments", "differs", True)
+        assert f"/tasks/task/view/{task}/" in there(move, comment)["text"]
+
+
+def test_verify_tells_of_a_comment_whose_file_came_only_by_a_retry(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "groups", "feed", posts=20, comments_per_post=4) as move:
+        move.world.strike_cloud({"method": "download", "kind": "500"})
+        assert move.run().exit_code == 5
+        assert [one for one in move.unforeseen if one[0] == "feed_comments"] == []
+        with_files = [row for row in comments_with_files(move) if row["_author_id"] == 1]
+        assert len(with_files) > 0
+        move.world.strike_cloud()
+        with move.app() as app:
+            mend.take_up(app.runner, mend.renew(app.work, app.chosen()), move.world.leap())
+        told = {one[2].partition(":")[2] for one in move.unforeseen if one[0] == "feed_comments"}
+        assert told == {str(row["comment_id"]) for row in with_files}
+
+
+def comments_with_files(move: Move) -> list[dict[str, Any]]:
+    comments = move.world.cloud.portal.company.feed_rows.comments
+    return [dict(row) for row in map(comments.row, comments) if row.get("attach")]

@@ -8,16 +8,18 @@ from zlib import crc32
 
 from b24migrate.errors import Permanent
 from b24migrate.phases import comparing, lanes
-from b24migrate.phases.compose import Composer
+from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.foresight import EXPECTED, Foresight, register_of
 from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
 from b24migrate.phases.work import Follow, Work, seen
 from b24migrate.ports import COMPARED, FINDINGS, FORESEEN, INVENTORY, SPARED, VERIFIED, Register, RegisterRow
-from b24migrate.records import Args, Fate, Finding, Job, Record, Row, Status
+from b24migrate.records import Args, Fate, Finding, Job, Link, Record, Row, Status
 from b24migrate.streams import Stream
 
 AT_ONCE = 100
+LAST_SENT = "sent"  # no field, but all of them as they were sent last
+NOT_TOLD = "the target has it as it was first sent; it took no later change"
 FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves behind of each stream
 
 
@@ -148,10 +150,20 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
         said = comparing.said(stream, one, now.get(one.row_key))
         expected = composer.compose_seen(one, said).fields
         findings = foresight.findings(said, expected, found)
+        if any(finding.fate is Fate.FORESEEN for finding in findings):
+            findings += not_told(stream, composer.compose(one), link)
         record(work, findings)
         if found is not None and all(finding.fate in EXPECTED for finding in findings):
             equal.append((one.row_key, link.digest))
     remember(work, stream, sent[0][0].row_key, equal)
+
+
+def not_told(stream: Stream, composed: Composed, link: Link) -> list[Finding]:
+    """What the target makes of what it is told was foreseen, and hides what it was never told: what came later than the
+    record, where it changes no such records."""
+    if composed.problem is not None or composed.item(stream).digest == link.digest:
+        return []
+    return [Finding(stream.name, Fate.DIFFERS, composed.record.row_key, LAST_SENT, note=NOT_TOLD)]
 
 
 def remember(work: Work, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
