@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
+from tests.pipeline.test_undo import take
 from tests.rest.everything import moving
 
 from b24sim import Portal
@@ -75,3 +76,28 @@ def test_comments_that_are_quoted_in_a_chat_arrive_in_the_order_in_which_they_we
             arrived = [int(target) for _, _, target in sorted(answers, key=lambda one: one[1])]
             assert arrived == sorted(arrived)
         assert len(comments) > 20
+
+
+def test_tasks_outside_the_dates_of_their_project_arrive_also_when_those_are_set_already(tmp_path: Path) -> None:
+    """A later run, and one after an undo, finds a box where everything has come to its end."""
+    with moving(tmp_path, *TASKS, deals=10, smart_items=4) as move:
+        cloud, box = move.world.cloud.portal.company, move.world.box.portal.company
+        project = next(one for one in cloud.groups.ids if cloud.groups.row(one)["_PROJECT_DATE_START"])
+        table = cloud.tasks.table
+        outside, changed = table.ids[:2]
+        for number in (outside, changed):
+            table.put(number, table.row(number) | {"GROUP_ID": project, "DEADLINE": LATE, "TITLE": f"Old {number}"})
+        assert move.run().exit_code == 0
+        take(move.world, "tasks")
+        table.put(changed, table.row(changed) | {"TITLE": "New", "CHANGED_DATE": LATE + 9e7, "DEADLINE": None})
+        assert move.run().exit_code == 0
+        table.put(changed, table.row(changed) | {"CHANGED_DATE": LATE + 9e7 + 5, "DEADLINE": LATE - 99})
+        assert move.run().exit_code == 0
+        assert set(move.statuses()["tasks"]) == {"IMPORT_OK"}
+        assert move.unforeseen == []
+        dated = {
+            cloud.groups.row(one)["NAME"]: cloud.groups.row(one)["_PROJECT_DATE_START"] for one in cloud.groups.ids
+        }
+        for one in box.groups.ids:
+            row = box.groups.row(one)
+            assert (row["_PROJECT_DATE_START"] is None) == (dated[row["NAME"]] is None)

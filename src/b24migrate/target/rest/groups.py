@@ -10,6 +10,7 @@ from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_groups, spelling
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.making import one_by_one
+from b24migrate.target.rest.project_dates import DATES
 from b24migrate.target.rest.spelling import Column, columns
 from b24migrate.target.rest.within import UNSEEN, children, stamped, tasks_where
 from b24migrate.target.rest.words import Held, Known, Made, Writer, stamp
@@ -36,7 +37,6 @@ MORE = (
     Column("PROJECT_DATE_START", "projectDateStart", back=spelling.utc),
     Column("PROJECT_DATE_FINISH", "projectDateFinish", back=spelling.utc),
 )
-DATES = ("PROJECT_DATE_START", "PROJECT_DATE_FINISH")
 
 
 def group_params(box: Box, item: Item) -> dict[str, Json]:

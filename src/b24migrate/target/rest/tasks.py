@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_tasks, spelling
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.custom import as_sent, as_told, in_wrapping
-from b24migrate.target.rest.making import one_by_one
+from b24migrate.target.rest.making import attempt
+from b24migrate.target.rest.project_dates import may_be_why
 from b24migrate.target.rest.spelling import Column, columns
 from b24migrate.target.rest.task_era import keeps_dates
 from b24migrate.target.rest.task_within import in_tasks
@@ -77,11 +79,14 @@ def first_fields(box: Box, item: Item) -> dict[str, Json]:
 
 
 def add_tasks(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    return one_by_one(
-        "tasks.task.add",
-        lambda item: {"fields": first_fields(box, item)},
-        lambda said: str(said["task"]["id"]),
-    )(box, items)
+    for item in items:
+        made = add_task(box, item)
+        yield add_task(box, item) if made.error is not None and may_be_why(box, item) else made
+
+
+def add_task(box: Box, item: Item) -> Made:
+    sent = {"fields": first_fields(box, item)}
+    return attempt(box, item, "tasks.task.add", lambda _: sent, lambda said: str(said["task"]["id"]))
 
 
 def finish_task(box: Box, known: Known, item: Item) -> None:
@@ -112,7 +117,13 @@ def newest_tasks(box: Box) -> list[str]:
 
 
 def update_task(box: Box, known: Known, item: Item) -> None:
-    box.call("tasks.task.update", {"taskId": known.target_id, "fields": first_fields(box, item)})
+    sent = {"taskId": known.target_id, "fields": first_fields(box, item)}
+    try:
+        box.call("tasks.task.update", sent)
+    except Permanent:
+        if not may_be_why(box, item):
+            raise
+        box.call("tasks.task.update", sent)
     finish_task(box, known, item)
 
 
