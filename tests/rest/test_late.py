@@ -52,20 +52,43 @@ def test_verify_tells_of_a_comment_that_came_before_what_it_names(tmp_path: Path
         assert f"/tasks/task/view/{task}/" in there(move, comment)["text"]
 
 
+def move_without_files_first(move: Move) -> None:
+    """They cannot be fetched, and are mended by a retry."""
+    move.world.strike_cloud({"method": "download", "kind": "500"})
+    assert move.run().exit_code == 5
+    assert move.unforeseen == []
+    move.world.strike_cloud()
+    with move.app() as app:
+        mend.take_up(app.runner, mend.renew(app.work, app.chosen()), move.world.leap())
+
+
 def test_verify_tells_of_a_comment_whose_file_came_only_by_a_retry(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "groups", "feed", posts=20, comments_per_post=4) as move:
-        move.world.strike_cloud({"method": "download", "kind": "500"})
-        assert move.run().exit_code == 5
-        assert [one for one in move.unforeseen if one[0] == "feed_comments"] == []
-        with_files = [row for row in comments_with_files(move) if row["_author_id"] == 1]
-        assert len(with_files) > 0
-        move.world.strike_cloud()
-        with move.app() as app:
-            mend.take_up(app.runner, mend.renew(app.work, app.chosen()), move.world.leap())
+        move_without_files_first(move)
         told = {one[2].partition(":")[2] for one in move.unforeseen if one[0] == "feed_comments"}
-        assert told == {str(row["comment_id"]) for row in with_files}
+        with_files = [row for row in comments_with_files(move) if row["_author_id"] == 1]
+        assert told == {str(row["comment_id"]) for row in with_files} != set()
+
+
+def test_verify_tells_of_a_message_whose_file_came_only_by_a_retry(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "groups", "chats") as move:
+        move_without_files_first(move)
+        told = {one[2] for one in move.unforeseen if one[:2] == ("chat_messages", "differs") and one[3] == "files"}
+        payloads = move.world.table("ChatMessages", "RowKey", "Payload")
+        assert told == {row["RowKey"] for row in payloads if "FILE_ID" in str(row["Payload"])} != set()
 
 
 def comments_with_files(move: Move) -> list[dict[str, Any]]:
     comments = move.world.cloud.portal.company.feed_rows.comments
     return [dict(row) for row in map(comments.row, comments) if row.get("attach")]
+
+
+# ---------------------------------------------------------------- what can be put right
+
+
+def test_a_chat_gets_a_picture_that_came_only_by_a_retry(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "groups", "chats") as move:
+        move_without_files_first(move)
+        pictures = [one for one in move.world.box.portal.company.pictures if one[0] == "im"]
+        pictured = [one for one in move.world.sql("SELECT RowKey FROM Files") if one[0].startswith("chat:")]
+        assert len(pictures) == len(pictured) > 0

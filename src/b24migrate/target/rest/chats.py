@@ -68,6 +68,15 @@ def hand_over(box: Box, known: Known, item: Item) -> None:
         box.call("im.chat.setOwner", {"CHAT_ID": known.target_id, "USER_ID": owner})
 
 
+def trace(item: Item) -> Args:
+    """The box gives a picture a number of its own: which one it got only we know."""
+    return {"avatar": item.fields.get("avatar")}
+
+
+def picture_of(trace: Json) -> Json:
+    return trace.get("avatar") if isinstance(trace, Mapping) else None
+
+
 def update_chat(box: Box, known: Known, item: Item) -> None:
     """The description cannot be changed any more."""
     chat = {"CHAT_ID": known.target_id}
@@ -75,6 +84,9 @@ def update_chat(box: Box, known: Known, item: Item) -> None:
     name = chat_params(box, item)["TITLE"]
     if name != about.get("name"):
         box.call("im.chat.updateTitle", {**chat, "TITLE": name})
+    avatar = item.fields.get("avatar")
+    if avatar and avatar != picture_of(known.trace):
+        box.call("im.chat.updateAvatar", {**chat, "AVATAR": box.file(str(avatar))[1]})
     there = spelling.ids(box.question("im.chat.user.list", chat))
     new = [user for user in item.fields.get("users") or () if str(user) not in there]
     if new:
@@ -104,6 +116,7 @@ CHATS = Writer(
     entity="chats",
     needs=("im.chat.add", "im.chat.get", "im.dialog.get", "im.chat.user.list", *files.NEEDS),
     create=add_chats,
+    trace=trace,
     find=find_chats,
     finish=hand_over,
     update=update_chat,
