@@ -37,7 +37,8 @@ class Links:
 
     def target_ids(self, stream: str, source_ids: Collection[str]) -> dict[str, str]:
         known = self._known.setdefault(stream, {})
-        found = {one: known[one] for one in source_ids if one in known}
+        # in one look at each: others forget them all when they are too many
+        found = {one: target_id for one in source_ids if (target_id := known.get(one))}
         missing = [one for one in source_ids if one not in found]
         if missing:
             asked = self._ask(stream, missing)
