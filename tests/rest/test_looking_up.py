@@ -144,6 +144,20 @@ def test_a_comment_without_a_date_or_an_author_is_found(move: Move, target: Rest
     assert len(move.world.box.portal.native.alive("task_comments")) == 1
 
 
+def test_of_comments_that_the_box_does_not_show_each_is_its_own(move: Move, target: RestTarget) -> None:
+    """The texts of others are hidden: the one before, whose answer came, looks just like the lost one."""
+    somebody = call(target, "user.add", EMAIL="ann@example.org", UF_DEPARTMENT=[1])
+    post = call(target, "log.blogpost.add", POST_MESSAGE="News", DEST=["UA"])
+    fields = {"post_id": str(post), "author_id": str(somebody), "date": "2024-01-01T10:00:00Z", "files": []}
+    items = [Item.of(f"source:feed_comments:1:{one}", {**fields, "text": f"Words {one}"}) for one in range(5, 9)]
+    move.world.strike_box({"method": "log.blogcomment.add", "kind": "lost", "at": [2]})
+    outcomes = target.send("feed", "feed_comments", items, run="r")
+    comments = move.world.box.portal.company.feed_rows.comments
+    texts = {str(row["comment_id"]): row["text"] for row in map(comments.row, comments)}
+    assert [texts[str(one.target_id)].partition("\n")[2] for one in outcomes] == [f"Words {one}" for one in range(5, 9)]
+    assert len(texts) == 4
+
+
 # ---------------------------------------------------------------- what is known already
 
 

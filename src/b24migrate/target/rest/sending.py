@@ -28,6 +28,7 @@ class Sending:
         self._outcomes: dict[str, Outcome] = {}
         self._done: dict[str, Remembered] = {}
         self._linked: set[str] = set()  # just now
+        self._made: list[Remembered] = []  # and not written yet
 
     def send(self) -> list[Outcome]:
         """Raises what is nobody's fault; what was done before that is remembered."""
@@ -86,7 +87,6 @@ class Sending:
     # ------------------------------------------------------------ creating
 
     def _create(self, items: Sequence[Item]) -> None:
-        made: list[Remembered] = []
         ended = False
         try:
             for one in self._created(items):
@@ -97,12 +97,16 @@ class Sending:
                 self._linked |= {one.key} if one.linked else set()
                 self._known[one.key] = self._known[one.key]._replace(state=state, target_id=one.target_id)
                 self._box.saw(self._writer.stream, one.target_id)
-                made.append(self._known[one.key])
+                self._made.append(self._known[one.key])
             ended = True
         finally:
             # before the next step, and when there is none: a known id is worth more than any search
             if self._writer.finish or not ended:
-                self._memory.write(self._writer.stream, made)
+                self._keep_made()
+
+    def _keep_made(self) -> None:
+        self._memory.write(self._writer.stream, self._made)
+        self._made = []
 
     def _created(self, items: Sequence[Item]) -> Iterator[Made]:
         """With patience: when an answer is lost, what arrived is looked for, and the rest is created once more."""
@@ -112,6 +116,7 @@ class Sending:
             if not left:
                 return
             if error is not None:
+                self._keep_made()  # so that none of them is taken for a lost one that looks the same
                 self._box.portal.clock.sleep(pause_s)
                 traces = {key: self._known[key].trace for key in left}
                 for key, target_id in looked_for(self._box, self._writer, traces).items():
