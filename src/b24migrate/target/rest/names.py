@@ -14,6 +14,8 @@ def names_of(box: Box, user_ids: Iterable[str]) -> dict[str, str]:
     wanted = list(dict.fromkeys(map(str, user_ids)))
     for some in by_the_dozen(one for one in wanted if one not in known):
         rows = inside(box.question("user.get", {"FILTER": {"ID": some}, "ADMIN_MODE": True}))
-        known |= dict.fromkeys(some, "")  # whom the box does not show is not asked for again at every message
-        known |= {str(row["ID"]): f"{row.get('NAME') or ''} {row.get('LAST_NAME') or ''}".strip() for row in rows}
+        told = {str(row["ID"]): f"{row.get('NAME') or ''} {row.get('LAST_NAME') or ''}".strip() for row in rows}
+        # Whom the box does not show is not asked for again at every message. In one go with the others: whoever looks
+        # meanwhile must not take somebody for nameless.
+        known |= {**dict.fromkeys(some, ""), **told}
     return {one: known[one] for one in wanted if known.get(one)}

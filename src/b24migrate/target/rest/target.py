@@ -16,6 +16,7 @@ from b24migrate.records import Args, Item, Outcome
 from b24migrate.streams import CustomFields
 from b24migrate.target.common import existing_fields, how_many_fit
 from b24migrate.target.rest import crm_names, deleting, files, people, probes
+from b24migrate.target.rest.alone import Alone
 from b24migrate.target.rest.box import Box, SourceSide, by_the_dozen, understood
 from b24migrate.target.rest.field_families import FAMILIES
 from b24migrate.target.rest.fields import declare
@@ -41,6 +42,7 @@ class RestTarget:
         self._box = Box(portal, store, probes.LIMITS.file_bytes, source)
         self._box.application = application
         self._memory = Memory(store)
+        self._hands = Alone()
         self.serial = frozenset(writer.stream for writer in WRITERS.values() if writer.serial)
         self.unchangeable = frozenset(writer.stream for writer in WRITERS.values() if writer.unchangeable)
 
@@ -49,7 +51,8 @@ class RestTarget:
             return probes.look(self._box, WRITERS.values())
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
-        return Sending(self._box, self._memory, WRITERS[stream], items).send()
+        with self._hands.alone(stream, [item.key for item in items]):
+            return Sending(self._box, self._memory, WRITERS[stream], items).send()
 
     def fits(self, items: Sequence[Item]) -> int:
         sizes = (len(item.wire) for item in items[: probes.LIMITS.items])

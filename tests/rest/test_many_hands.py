@@ -1,0 +1,62 @@
+"""Several hands at the same box at the same time: nothing arrives twice, and nobody sees what is half done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Thread
+from typing import Any
+
+import pytest
+from tests.rest.everything import Move
+
+from b24migrate.records import Item, Outcome
+from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.names import names_of
+from b24migrate.target.rest.target import RestTarget
+
+MOMENT_S = 0.3  # in which a second hand would have done it
+
+
+def test_two_hands_that_send_the_same_record_make_it_once(
+    move: Move, target: RestTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = Item.of("source:chat:1", {"type": "chat", "name": "Plans", "users": []})
+    outcomes: list[Outcome] = []
+    call = Box.call
+
+    def send() -> None:
+        outcomes.extend(target.send("chats", "chats", [item], run="a run"))
+
+    second = Thread(target=send)
+
+    def begin_another(box: Box, method: str, params: Mapping[str, Any]) -> Any:
+        if method == "im.chat.add" and second.ident is None:
+            second.start()
+            second.join(MOMENT_S)
+        return call(box, method, params)
+
+    monkeypatch.setattr(Box, "call", begin_another)
+    send()
+    second.join()
+    assert [one.status for one in outcomes] == ["created", "unchanged"]
+    assert len({one.target_id for one in outcomes}) == 1
+    assert len(move.world.box.portal.native.alive("chats")) == 1
+
+
+def test_nobody_is_nameless_while_another_hand_learns_his_name(
+    target: RestTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box, question = target._box, Box.question
+    meanwhile: list[dict[str, str]] = []
+
+    class Told(dict[str, Any]):
+        """Of a person. Somebody else wants the name just when it is looked at."""
+
+        def get(self, name: str, default: Any = None) -> Any:
+            if not meanwhile:
+                meanwhile.append({})
+                meanwhile.append(names_of(box, ["1"]))
+            return super().get(name, default)
+
+    monkeypatch.setattr(Box, "question", lambda *asked: [Told(row) for row in question(*asked)])
+    assert names_of(box, ["1"]) == meanwhile[1] != {}
