@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.rest.everything import Move
 
+from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
 from b24migrate.records import Item, Outcome
 from b24migrate.target.rest.box import Box
 from b24migrate.target.rest.names import names_of
@@ -60,3 +61,26 @@ def test_nobody_is_nameless_while_another_hand_learns_his_name(
 
     monkeypatch.setattr(Box, "question", lambda *asked: [Told(row) for row in question(*asked)])
     assert names_of(box, ["1"]) == meanwhile[1] != {}
+
+
+def test_what_is_to_be_forgotten_while_it_is_asked_for_is_not_kept(target: RestTarget) -> None:
+    box = target._box
+
+    def outdated() -> str:
+        box.forget("number of chats")
+        return "one"
+
+    assert box.kept("number of chats", outdated, 3600.0) == "one"
+    assert box.kept("number of chats", lambda: "two", 3600.0) == "two"
+
+
+def test_a_custom_field_is_known_as_soon_as_it_is_made(move: Move) -> None:
+    with move.app() as app:
+        target, code = app.work.target, "UF_SIZE"
+        assert isinstance(target, RestTarget)
+        assert target._box.custom_types("users") == {}
+        wish = {"code": code, "type": "string", "multiple": False, "sort": 100, "label": {"en": "Size"}}
+        (made,) = target.fields("users", "users", [{**wish, "mandatory": False, "settings": {}, "options": []}])
+        values = {"Type": "string", "TargetField": made.target, "State": made.status}
+        app.work.store.write(CUSTOM_FIELDS, [RegisterRow(code, values, partition="users")])
+        assert list(target._box.custom_types("users")) == [made.target]

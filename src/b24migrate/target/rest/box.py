@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from threading import Lock
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -46,6 +48,8 @@ class Box:
         self._downloads = Downloads(portal)
         self._file_bytes = file_bytes
         self._kept: dict[str, tuple[float, Json]] = {}
+        self._forgotten: Counter[str] = Counter()  # how often
+        self._keeping = Lock()
         self._highest: dict[str, int] = {}
 
     @property
@@ -120,16 +124,21 @@ class Box:
         return str(about.get("NAME") or "file"), base64.b64encode(out.getvalue()).decode()
 
     def kept(self, name: str, ask: Callable[[], One], for_s: float = KEPT_S) -> One:
-        """What seldom changes, asked for now and then only."""
+        """What seldom changes, asked for now and then only. What was to be forgotten meanwhile is not kept."""
         until, value = self._kept.get(name, (0.0, None))
         if self.portal.clock.monotonic() >= until:
+            asked = self._forgotten[name]
             value = ask()
-            self._kept[name] = (self.portal.clock.monotonic() + for_s, value)
+            with self._keeping:
+                if self._forgotten[name] == asked:
+                    self._kept[name] = (self.portal.clock.monotonic() + for_s, value)
         found: One = value
         return found
 
     def forget(self, name: str) -> None:
-        self._kept.pop(name, None)
+        with self._keeping:
+            self._forgotten[name] += 1
+            self._kept.pop(name, None)
 
     def saw(self, kind: str, target_id: str) -> None:
         """A box counts on: what comes later has a higher number."""
@@ -152,8 +161,16 @@ class Box:
         known = [row for row in self._custom_fields(stream) if row.values["Type"] == kind]
         return frozenset({row.key for row in known} | {str(row.values["TargetField"] or row.key) for row in known})
 
+    def forget_custom_fields(self, stream: str) -> None:
+        """When some are made."""
+        self.forget(_custom(stream))
+
     def _custom_fields(self, stream: str) -> list[RegisterRow]:
-        return self.kept(f"custom {stream}", lambda: self.store.rows(CUSTOM_FIELDS, partition=stream))
+        return self.kept(_custom(stream), lambda: self.store.rows(CUSTOM_FIELDS, partition=stream))
+
+
+def _custom(stream: str) -> str:
+    return f"custom {stream}"
 
 
 def decoded(answer: Answer) -> Json:

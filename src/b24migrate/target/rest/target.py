@@ -64,6 +64,7 @@ class RestTarget:
                 return declare(self._box, FAMILIES, stream, fields, type_id)
         finally:
             crm_names.forget(self._box)
+            self._box.forget_custom_fields(stream)
 
     def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
         return existing_fields(self._portal, custom)
