@@ -3,7 +3,7 @@
 PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests and of the demo would compile all it imports anew
 HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 4) # tests wait for browsers and processes as much as they compute
-.PHONY: help setup azurite chromium php functions demo test check errors bench chaos lock clean
+.PHONY: help setup azurite chromium php functions read ready demo test check errors bench chaos lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,11 +23,17 @@ php: ## PHP with PHPUnit and phpcs, which the module for the box is tested with
 functions: ## the worker of the Functions host for one test, in .cache, where there is a Python 3.13
 	@scripts/setup-functions-runtime
 
+read: setup # once for all processes of the tests: each would translate what it collects anew. What is wrong they tell.
+	@$(PY) -m pytest --collect-only -qq >/dev/null 2>&1 || true
+
+ready: setup azurite chromium php functions read
+
 demo: setup ## migrate a simulated company to a simulated box, live
 	@.venv/bin/b24migrate demo || test $$? -eq 5 # findings are what the simulated company is meant to have
 
-test: setup azurite chromium php functions ## all tests
-	@$(PY) -m pytest -n $(HANDS) --dist worksteal
+test: ## all tests
+	@$(MAKE) --no-print-directory --jobs ready # side by side: they wait for what they load, or use one core
+	@$(PY) -m pytest -n $(HANDS) --dist loadgroup --no-loadscope-reorder
 
 check: setup ## style, types, and which room may open which door
 	@.venv/bin/ruff check .
