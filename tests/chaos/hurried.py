@@ -13,6 +13,7 @@ from b24migrate import wiring
 from b24migrate.bitrix import client
 from b24migrate.hosts.cli import main
 from b24migrate.pipeline import crew
+from b24migrate.target.rest import under_way
 
 TIMEOUTS = client.Timeouts(connect_s=1.0, read_s=0.4, probe_s=0.4)
 
@@ -36,6 +37,7 @@ class HurriedClock:
 def hurry(origin: float, speed: float) -> None:
     vars(wiring)["SystemClock"] = lambda: HurriedClock(origin, speed)
     vars(crew)["IDLE_GLANCES"] = crew.IDLE_GLANCES / speed
+    vars(under_way)["LONGEST_S"] = TIMEOUTS.read_s * speed  # nothing waits for an answer longer than that
     (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS
 
 

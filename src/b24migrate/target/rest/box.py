@@ -19,6 +19,7 @@ from b24migrate.bitrix.download import Downloads
 from b24migrate.errors import Permanent, Transient
 from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, RegisterRow, Store
 from b24migrate.records import Args, Json
+from b24migrate.target.rest.under_way import UnderWay
 
 PAGE = 50
 KEPT_S = 1.0
@@ -51,6 +52,7 @@ class Box:
         self._forgotten: Counter[str] = Counter()  # how often
         self._keeping = Lock()
         self._highest: dict[str, int] = {}
+        self.under_way = UnderWay(portal.clock)
 
     @property
     def owner(self) -> str:

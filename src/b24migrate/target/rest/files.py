@@ -6,7 +6,7 @@ import base64
 import hashlib
 from typing import BinaryIO, NamedTuple
 
-from b24migrate.errors import Permanent
+from b24migrate.errors import Permanent, Transient
 from b24migrate.records import Args
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.memory import Memory, Remembered, State
@@ -32,9 +32,16 @@ def put(box: Box, memory: Memory, upload: Upload, content: BinaryIO) -> str:
         return known.target_id
     place = folder_of(box, upload.key)
     found = there(box, place, upload) if known else ""
+    if known and not found:
+        box.under_way.refuse({upload.key: known.begun})
     if not known:
-        memory.write(STREAM, [Remembered(upload.key, State.BEGUN, digest=upload.sha256)])
-    target_id = found or uploaded(box, place, upload, content)
+        begun = box.under_way.signature()
+        memory.write(STREAM, [Remembered(upload.key, State.BEGUN, digest=upload.sha256, begun=begun)])
+    try:
+        target_id = found or uploaded(box, place, upload, content)
+    except Transient as lost:
+        box.under_way.gave_up([upload.key], lost)
+        raise
     stands = memory.first(STREAM, Remembered(upload.key, State.DONE, target_id, upload.sha256)).target_id
     if stands != target_id:  # another was faster
         box.call("disk.file.delete", {"id": target_id})

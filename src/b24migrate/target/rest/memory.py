@@ -27,6 +27,7 @@ class Remembered(NamedTuple):
     digest: str = ""
     trace: Json = None
     print: str = ""  # of what the box said right after it was written
+    begun: str = ""  # by whom and when, as long as nobody knows what became of it
 
 
 class Memory:
@@ -86,7 +87,7 @@ def _row(stream: str, one: Remembered) -> RegisterRow:
         "TargetId": one.target_id,
         "Digest": one.digest,
         "State": one.state.value,
-        "Print": one.print,
+        "Print": one.begun if one.state is State.BEGUN else one.print,
         "Trace": one.trace,
     }
     return RegisterRow(f"{stream}:{one.key}", values)
@@ -96,4 +97,6 @@ def _opened(row: RegisterRow) -> Remembered:
     said = row.values
     key = row.key.partition(":")[2]
     target_id, fingerprint, digest = (str(said.get(name) or "") for name in ("TargetId", "Print", "Digest"))
-    return Remembered(key, State(str(said["State"])), target_id, digest, said.get("Trace"), fingerprint)
+    state = State(str(said["State"]))
+    prints = ("", fingerprint) if state is State.BEGUN else (fingerprint, "")
+    return Remembered(key, state, target_id, digest, said.get("Trace"), *prints)

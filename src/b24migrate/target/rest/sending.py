@@ -4,6 +4,7 @@ created. An intent is in the store before a create leaves, and what became of it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.records import Args, Item, Json, Outcome, digest
@@ -46,11 +47,13 @@ class Sending:
         """Those that have to be created. The others are known by their ids afterwards."""
         begun = {key: one.trace for key, one in self._known.items() if one.state is State.BEGUN}
         self._arrived(begun)
+        self._box.under_way.refuse({key: self._known[key].begun for key in begun if not self._has(key)})
         missing = [item for key, item in self._items.items() if not self._has(key)]
         self._link([item for item in missing if item.key not in self._known])
         missing = [item for item in missing if item.key not in self._linked]
         fresh = [item for item in missing if item.key not in self._known or self._sent_otherwise(item)]
-        intents = [Remembered(one.key, State.BEGUN, "", one.digest, self._intent(one)) for one in fresh]
+        begin = partial(Remembered, state=State.BEGUN, begun=self._box.under_way.signature())
+        intents = [begin(one.key, digest=one.digest, trace=self._intent(one)) for one in fresh]
         self._memory.write(self._writer.stream, intents)
         self._known |= {one.key: one for one in intents}
         return missing
@@ -112,12 +115,13 @@ class Sending:
         """With patience: when an answer is lost, what arrived is looked for, and the rest is created once more."""
         left = {item.key: item for item in items}
         error: Transient | None = None
+        ends_s = 0.0
         for pause_s in (0.0, *PAUSES_S):
             if not left:
                 return
             if error is not None:
                 self._keep_made()  # so that none of them is taken for a lost one that looks the same
-                self._box.portal.clock.sleep(pause_s)
+                self._box.portal.clock.sleep(max(pause_s, ends_s))
                 traces = {key: self._known[key].trace for key in left}
                 for key, target_id in looked_for(self._box, self._writer, traces).items():
                     del left[key]
@@ -128,6 +132,7 @@ class Sending:
                         del left[made.key]
                         yield made
             except Transient as lost:
+                ends_s = self._box.under_way.gave_up(left, lost)
                 if not lost.own:
                     raise
                 error = lost
