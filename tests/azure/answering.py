@@ -32,6 +32,15 @@ def parts(*answers: str) -> Answer:
 @contextmanager
 def with_these(*answers: Answer) -> Iterator[Account]:
     """An account whose tables answer so, one after the other, and must be asked for all of them."""
+    with served(*answers) as port:
+        environ = {**os.environ, "AZURITE_TABLE_PORT": str(port)}
+        with closing(Account(Address.of("azure://azurite"), environ)) as account:
+            yield account
+
+
+@contextmanager
+def served(*answers: Answer) -> Iterator[int]:
+    """The port where they are."""
     left = list(answers)
 
     class Handler(BaseHTTPRequestHandler):
@@ -52,10 +61,8 @@ def with_these(*answers: Answer) -> Iterator[Account]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        environ = {**os.environ, "AZURITE_TABLE_PORT": str(server.server_port)}
         try:
-            with closing(Account(Address.of("azure://azurite"), environ)) as account:
-                yield account
+            yield server.server_port
         finally:
             server.shutdown()
             thread.join()
