@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pipeline.every import everything
 from tests.pipeline.world import TALK, World, small, world
+
+from b24migrate.events import PhaseChanged
+from b24migrate.pipeline.state import DONE, RUNNING
 
 FEW: dict[str, dict[str, Any]] = {"run": {"test_limit": 3, "entities": list(TALK)}}
 
@@ -116,3 +120,19 @@ def test_a_pulled_through_user_that_the_box_has_is_linked(few: World) -> None:
     assert few.run().exit_code == 0
     assert str(owner) in pulled(few, "Users")
     assert few.records("Users")[str(owner)]["TargetId"] == "1"
+
+
+def test_entities_go_one_after_the_other_so_that_none_sends_half_of_what_another_pulls_along(tmp_path: Path) -> None:
+    """A deal that one entity pulls along names a contact that it pulls along too: whoever else sends pulled deals at
+    that moment, and has been through with contacts, would miss it."""
+    with everything(tmp_path) as made:
+        assert made.run(run={**made.settings["run"], "test_limit": 2, "workers": 8}).exit_code == 0
+        begun: list[str] = []
+        done: list[str] = []
+        for event in made.events:
+            if isinstance(event, PhaseChanged) and (event.phase, event.state) == ("get", RUNNING):
+                assert done == begun
+                begun.append(event.entity)
+            elif isinstance(event, PhaseChanged) and (event.phase, event.state) == ("set", DONE):
+                done.append(event.entity)
+        assert len(done) == len(begun) > 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import NamedTuple
 
 from b24migrate.phases.work import Work
@@ -71,18 +72,26 @@ def needed(work: Work, entity: Entity, planned: Collection[str]) -> list[Entity]
 
 def waits_for(work: Work, plan: Plan, states: States, entity: Entity, phase: str) -> list[Entity]:
     """The entities of the plan that still import, and must have before this phase begins: those it refers to. A second
-    pass waits for all of them: texts and late references name anything; and a limited run verifies last, since later
-    gets pull earlier streams on. What no second pass can change waits for all that texts may name. What follows the
-    last second pass one entity does, and the others wait for it."""
+    pass waits for all of them: texts and late references name anything. In a limited run they go one after the other,
+    and verify last: a get pulls records of others along, and a set that met only some of them would miss the rest. What
+    no second pass can change waits for all that texts may name. What follows the last second pass one entity does, and
+    the others wait for it."""
     if phase == FINAL:
         return _before_the_end(work, plan, states, entity)
     if phase == LATE or (phase == "verify" and plan.test_limit):
         others = [other for other in work.entities if other is not entity]
+    elif plan.test_limit:
+        line = sorted(work.entities, key=partial(_is_unchangeable, work))
+        others = line[: line.index(entity)]
     else:
         others = needed(work, entity, plan.entities)
-        if phase == "set" and any(stream.name in work.target.unchangeable for stream in entity.streams):
+        if phase == "set" and _is_unchangeable(work, entity):
             others += [other for other in work.entities if other not in others and _is_named(work, plan, other, entity)]
     return [other for other in others if other.name in plan.entities and still_imports(plan, states, other)]
+
+
+def _is_unchangeable(work: Work, entity: Entity) -> bool:
+    return any(stream.name in work.target.unchangeable for stream in entity.streams)
 
 
 def _is_named(work: Work, plan: Plan, other: Entity, by: Entity) -> bool:
