@@ -100,6 +100,9 @@ class Link(NamedTuple):
     origin: str = "import"  # or "matched" (the target had it), "loaded" (the admin said so)
 
 
+NOWHERE = "none"  # the target id of what a target takes for granted that it will not keep, as it had announced
+
+
 class Settled(NamedTuple):
     """What became of one record in a set."""
 

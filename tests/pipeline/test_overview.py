@@ -84,6 +84,16 @@ def test_the_time_left_comes_from_the_pace_and_is_near_the_truth(tmp_path: Path)
         assert one.progress.left_s == pytest.approx((end - at(one.at)).total_seconds(), rel=0.4, abs=120)
 
 
+def test_what_failed_does_not_count_as_imported_although_all_is_done(made: World) -> None:
+    made.change("users", id=made.cloud.portal.company.users.ids[-1], fields={"EMAIL": ""})
+    made.settings["run"] |= {"user_coverage": 0.5}
+    last = watched(made)[-1]
+    assert (last.progress.share, last.progress.read) == (1.0, last.progress.records)
+    streams = [stream for entity in last.entities for stream in entity.streams]
+    assert last.progress.imported == sum(one.imported for one in streams)
+    assert sum(one.failed for one in streams) > 0
+
+
 def test_who_comes_later_sees_the_same_and_the_way_there(made: World) -> None:
     last = watched(made)[-1]
     with made.app() as app:

@@ -290,7 +290,12 @@ def test_without_an_application_nothing_changes(tmp_path: Path) -> None:
         ("client_id =", 'token_url = "oauth"\nclient_id =', "target.application.token_url is no https address"),
         ("client_id =", 'token_url = "http://o.example/"\nclient_id =', "target.application.token_url is no https"),
         ("client_id =", 'client_token = "x"\nclient_id =', "unknown key target.application.client_token; did you mean"),
-        ("client_id =", "access_token = 5\nclient_id =", "target.application.access_token is not what it should be"),
+        ("client_id =", 'clientid = "x"\nclient_id =', 'target.application.clientid; did you mean "client_id"?'),
+        (
+            "client_id =",
+            "access_token = 5\nclient_id =",
+            "access_token is not what it should be; write a text in quotes",
+        ),
     ],
 )
 def test_every_mistake_about_an_application_is_one_sentence(tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -13,7 +13,7 @@ from b24migrate.phases.places import remember
 from b24migrate.phases.pull import look_for
 from b24migrate.phases.work import ATTEMPTS, Follow, Work
 from b24migrate.ports import INCOMPLETE, RegisterRow
-from b24migrate.records import Item, Job, Link, Outcome, Record, Span, Status, order_key
+from b24migrate.records import NOWHERE, Item, Job, Link, Outcome, Record, Span, Status, order_key
 from b24migrate.streams import Stream
 
 AT_ONCE = 500  # records that are looked at, few of which have anything to complete
@@ -76,7 +76,7 @@ def complete(work: Work, job: Job) -> Follow:
     found, left = _next(work, stream, [Span(*ends) for ends in job.args["spans"]])
     imported = [record for record, _ in found if record.status is Status.IMPORT_OK]
     links = work.store.links(stream.name, [record.row_key for record in imported])
-    sent = {key: link for key, link in links.items() if link.origin == "import"}
+    sent = {key: link for key, link in links.items() if link.origin == "import" and link.target_id != NOWHERE}
     changed: list[Changed] = []
     there: list[Composed] = []
     for composed in _composed(work, stream, [one for one in imported if one.row_key in sent]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from b24migrate.errors import Permanent, Transient
@@ -12,7 +12,7 @@ from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.places import remember
 from b24migrate.phases.pull import bring
 from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
-from b24migrate.records import Item, Job, Json, Link, Outcome, Record, Settled, Span, Status, order_key
+from b24migrate.records import NOWHERE, Item, Job, Json, Link, Outcome, Record, Settled, Span, Status, order_key
 from b24migrate.streams import Stream
 
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -235,9 +235,13 @@ class Sender:
     def _judged(self, one: Composed, item: Item, outcome: Outcome) -> Settled:
         if outcome.status == "failed" or outcome.target_id is None:
             return self._failed(one.record, outcome.error_code, outcome.error, retry=outcome.retry)
-        remember(self._work, self._stream, one)
         link = Link(one.record.row_key, outcome.target_id, item.digest)
-        return Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link, losses=one.losses)
+        losses: Mapping[str, int] = one.losses
+        if outcome.target_id == NOWHERE:
+            losses = {"left_behind": 1}  # whatever it would have gone without
+        else:
+            remember(self._work, self._stream, one)
+        return Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link, losses=losses)
 
     def _failed(self, record: Record, code: str, sentence: str, *, retry: bool) -> Settled:
         attempts = record.attempts + 1

@@ -150,7 +150,7 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
         said = comparing.said(stream, one, now.get(one.row_key))
         expected = composer.compose_seen(one, said).fields
         findings = foresight.findings(said, expected, found)
-        if any(finding.fate is Fate.FORESEEN for finding in findings):
+        if found is not None and any(finding.fate is Fate.FORESEEN for finding in findings):
             findings += not_told(stream, composer.compose(one), link)
         record(work, findings)
         if found is not None and all(finding.fate in EXPECTED for finding in findings):

@@ -24,6 +24,10 @@ LIMITS_WAITED = 20
 PROBES = ("server.time", "profile", "user.admin", "scope")
 
 Said = TypeVar("Said")
+WITHOUT_MODULE = (
+    "Install the import module on the box (docs/box.md) and give its webhook the scope `import`;"
+    ' or set target.kind = "rest", which uses the box\'s own methods and keeps less (docs/rest-target.md).'
+)
 
 
 def examine(
@@ -236,7 +240,7 @@ def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[l
     try:
         info = patient(clock, target.info)
     except Permanent as error:
-        fix = "Install the import module on the box and grant the webhook the scope `import`."
+        fix = WITHOUT_MODULE
         message = f"the target does not serve import.*: {error.message}"
         return [Check("target", False, message, fix, "auth.target", fatal=True, code=error.code)], None
     except MigrationError as error:
@@ -246,8 +250,9 @@ def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[l
         fix = "Install the matching version of the import module on the box, or of this program."
         return [Check("target", False, message, fix, "auth.target", fatal=True)], info
     checks = [Check("target", True, f"the target answers: {info.server}")]
-    checks += [_served(entity, info) for entity in entities]
-    told = ((entity, info.checks[entity.wire]) for entity in entities if entity.wire in info.checks)
+    told = [(entity, info.checks[entity.wire]) for entity in entities if entity.wire in info.checks]
+    behind = {entity.name for entity, one in told if not one.ok}  # what is said of them is said below
+    checks += [one for entity in entities if not (one := _served(entity, info)).ok or entity.name not in behind]
     return [*checks, *(Check(one.name, one.ok, one.message, one.fix, "", entity.name) for entity, one in told)], info
 
 

@@ -15,16 +15,14 @@ SHOWN = 40
 
 def complain(places: Places, key: KeyPath, what: str) -> BadConfiguration:
     """`what` is the rest of a sentence that begins with the key."""
-    place = places.find(key)
-    return BadConfiguration(
-        f"{place}: {dotted(key)} {what}." if place else f"{dotted(key)} {what}.", code="CONFIGURATION"
-    )
+    end = "" if what.endswith("?") else "."
+    return BadConfiguration(f"{_at(places, key)}{dotted(key)} {what}{end}", code="CONFIGURATION")
 
 
 def unknown(places: Places, key: KeyPath, known: Iterable[str]) -> BadConfiguration:
     names = list(known)
-    fix = closest(key[-1], names) or f"known here are {', '.join(names)}"
-    return BadConfiguration(f"{_at(places, key)}unknown key {dotted(key)}; {fix}.", code="CONFIGURATION")
+    fix = closest(key[-1], names) or f"known here are {', '.join(names)}."
+    return BadConfiguration(f"{_at(places, key)}unknown key {dotted(key)}; {fix}", code="CONFIGURATION")
 
 
 def _at(places: Places, key: KeyPath) -> str:
@@ -36,7 +34,7 @@ def closest(word: str, known: Iterable[str]) -> str:
     """`did you mean "x"?`, or nothing when no known word is near."""
     names = {name.lower(): name for name in known}
     near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
-    return f'did you mean "{names[near[0]]}"' if near else ""
+    return f'did you mean "{names[near[0]]}"?' if near else ""
 
 
 def sentence(error: Mapping[str, Any], key: KeyPath) -> str:
@@ -55,10 +53,10 @@ def sentence(error: Mapping[str, Any], key: KeyPath) -> str:
         case "literal_error" | "enum":
             return f"is {said}; write {_quoted(context['expected'])}"
         case kind:
-            return f"is {said}; write {_expected(kind)}"
+            return f"is {said}; write {_expected(kind, error.get('input'))}"
 
 
-def _expected(kind: str) -> str:
+def _expected(kind: str, given: object) -> str:
     words = {
         "int": "a whole number",
         "float": "a number",
@@ -71,7 +69,8 @@ def _expected(kind: str) -> str:
         "mapping": "a table",
         "model": "a table",
     }
-    return next((word for start, word in words.items() if kind.startswith(start)), "another value")
+    otherwise = "another value" if isinstance(given, str) else "a text in quotes"
+    return next((word for start, word in words.items() if kind.startswith(start)), otherwise)
 
 
 def _quoted(expected: str) -> str:

@@ -201,7 +201,8 @@ class ImportTarget:
             f"auth.target.import.{entity}",
             f"the target does not serve {method} ({error.code}).",
             code=error.code,
-            hint="Install the import module on the box, and give its webhook the scope `import`.",
+            hint="Install the import module on the box (docs/box.md) and give its webhook the scope `import`;"
+            ' or set target.kind = "rest", which uses the box\'s own methods and keeps less (docs/rest-target.md).',
         )
 
 

@@ -29,11 +29,12 @@ def print_fidelity(found: Fidelity, out: Console, words: Words) -> None:
     told = Sayings(words)
     touching = [line for line in found.lines if not _touches_none(line)]
     widths = _widths(touching, words)
+    counts = any(line.basis is not Basis.UNKNOWN for line in touching)  # else it is said once, below
     for stream, lines in groupby(touching, key=lambda line: line.stream):
         wrapped(out, f"{words.named('stream', stream)} ({stream})", style="bold")
         for reason, alike in _by_reason(lines):
             for line in alike:
-                wrapped(out, _line(line, words, widths), indent="  ")
+                wrapped(out, _line(line, words, widths, counts), indent="  ")
             wrapped(out, harmless(str(told(reason))), indent="      ")
     if any(line.basis is Basis.UNKNOWN for line in touching):
         wrapped(out, words("fidelity.unknown_how"), style="dim")
@@ -59,13 +60,12 @@ def _by_reason(lines: Iterable[Line]) -> list[tuple[str, list[Line]]]:
     return [(reason, alike) for (_, reason), alike in found.items()]
 
 
-def _line(line: Line, words: Words, widths: tuple[int, int]) -> Text:
+def _line(line: Line, words: Words, widths: tuple[int, int], counts: bool) -> Text:
     from rich.text import Text
 
-    keeping = words(f"fidelity.keeping.{line.keeping}").ljust(widths[1])
-    return Text.assemble(
-        _field(line, words).ljust(widths[0]), "  ", (keeping, COLOURS.get(line.keeping, "")), "  ", records(line, words)
-    )
+    keeping = words(f"fidelity.keeping.{line.keeping}").ljust(widths[1] * counts)
+    said = Text.assemble(_field(line, words).ljust(widths[0]), "  ", (keeping, COLOURS.get(line.keeping, "")))
+    return Text.assemble(said, "  ", records(line, words)) if counts else said
 
 
 def records(line: Line, words: Words) -> str:

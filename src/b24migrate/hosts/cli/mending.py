@@ -48,7 +48,8 @@ def retry(
 
         renewed = mend.renew(app.work, names or [one.name for one in app.catalog.entities], code)
         if not as_json:
-            said = f"{renewed.records} records, {renewed.files} files, {renewed.parts} other parts"
+            parts = {"record": renewed.records, "file": renewed.files, "other part": renewed.parts}
+            said = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for what, count in parts.items() if count)
             typer.echo(f"Trying again: {said}." if renewed else "Nothing to try again.")
         return mend.take_up(app.runner, renewed, tick) if renewed else None
 

@@ -144,7 +144,7 @@ def worth_saying(event: Event) -> str:
 
 def shortened(text: str) -> str:
     """Some notes name everybody; `status --json` has them whole."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()} …"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rpartition(' ')[0]} …"
 
 
 def _line(lane: Lane) -> str:

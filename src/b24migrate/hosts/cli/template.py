@@ -10,8 +10,8 @@ TEMPLATE = """\
 
 [source]
 # Create it on the cloud portal as an administrator: Developer resources → Other →
-# Inbound webhook. Tick: user, department, sonet_group, im; and, for more detail,
-# user.userfield, socialnetwork, disk.
+# Inbound webhook. Tick: user, department, sonet_group, im, crm, task, log, bizproc; and for
+# custom fields, dates of projects and files: user.userfield, userfieldconfig, socialnetwork, disk.
 webhook = "env:B24_SOURCE"        # https://portal.bitrix24.ru/rest/1/secret/
 more_webhooks = []                # other users' webhooks: their private chats are readable only with them
 timezone = "Europe/Moscow"        # as in the portal's settings

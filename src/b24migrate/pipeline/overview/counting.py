@@ -29,6 +29,7 @@ class Counted:
     records: int | None
     basis: str
     steps: Mapping[str, Step]  # by phase: get, set, verify
+    imported: int = 0  # of those that have been through set, the ones that did not fail
 
 
 Plan = Mapping[str, Sequence[Counted]]  # by entity
@@ -61,9 +62,9 @@ def _counted(facts: Facts, entity: Entity, stream: Stream) -> Counted:
         "set": Step(status.import_ok + status.import_err, None if to_send is None else max(staged, to_send)),
         "verify": Step(facts.verified[stream.name] + status.mismatch, _to_verify(facts, status)),
     }
-    return Counted(
-        stream.name, records, known_by, {name: _as_far(facts, entity, name, one) for name, one in steps.items()}
-    )
+    as_far = {name: _as_far(facts, entity, name, one) for name, one in steps.items()}
+    imported = 0 if state.phase("set").state == PENDING else status.import_ok
+    return Counted(stream.name, records, known_by, as_far, imported)
 
 
 def _as_far(facts: Facts, entity: Entity, phase: str, step: Step) -> Step:

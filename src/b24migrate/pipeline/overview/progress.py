@@ -59,7 +59,6 @@ def progress(facts: Facts, stands: Standing, recent: Sequence[Moment]) -> Progre
     run, streams = facts.run, stands.streams
     mine = [one for one in recent if run is not None and one.run == run.id]
     steps = {phase: [one.steps[phase] for one in streams] for phase in ("get", "set")}
-    read, imported = (sum(step.done for step in steps[phase]) for phase in ("get", "set"))
     wanted = [step for phase, several in steps.items() if phase in facts.phases for step in several]
     over = run is not None and run.state == plan.ENDED
     left = pace.Left(0.0, pace.PACE) if over else pace.left(facts, stands.units, stands.of, stands.basis, mine)
@@ -74,8 +73,8 @@ def progress(facts: Facts, stands: Standing, recent: Sequence[Moment]) -> Progre
         left_basis=left.basis,
         window_s=left.window_s,
         records=counting.total(one.records for one in streams),
-        read=read,
-        imported=imported,
+        read=sum(step.done for step in steps["get"]),
+        imported=sum(one.imported for one in streams),
     )
 
 

@@ -13,6 +13,7 @@ from b24migrate.pipeline.undo.scope import Scope
 from b24migrate.pipeline.undo.walking import Ours, may_have_more, ours, spans
 from b24migrate.pipeline.undo.words import Kept, Tally
 from b24migrate.ports import Deleted
+from b24migrate.records import NOWHERE
 from b24migrate.streams import Seen, Stream
 
 
@@ -27,6 +28,7 @@ class Rehearsal:
         self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
         self.unsure: set[str] = set()
         self.needed = Needed(work, scope)
+        self._never_there = 0
 
     @property
     def nothing(self) -> bool:
@@ -34,9 +36,10 @@ class Rehearsal:
 
     @property
     def strange(self) -> int:
-        """How many records there should be, when the target knows none of them at all."""
+        """How many records there should be, when the target knows none of them at all. What it never took, as it had
+        announced, should not."""
         absent = sum(one.absent for one in self.tallies.values())
-        return absent if absent == sum(one.ours for one in self.tallies.values()) else 0
+        return absent - self._never_there if absent == sum(one.ours for one in self.tallies.values()) else 0
 
     def walk(self) -> Iterator[Kept]:
         """What would be kept, whatever else goes."""
@@ -58,6 +61,7 @@ class Rehearsal:
     def _judged(self, stream: Stream, tally: Tally, one: Ours, answer: Deleted) -> Iterator[Kept]:
         if answer.status == "absent":
             tally.absent += one.counts_as_imported
+            self._never_there += one.target_id == NOWHERE
         elif answer.status == "deleted":
             tally.deleted += 1
             tally.adopted += is_adopted(stream, one)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from b24migrate.errors import Permanent
 from b24migrate.fidelity import Rule
-from b24migrate.records import Args, Item, Json
+from b24migrate.records import NOWHERE, Args, Item, Json
 from b24migrate.target.rest import rules_workflows, spelling
 from b24migrate.target.rest.applications import as_application, asked_as_application
 from b24migrate.target.rest.box import Box, inside, strange
@@ -22,7 +22,6 @@ ADD = "bizproc.workflow.template.add"
 UPDATE = "bizproc.workflow.template.update"
 DELETE = "bizproc.workflow.template.delete"
 LIST = "bizproc.workflow.template.list"
-NOWHERE = "none"  # what it became
 NEVER = "0"
 OF_AN_APPLICATION = "rest_app_"
 OF_TEMPLATE = (
