@@ -29,7 +29,7 @@ def pause_and_be_told(app: App) -> None:
     """For a hand of the crew: somebody pauses the run, and the hand goes on when all hands have been told."""
     pause(app)
     over: threading.Event = app.work.leaving.__self__  # type: ignore[attr-defined]
-    assert over.wait(10)
+    assert over.wait(60)
 
 
 def after(app: App, wanted: Callable[[Job], bool], jobs: int, then: Callable[[App], None]) -> None:

@@ -208,7 +208,7 @@ def test_leases_are_kept_until_the_last_hand_has_let_go(tmp_path: Path, monkeypa
                 meanwhile.append(False)
                 pause_and_be_told(app)
                 kept.clear()
-                meanwhile.append(kept.wait(10))
+                meanwhile.append(kept.wait(60))
             return read(*args)
 
         monkeypatch.setitem(perform.PERFORMERS, "read", slowly)

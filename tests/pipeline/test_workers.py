@@ -166,7 +166,7 @@ def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, mon
                 begun.set()
                 return False
             kept.clear()
-            meanwhile.append(kept.wait(10))
+            meanwhile.append(kept.wait(60))
             return True
 
         begun = Event()

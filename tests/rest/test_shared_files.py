@@ -66,7 +66,7 @@ def test_two_who_upload_the_same_file_at_once_get_the_same(tmp_path: Path, monke
 
     def together(*args: object) -> str:
         number = upload(*args)  # type: ignore[arg-type]
-        both.wait(5)
+        both.wait(60)
         return number
 
     monkeypatch.setattr(files, "uploaded", together)
