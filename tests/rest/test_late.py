@@ -91,3 +91,13 @@ def test_a_chat_gets_a_picture_that_came_only_by_a_retry(tmp_path: Path) -> None
         pictures = [one for one in move.world.box.portal.company.pictures if one[0] == "im"]
         pictured = [one for one in move.world.sql("SELECT RowKey FROM Files") if one[0].startswith("chat:")]
         assert len(pictures) == len(pictured) > 0
+
+
+def test_posts_are_shown_to_their_groups_although_those_came_only_later(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "groups", "feed", posts=20) as move:
+        posts = move.world.box.portal.company.feed.posts
+        assert move.run("users", "feed").exit_code == 0
+        assert not any(code.startswith("SG") for post in posts.values() for code in post.dest)
+        assert move.run().exit_code == 0
+        assert any(code.startswith("SG") for post in posts.values() for code in post.dest)
+        assert move.unforeseen == []
