@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 from tests import azurite
 
@@ -18,6 +19,10 @@ FLAGS = [
 HELD = pytest.StashKey[ExitStack]()
 # Rooms whose tests take longest, most first; what is short comes last and fills the time until all are done.
 LONGEST = ("pipeline", "functions", "web", "browser", "hosts", "contract", "report", "rest", "azure")
+
+# How long an example takes says more of what else the machine does than of the product.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 def pytest_configure(config: pytest.Config) -> None:
