@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import pytest
@@ -14,6 +14,7 @@ from tests.rest.everything import Move
 from b24migrate.errors import Limited, Transient
 from b24migrate.records import Item
 from b24migrate.target.rest import files, under_way
+from b24migrate.target.rest.memory import Remembered
 from b24migrate.target.rest.target import RestTarget
 
 TASK = Item.of("source:tasks:5", {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"})
@@ -94,6 +95,27 @@ def test_a_create_that_was_given_up_is_not_repeated_before_it_must_have_ended(
     monkeypatch.setattr(box, "call", unanswered)
     monkeypatch.setattr(clock, "sleep", late)
     assert send(target) == "created"
+    assert tasks(move) == 1
+
+
+def test_of_two_processes_that_pull_the_same_record_along_one_makes_it(
+    move: Move, target: RestTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up = target._memory.of
+
+    def slow(stream: str, keys: Sequence[str]) -> dict[str, Remembered]:
+        """While it looks what is known, the other begins and ends."""
+        known = looked_up(stream, keys)
+        monkeypatch.setattr(target._memory, "of", looked_up)
+        with move.app() as other:
+            assert isinstance(other.work.target, RestTarget)
+            assert send(other.work.target) == "created"
+        return known
+
+    monkeypatch.setattr(target._memory, "of", slow)
+    with pytest.raises(Limited):
+        send(target)
+    assert send(target) == "unchanged"
     assert tasks(move) == 1
 
 

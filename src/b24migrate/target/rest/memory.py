@@ -28,6 +28,7 @@ class Remembered(NamedTuple):
     trace: Json = None
     print: str = ""  # of what the box said right after it was written
     begun: str = ""  # by whom and when, as long as nobody knows what became of it
+    version: int = 0  # of the row, when it was looked up
 
 
 class Memory:
@@ -42,6 +43,17 @@ class Memory:
     def write(self, stream: str, some: Sequence[Remembered]) -> None:
         if some:
             self._store.write(NATIVE, [_row(stream, one) for one in some])
+
+    def begin(self, stream: str, intent: Remembered) -> bool:
+        """False when somebody else has begun or done it since it was looked up: of two processes one begins."""
+        row = _row(stream, intent)
+        if self._store.swap(NATIVE, row):
+            return True
+        if intent.version:
+            return False
+        there = self._store.read(NATIVE, row.key)
+        gone = there is not None and there.values["State"] == State.GONE
+        return there is not None and gone and self._store.swap(NATIVE, row._replace(version=there.version))
 
     def first(self, stream: str, done: Remembered) -> Remembered:
         """Who has done it, when several have: the word of the first stands."""
@@ -90,7 +102,7 @@ def _row(stream: str, one: Remembered) -> RegisterRow:
         "Print": one.begun if one.state is State.BEGUN else one.print,
         "Trace": one.trace,
     }
-    return RegisterRow(f"{stream}:{one.key}", values)
+    return RegisterRow(f"{stream}:{one.key}", values, one.version)
 
 
 def _opened(row: RegisterRow) -> Remembered:
@@ -99,4 +111,4 @@ def _opened(row: RegisterRow) -> Remembered:
     target_id, fingerprint, digest = (str(said.get(name) or "") for name in ("TargetId", "Print", "Digest"))
     state = State(str(said["State"]))
     prints = ("", fingerprint) if state is State.BEGUN else (fingerprint, "")
-    return Remembered(key, state, target_id, digest, said.get("Trace"), *prints)
+    return Remembered(key, state, target_id, digest, said.get("Trace"), *prints, row.version)

@@ -4,12 +4,12 @@ created. An intent is in the store before a create leaves, and what became of it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 
 from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.records import Args, Item, Json, Outcome, digest
 from b24migrate.target.rest.box import Box, by_the_dozen, understood
 from b24migrate.target.rest.memory import Memory, Remembered, State
+from b24migrate.target.rest.under_way import in_other_hands
 from b24migrate.target.rest.words import Known, Made, Update, Writer
 
 PAUSES_S = (1.0, 2.0)
@@ -51,10 +51,10 @@ class Sending:
         missing = [item for key, item in self._items.items() if not self._has(key)]
         self._link([item for item in missing if item.key not in self._known])
         missing = [item for item in missing if item.key not in self._linked]
-        fresh = [item for item in missing if item.key not in self._known or self._sent_otherwise(item)]
-        begin = partial(Remembered, state=State.BEGUN, begun=self._box.under_way.signature())
-        intents = [begin(one.key, digest=one.digest, trace=self._intent(one)) for one in fresh]
-        self._memory.write(self._writer.stream, intents)
+        signature = self._box.under_way.signature()
+        intents = [self._intent(item)._replace(begun=signature) for item in missing]
+        if not all(self._memory.begin(self._writer.stream, one) for one in intents):
+            raise in_other_hands()
         self._known |= {one.key: one for one in intents}
         return missing
 
@@ -66,7 +66,14 @@ class Sending:
         self._linked |= found.keys()
         self._known |= {key: Remembered(key, State.LINKED, target_id) for key, target_id in found.items()}
 
-    def _intent(self, item: Item) -> Json:
+    def _intent(self, item: Item) -> Remembered:
+        known = self._known.get(item.key)
+        if known is not None and not self._sent_otherwise(item):
+            return known
+        version = known.version if known else 0
+        return Remembered(item.key, State.BEGUN, "", item.digest, self._trace(item), version=version)
+
+    def _trace(self, item: Item) -> Json:
         trace = self._writer.trace(item)
         if not self._writer.before:
             return trace

@@ -22,7 +22,7 @@ class UnderWay:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._me = token_hex(4)
-        self._until: dict[str, float] = {}
+        self._until: dict[tuple[str, str], float] = {}  # of a key, and of who began it
 
     def signature(self) -> str:
         """Who begins, and when: kept with every intent."""
@@ -32,7 +32,7 @@ class UnderWay:
         """How long to wait before any of them is repeated."""
         if error.code not in UNSEEN:
             return 0.0
-        self._until |= dict.fromkeys(keys, self._clock.monotonic() + LONGEST_S)
+        self._until |= dict.fromkeys(((key, self._me) for key in keys), self._clock.monotonic() + LONGEST_S)
         return LONGEST_S
 
     def refuse(self, begun: Mapping[str, str]) -> None:
@@ -40,13 +40,16 @@ class UnderWay:
         the signature of whoever began it."""
         wait_s = max((self._left_s(key, signature) for key, signature in begun.items()), default=0.0)
         if wait_s > 0:
-            message = "The box may still be at a call of somebody who is gone: it is let come to its end."
-            raise Limited(message, wait_s=min(wait_s, GLANCE_S))
+            raise in_other_hands(min(wait_s, GLANCE_S))
 
     def _left_s(self, key: str, signature: str) -> float:
         now = self._clock.monotonic()
         who, _, at = signature.partition(" ")
-        if at and who != self._me and key not in self._until:
+        if at and who != self._me and (key, signature) not in self._until:
             over_s = (datetime.fromisoformat(at) + OVER - self._clock.now()).total_seconds()
-            self._until[key] = now + min(LONGEST_S, over_s)
-        return self._until.get(key, now) - now
+            self._until[key, signature] = now + min(LONGEST_S, over_s)
+        return max(self._until.get((key, one), now) for one in (signature, self._me)) - now
+
+
+def in_other_hands(wait_s: float = GLANCE_S) -> Limited:
+    return Limited("The box may still be at a call of somebody else: it is let come to its end.", wait_s=wait_s)
