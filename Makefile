@@ -51,6 +51,7 @@ chaos: setup azurite php ## faults on both sides and SIGKILL at random; nothing 
 	@$(PY) -m tests.chaos
 	@$(PY) -m tests.chaos --store azurite --companies 1 --kills 15 # three processes, one of them killed at a time
 	@$(PY) -m tests.chaos --target php --companies 1 --kills 12 # to the module for the box, which is killed as well
+	@$(PY) -m tests.chaos --target rest --companies 1 --kills 8 # to a box without it, by its own methods
 
 lock: ## requirements.lock from pyproject.toml (needs uv)
 	@uv pip compile pyproject.toml --extra azure --extra monitor --group dev --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q -o requirements.lock
