@@ -90,7 +90,7 @@ def test_a_source_that_knows_no_probe_is_no_crash(company: Scene) -> None:
 def test_a_box_without_the_import_module(company: Scene) -> None:
     with answering({}, {"error": "ERROR_METHOD_NOT_FOUND", "error_description": "Method not found!"}) as webhook:
         company.target = webhook
-        is_clear(company.run("run"), 3, "import", "Install the import module")
+        is_clear(company.run("run"), 3, "import", "Install the import module", 'or set target.kind = "rest"')
 
 
 INFO = {
