@@ -83,8 +83,8 @@ class Size:
 # By a box's own methods everything takes ten times as many calls.
 SIZES = {
     "rest": Size(
-        users=16, groups=4, chats=6, messages=70, files=5, companies=8, contacts=12, deals=34, smart_items=7,
-        tasks=16, posts=14, templates=6,
+        users=16, groups=3, chats=5, messages=40, files=4, companies=6, contacts=8, deals=34, smart_items=5,
+        tasks=8, posts=8, templates=5,
     )
 }  # fmt: skip
 
