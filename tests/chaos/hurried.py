@@ -37,8 +37,9 @@ class HurriedClock:
 def hurry(origin: float, speed: float) -> None:
     vars(wiring)["SystemClock"] = lambda: HurriedClock(origin, speed)
     vars(crew)["IDLE_GLANCES"] = crew.IDLE_GLANCES / speed
-    vars(under_way)["LONGEST_S"] = TIMEOUTS.read_s * speed  # nothing waits for an answer longer than that
-    (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS
+    if speed > 1:  # who is in no hurry has no portals that fail him either, and answers of a busy machine come late
+        vars(under_way)["LONGEST_S"] = TIMEOUTS.read_s * speed  # nothing waits for an answer longer than that
+        (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS
 
 
 if __name__ == "__main__":
