@@ -196,7 +196,7 @@ def problems_of(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -
         failed = work.store.counts(stream.table).get(Status.IMPORT_ERR, 0) if "set" in phases else 0
         differ = mismatches(work, stream) if "verify" in phases else 0
         drifted = drift(work, stream) if "get" in phases else 0
-        said = [f"{failed} failed"] * bool(failed) + [f"{differ} findings"] * bool(differ)
+        said = [f"{failed} failed"] * bool(failed) + [f"{differ} finding{'s' * (differ > 1)}"] * bool(differ)
         said += [f"drift of {drifted}"] * bool(drifted)
         if said:
             problems.append(f"{stream.name}: {', '.join(said)}")
