@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from b24migrate.entities import catalog
+from b24migrate.hosts.report.sayings import Sayings
+from b24migrate.hosts.words import words
 from b24migrate.pipeline.losses import WORDS, sentences
 
 
@@ -18,3 +22,12 @@ def test_one_is_told_as_one_and_many_as_many() -> None:
     assert alone.endswith("1 place keeps an id of the source (`b24migrate places`)")
     assert several.startswith("group_members: 1,200 records stay behind")
     assert several.count("1,200") == len(WORDS) + 1
+
+
+def test_they_are_told_in_russian_as_well() -> None:
+    groups = next(one for one in catalog().entities if one.name == "groups")
+    for count in (1, 1200):
+        said = sentences(groups, {f"{name}:groups": float(count) for name in WORDS}, {"groups": count})
+        retold = str(Sayings(words("ru"))(next(said))).replace("`b24migrate places`", "")
+        assert re.findall(r"[a-z]{3,}", retold) == []
+        assert retold.count(f"{count:,}") == len(WORDS) + 1
