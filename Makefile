@@ -33,7 +33,7 @@ demo: setup ## migrate a simulated company to a simulated box, live
 
 test: ## all tests
 	@$(MAKE) --no-print-directory --jobs ready # side by side: they wait for what they load, or use one core
-	@$(PY) -m pytest -n $(HANDS) --dist loadgroup --no-loadscope-reorder
+	@$(PY) -m pytest -n $(HANDS) --dist worksteal
 
 check: setup ## style, types, and which room may open which door
 	@.venv/bin/ruff check .

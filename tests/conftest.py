@@ -17,8 +17,6 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 HELD = pytest.StashKey[ExitStack]()
-# Rooms whose tests take longest, most first; what is short comes last and fills the time until all are done.
-LONGEST = ("pipeline", "functions", "web", "browser", "hosts", "contract", "report", "rest", "azure")
 
 # How long an example takes says more of what else the machine does than of the product.
 settings.register_profile("unhurried", deadline=None)
@@ -33,26 +31,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[HELD].close()
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist, which looks at the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process takes all the tests of a module, and all that begin with the same thing of several modules: it would
-    be made once more by every process that gets one of them. What takes longest begins first."""
-    items.sort(key=_turn)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-
-
-def _turn(item: pytest.Item) -> tuple[bool, int]:
-    room = item.path.parent.name
-    return item.get_closest_marker("slow") is None, LONGEST.index(room) if room in LONGEST else len(LONGEST)
-
-
-def _group(item: pytest.Item) -> str:
-    known = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
-    shared = [f"{one.baseid}/{name}" for name, (*_, one) in known.items() if one.baseid and one.scope == "session"]
-    return min(shared, default=item.nodeid.partition("::")[0])
 
 
 @pytest.fixture
