@@ -131,8 +131,9 @@ class Deaths:
             return
         self.struck.add(stream)
         if len(self.struck) % 2:
-            self.made.box.kill()
-            self.made.box.start()
+            with self.made.clock.standing():
+                self.made.box.kill()
+                self.made.box.start()
         else:
             for point in (POINTS[len(self.struck) // 2 % len(POINTS)], "before-answer"):
                 self.made.box.tell("crash", {"at": point})

@@ -59,6 +59,12 @@ class LeapingClock:
         with self._lock:
             self._ahead += max(0.0, seconds)
 
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """Nobody leaps: a box that starts again needs moments of real time, and others would wait for days meanwhile."""
+        with self._lock:
+            yield
+
 
 @dataclass
 class Migration(ABC):
