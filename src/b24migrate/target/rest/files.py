@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from contextlib import suppress
 from typing import BinaryIO, NamedTuple
 
 from b24migrate.errors import Permanent, Transient
@@ -43,8 +44,9 @@ def put(box: Box, memory: Memory, upload: Upload, content: BinaryIO) -> str:
         box.under_way.gave_up([upload.key], lost)
         raise
     stands = memory.first(STREAM, Remembered(upload.key, State.DONE, target_id, upload.sha256)).target_id
-    if stands != target_id:  # another was faster
-        box.call("disk.file.delete", {"id": target_id})
+    if stands != target_id:  # another was faster; who has the same copy may have deleted it, too
+        with suppress(Permanent):
+            box.call("disk.file.delete", {"id": target_id})
     return stands
 
 
