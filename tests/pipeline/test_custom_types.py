@@ -114,7 +114,10 @@ def test_fields_of_deals_come_with_options_and_labels(crm: World) -> None:
     with working(crm) as work:
         fields = {field["FIELD_NAME"]: field for field in listed("crm.deal.userfield.list")(work.source, lambda _: ())}
     channel = fields[DEAL.format(uf.CHOICE)]
-    assert (channel["USER_TYPE_ID"], channel["LABELS"]) == ("enumeration", {"ru": "Канал", "en": "Channel"})
+    assert (channel["USER_TYPE_ID"], channel["LABELS"]) == (
+        "enumeration",
+        {"ru": "Канал", "en": "Channel", "de": "Kanal"},
+    )
     assert [option["VALUE"] for option in channel["LIST"]] == list(uf.OPTIONS)
     assert fields[DEAL.format(uf.LINK)]["ONLY"] == "CO"
     assert "ONLY" not in fields[DEAL.format(uf.LINKS)]
@@ -143,7 +146,7 @@ def test_fields_of_smart_processes_look_like_all_others(crm: World) -> None:
     assert len(fields) == 2 * len(uf.KINDS)
     first = {field["FIELD_NAME"]: field for field in fields}[f"UF_CRM_{seen[0].id}_17000156{uf.CHOICE:02}"]
     assert (first["OF"], first["USER_TYPE_ID"], first["SORT"]) == ("156", "enumeration", "800")
-    assert first["LABELS"] == {"ru": "Канал", "en": "Channel"}
+    assert first["LABELS"] == {"ru": "Канал", "en": "Channel", "de": "Kanal"}
     assert [(option["VALUE"], option["XML_ID"][:3]) for option in first["LIST"]] == [(one, "opt") for one in uf.OPTIONS]
 
 

@@ -150,7 +150,7 @@ def test_the_universal_list_names_fields_by_the_types_own_id(cloud: Running) -> 
     assert "enum" not in choice
     alone = result(cloud, "userfieldconfig.get", {"moduleId": "crm", "id": choice["id"]})["field"]
     assert alone["enum"][0]["userFieldId"] == choice["id"]
-    assert alone["editFormLabel"] == {"ru": "Канал", "en": "Channel"}
+    assert alone["editFormLabel"] == {"ru": "Канал", "en": "Channel", "de": "Kanal"}
     everything = call(cloud, "userfieldconfig.list", {"moduleId": "crm"}).json
     assert (everything["total"], everything["next"]) == (100, 50)
 

@@ -250,7 +250,7 @@ def test_custom_fields_are_listed_with_three_of_the_portals_own(busy: Running) -
     assert names[:3] == ["UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE"]
     assert {row["USER_TYPE_ID"] for row in reply["result"][3:]} == {"string", "double", "datetime", "boolean"}
     one = result(busy, "task.item.userfield.get", {"ID": reply["result"][4]["ID"]})
-    assert one["EDIT_FORM_LABEL"] == {"ru": "Бюджет", "en": "Budget"}
+    assert one["EDIT_FORM_LABEL"] == {"ru": "Бюджет", "en": "Budget", "de": "Budget"}
 
 
 def test_tasks_come_change_and_go(changing: Running) -> None:

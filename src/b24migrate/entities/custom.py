@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -15,7 +15,12 @@ from b24migrate.records import Args, Json
 from b24migrate.streams import Seen, StagedRecords
 
 Read: TypeAlias = Callable[[Source, StagedRecords], list[Args]]
-LANGUAGES = ("ru", "en")
+# The vendor's languages: api-reference/crm/data-types.md, "Language Identifiers", and those in the sample of
+# crm-deal-userfield-get.md besides. No method lists the languages of a portal.
+LANGUAGES = (
+    *("ru", "en", "de", "ar", "br", "fr", "hi", "id", "in", "it", "ja"),
+    *("kz", "la", "ms", "pl", "sc", "tc", "th", "tr", "ua", "vn"),
+)
 LABELS = ("EDIT_FORM_LABEL", "LIST_COLUMN_LABEL", "LIST_FILTER_LABEL")
 # Every portal has them; the contract names them among a task's own fields.
 OF_EVERY_TASK = frozenset({"UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE"})
@@ -33,27 +38,39 @@ PREFIXES = {
 SMART_TYPE = "DYNAMIC_"
 
 
-def listed(method: str, params: Args | None = None, languages: Sequence[str] = LANGUAGES) -> Read:
+def listed(method: str, params: Args | None = None) -> Read:
     """`user.userfield.list`, `crm.<entity>.userfield.list`: labels come only when a language is named."""
     asked = params or {"order": {"ID": "ASC"}}
 
     def read(source: Source, _: StagedRecords) -> list[Args]:
         fields = list(_rows(source, method, asked))
-        labels: dict[str, dict[str, str]] = {}
-        for language in languages:
-            try:
-                rows = list(_rows(source, method, {**asked, "filter": {**asked.get("filter", {}), "LANG": language}}))
-            except Permanent:
-                continue  # it takes the language for a filter: a field without labels is called by its code
-            for row in rows:
-                if label := next((row[name] for name in LABELS if isinstance(row.get(name), str) and row[name]), ""):
-                    labels.setdefault(str(row["FIELD_NAME"]), {})[language] = label
+        labels = _labels_by_language(source, method, asked) if fields else {}
         return [_normal({**field, "LABELS": labels.get(str(field["FIELD_NAME"]), {})}) for field in fields]
 
     return read
 
 
-def of_tasks(languages: Sequence[str] = LANGUAGES) -> Read:
+def _labels_by_language(source: Source, method: str, asked: Args) -> dict[str, dict[str, str]]:
+    """Field code -> language -> label: all languages in one request. A field without a label in a language has null
+    there; some methods answer with its code instead."""
+    labels: dict[str, dict[str, str]] = {}
+    commands = [
+        Command(method, {**asked, "filter": {**asked.get("filter", {}), "LANG": language}}) for language in LANGUAGES
+    ]
+    for language, command, answer in zip(LANGUAGES, commands, source.batch(commands), strict=True):
+        if isinstance(answer.error, Permanent):
+            continue  # it takes the language for a filter: a field without labels is called by its code
+        if answer.error is not None:
+            raise answer.error
+        for row in _rows(source, method, command.params, first=answer):
+            code = str(row["FIELD_NAME"])
+            label = next((row[name] for name in LABELS if isinstance(row.get(name), str) and row[name]), code)
+            if label != code:
+                labels.setdefault(code, {})[language] = label
+    return labels
+
+
+def of_tasks() -> Read:
     """`task.item.userfield.getlist`, whose parameters are taken by position; labels are told field by field."""
 
     def read(source: Source, _: StagedRecords) -> list[Args]:
@@ -61,17 +78,17 @@ def of_tasks(languages: Sequence[str] = LANGUAGES) -> Read:
         rows = [row for row in found if row["FIELD_NAME"] not in OF_EVERY_TASK]
         commands = [Command("task.item.userfield.get", {"ID": row["ID"]}) for row in rows]
         answers = zip(rows, source.batch(commands), strict=True)
-        return [_normal({**row, "LABELS": _labels(_details(answer), languages)}) for row, answer in answers]
+        return [_normal({**row, "LABELS": _labels(_details(answer))}) for row, answer in answers]
 
     return read
 
 
-def of_types(types: str, languages: Sequence[str] = LANGUAGES) -> Read:
+def of_types(types: str) -> Read:
     """`userfieldconfig.list` for every staged smart process, by whose entityTypeId its fields are known from then on;
     options and labels are told field by field."""
 
     def read(source: Source, staged: StagedRecords) -> list[Args]:
-        return [field for one in staged(types) for field in _of_type(source, one, languages)]
+        return [field for one in staged(types) for field in _of_type(source, one)]
 
     return read
 
@@ -80,14 +97,21 @@ def of_types(types: str, languages: Sequence[str] = LANGUAGES) -> Read:
 
 
 def _rows(
-    source: Source, method: str, params: Args, items: tuple[str, ...] = (), name: str = "FIELD_NAME"
+    source: Source,
+    method: str,
+    params: Args,
+    *,
+    items: tuple[str, ...] = (),
+    name: str = "FIELD_NAME",
+    first: Answer | None = None,
 ) -> Iterator[Mapping[str, Json]]:
     """All of them in one answer or page by page: no method says how large a page is. Each field once, so that a portal
     which answers its first page again and again comes to an end."""
     met: set[str] = set()
     start: int | None = 0
     while start is not None:
-        answer = source.call(method, {**params, "start": start} if start else params)
+        answer = first or source.call(method, {**params, "start": start} if start else params)
+        first = None
         found = [msgspec.json.decode(raw) for raw in raw_items(answer.result or b"[]", items)]
         rows = [row for row in found if str(row[name]) not in met]
         yield from rows
@@ -103,36 +127,35 @@ def _details(answer: Answer) -> Mapping[str, Json]:
     return said if isinstance(said, dict) else {}
 
 
-def _labels(field: Mapping[str, Json], languages: Sequence[str]) -> dict[str, str]:
-    told: Mapping[str, Json] = next(
-        (field[name] for name in LABELS if isinstance(field.get(name), dict) and field[name]), {}
-    )
-    return {language: str(told[language]) for language in languages if told.get(language)}
+def _labels(field: Mapping[str, Json]) -> dict[str, str]:
+    """In each language the first label that is filled: a field may have one for its column only."""
+    told = [field[name] for name in reversed(LABELS) if isinstance(field.get(name), dict)]
+    return {str(language): str(label) for labels in told for language, label in labels.items() if label}
 
 
 # ---------------------------------------------------------------- smart processes
 
 
-def _of_type(source: Source, one: Seen, languages: Sequence[str]) -> list[Args]:
+def _of_type(source: Source, one: Seen) -> list[Args]:
     """Its fields are those of `CRM_<id>`, which is another number."""
     owner = f"CRM_{one.payload['id']}"
     asked = {"moduleId": "crm", "order": {"id": "ASC"}, "filter": {"entityId": owner}}
-    found = _rows(source, "userfieldconfig.list", asked, ("fields",), "id")
+    found = _rows(source, "userfieldconfig.list", asked, items=("fields",), name="id")
     # The filter is documented in a tutorial only, so the owner is looked at as well.
     rows = [row for row in found if row.get("entityId", owner) == owner]
     commands = [Command("userfieldconfig.get", {"moduleId": "crm", "id": row["id"]}) for row in rows]
     return [
-        {**_upper(row, answer, languages), "OF": str(one.payload["entityTypeId"])}
+        {**_upper(row, answer), "OF": str(one.payload["entityTypeId"])}
         for row, answer in zip(rows, source.batch(commands), strict=True)
     ]
 
 
-def _upper(row: Mapping[str, Json], details: Answer, languages: Sequence[str]) -> Args:
+def _upper(row: Mapping[str, Json], details: Answer) -> Args:
     """What the list says and what the details add, under the names of the older methods."""
     whole = {**row, **(_details(details).get("field") or {})}
     field = {_upper_name(name): value for name, value in whole.items()}
     options = [{_upper_name(name): value for name, value in one.items()} for one in _values(field.pop("ENUM", None))]
-    return _normal({**field, "LIST": options, "LABELS": _labels(field, languages)})
+    return _normal({**field, "LIST": options, "LABELS": _labels(field)})
 
 
 def _upper_name(name: str) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from b24sim.company import names
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, SmartType
 from b24sim.table import Row
 
@@ -73,7 +74,7 @@ class Field:
 
     @property
     def labels(self) -> dict[str, str]:
-        return {"ru": KINDS[self.purpose][3], "en": KINDS[self.purpose][4]}
+        return names.labels(KINDS[self.purpose][3], KINDS[self.purpose][4])
 
     @property
     def sort(self) -> int:
@@ -158,7 +159,7 @@ def legacy_row(field: Field, language: str) -> Row:
             for choice in field.choices
         ]
     if language:
-        label = field.labels.get(language, field.code)
+        label = field.labels.get(language)  # null where the field has none in that language
         row |= dict.fromkeys(("EDIT_FORM_LABEL", "LIST_COLUMN_LABEL", "LIST_FILTER_LABEL"), label)
         row |= {"ERROR_MESSAGE": None, "HELP_MESSAGE": None}
     return row

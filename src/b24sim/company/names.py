@@ -26,3 +26,18 @@ GROUPS = (
 CHATS = ("Обед", "Срочно!", "Дежурные", "Q&A", "Новости отдела", "Закупка 'кофе'", "Релизы 🚀", "Футбол", "Архив")
 COLORS = ("#4ba984", "#df532d", "#64a513", "#3e99ce", "#ba9c7b", "#e8a441", "#728f7a", "#1eb4aa")
 CHAT_COLORS = ("GREEN", "RED", "MINT", "LIGHT_BLUE", "PURPLE", "AZURE", "SAND", "GRAY")
+
+# English -> German: portals have labels of custom fields in more languages than these two.
+GERMAN = {
+    "Staff no.": "Personalnummer", "Level": "Stufe", "Hired": "Eingestellt am", "Mentor": "Betreuer",
+    "Remote": "Fernarbeit", "Rate": "Satz", "Contract no.": "Vertragsnummer", "Floors": "Etagen", "Area": "Fläche",
+    "Urgent": "Eilig", "Channel": "Kanal", "Interests": "Interessen", "Contract": "Vertrag", "Team": "Mannschaft",
+    "Budget": "Budget", "Site": "Objekt", "Review at": "Prüfen am", "Key words": "Stichwörter",
+}  # fmt: skip
+
+
+def labels(russian: str, english: str) -> dict[str, str]:
+    """What a custom field is called in each language; some fields have no name in some of them."""
+    return {"ru": russian, "en": english} | (
+        {"de": GERMAN[english]} if english in GERMAN else {"tr": f"{english} (TR)"}
+    )

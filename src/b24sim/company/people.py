@@ -212,7 +212,7 @@ def user_fields() -> list[dict[str, Any]]:
             "ID": str(176 + place), "ENTITY_ID": "USER", "FIELD_NAME": code, "USER_TYPE_ID": kind, "XML_ID": None,
             "SORT": str(100 * (place + 1)), "MULTIPLE": multiple, "MANDATORY": "N", "SHOW_FILTER": "E",
             "SHOW_IN_LIST": "Y", "EDIT_IN_LIST": "Y", "IS_SEARCHABLE": "N", "SETTINGS": settings,
-            "_LABELS": {"ru": russian, "en": english},
+            "_LABELS": names.labels(russian, english),
         }  # fmt: skip
         if kind == "enumeration":
             row["LIST"] = options

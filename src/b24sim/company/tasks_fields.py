@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from b24sim.company import names
 from b24sim.table import Row
 
 TIMES = (
@@ -57,7 +58,7 @@ def user_fields() -> list[Row]:
             "ID": str(41 + 7 * place), "ENTITY_ID": "TASKS_TASK", "FIELD_NAME": code, "USER_TYPE_ID": kind,
             "XML_ID": None if place > 2 else code, "SORT": str(100 * (place + 1)), "MULTIPLE": multiple,
             "MANDATORY": "N", "SHOW_FILTER": "N", "SHOW_IN_LIST": "N" if place < 3 else "Y", "EDIT_IN_LIST": "Y",
-            "IS_SEARCHABLE": "N", "SETTINGS": settings, "_LABELS": {"ru": russian, "en": english},
+            "IS_SEARCHABLE": "N", "SETTINGS": settings, "_LABELS": names.labels(russian, english),
         }
         for place, (code, kind, multiple, settings, russian, english) in enumerate(_KINDS)
     ]  # fmt: skip

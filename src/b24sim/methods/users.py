@@ -164,7 +164,7 @@ def userfields(context: Context, params: Params) -> Result:
 def _labelled(row: Row, language: str) -> Row:
     if not language:
         return shown(row)
-    label = row.get("_LABELS", {}).get(language, row["FIELD_NAME"])
+    label = row.get("_LABELS", {}).get(language)
     names = ("EDIT_FORM_LABEL", "LIST_COLUMN_LABEL", "LIST_FILTER_LABEL")
     return shown(row) | dict.fromkeys(names, label) | {"ERROR_MESSAGE": None, "HELP_MESSAGE": None}
 

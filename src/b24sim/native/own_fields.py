@@ -89,7 +89,7 @@ def labels(sent: Row, code: str) -> dict[str, str]:
     """One text for all languages, or one for each."""
     label = sent.get("EDIT_FORM_LABEL") or sent.get("LABEL") or code
     if isinstance(label, dict):
-        return {name: str(label.get(name) or code) for name in LANGUAGES}
+        return dict.fromkeys(LANGUAGES, code) | {str(name): str(text) for name, text in label.items() if text}
     return dict.fromkeys(LANGUAGES, str(label))
 
 

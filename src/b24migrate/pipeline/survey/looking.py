@@ -98,7 +98,7 @@ class Look:
             mine = [row for row in rows if not of or row.parent == of]
             filled = sum(1 for row in mine if not is_empty(value_of(row.payload, code)))
             labels: Mapping[str, str] = field.get("LABELS") or {}
-            label = str(labels.get("en") or labels.get("ru") or "")
+            label = str(labels.get("en") or next(iter(labels.values()), ""))
             yield FieldFacts(entity.name, code, str(field.get("USER_TYPE_ID") or ""), label, filled, len(mine), of)
 
     # ------------------------------------------------------------ what cannot be had
