@@ -98,11 +98,9 @@ class App:
             params = {} if method.reads_body else parse_params(sent)
             caller = portal.authorize(address, str(params.get("auth") or ""))
             if method is _BATCH:
-                now = portal.clock.now()
                 batch = Batch(portal, caller)
                 result = batch.run(params)
-                timing = Timing(now, now + batch.cost_s, *((0.0, int(now) + 600) if portal.operating else ()))
-                cost = batch.cost_s
+                timing, cost = batch.timing, batch.cost_s
             else:
                 answer = portal.call(caller, method, params, sent)
                 result, timing, cost = answer.result, answer.timing, answer.cost_s

@@ -4,7 +4,9 @@ import re
 from typing import Any
 
 from b24sim.context import Caller
+from b24sim.envelope import Timing
 from b24sim.errors import RestError
+from b24sim.limits import BATCH
 from b24sim.paging import truthy
 from b24sim.phpjson import Parts, Rows, decode, php_array
 from b24sim.portal import Portal
@@ -29,8 +31,22 @@ class Batch:
         self.next: dict[str, Any] = {}
         self.time: dict[str, Any] = {}
         self.cost_s = 0.0
+        self._now = portal.clock.now()
+
+    @property
+    def timing(self) -> Timing:
+        """Of the whole request. Where its commands pay for themselves it has used up nothing, and says so."""
+        operating, began, ended = self._portal.operating, self._now, self._now + self.cost_s
+        if operating is None:
+            return Timing(began, ended)
+        if not operating.on_batch:
+            return Timing(began, ended, 0.0, int(began) + 600)
+        who = self._caller.credential
+        return Timing(began, ended, operating.seconds(who, BATCH, began), operating.reset_at(who, BATCH, began))
 
     def run(self, params: Params) -> Result:
+        if self._portal.operating and self._portal.operating.on_batch:
+            self._portal.operating.check(self._caller.credential, BATCH, self._now)
         asked = {key.upper(): value for key, value in params.items()}
         commands = asked.get("CMD")
         if isinstance(commands, list):

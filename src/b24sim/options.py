@@ -9,7 +9,7 @@ from b24sim.clock import RunningClock
 from b24sim.company.company import Company
 from b24sim.company.plan import BY_USERS, TASKS_PER_USER, Plan, changed, sized
 from b24sim.faults import Faults
-from b24sim.limits import LeakyBucket, Operating
+from b24sim.limits import BATCH, INNER, LeakyBucket, Operating
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
 from b24sim.native.applications import LocalApplication
@@ -96,6 +96,12 @@ def _limits(group: argparse._ArgumentGroup) -> None:
         "--operating", type=float, help="seconds of execution per method in ten minutes (480; a box 420)"
     )
     group.add_argument(
+        "--billing",
+        choices=(BATCH, INNER),
+        default=BATCH,
+        help="who pays for the commands of a batch: batch itself (default), or, on older portals, the methods inside",
+    )
+    group.add_argument(
         "--cost", action="append", default=[], metavar="METHOD=SECONDS", help="operating cost of a call; repeatable"
     )
     group.add_argument("--default-cost", type=float, default=SMALL_COST_S, help="cost of the other methods")
@@ -170,7 +176,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
         admins=_numbers(options.admins),
         secret=options.secret,
         bucket=LeakyBucket(options.requests_per_second, options.bucket) if limited and not box else None,
-        operating=Operating(operating) if limited else None,
+        operating=Operating(operating, options.billing) if limited else None,
         costs=Costs(_costs(options.cost), options.default_cost, options.cost_takes_time),
         faults=Faults(_script(options.faults), options.seed),
         listing_chats=options.listing_chats,

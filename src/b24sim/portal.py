@@ -19,7 +19,7 @@ from b24sim.faults import Faults
 from b24sim.imports import Imports
 from b24sim.imports.arguments import body_of
 from b24sim.imports.catalog import ENTITIES
-from b24sim.limits import LeakyBucket, Operating, operating_limit
+from b24sim.limits import BATCH, LeakyBucket, Operating, operating_limit
 from b24sim.methods import all_methods
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
@@ -162,7 +162,7 @@ class Portal:
         return method
 
     def call(self, caller: Caller, method: Method, params: Params, sent: Sent | None = None) -> Answer:
-        """Run one method as its own call or, where nothing was sent, as a command of a batch; both are billed alike."""
+        """Run one method as its own call or, where nothing was sent, as a command of a batch."""
         if method.scopes and not any(scope in caller.scopes for scope in method.scopes):
             raise RestError(
                 "insufficient_scope", "The request requires higher privileges than provided by the webhook token", 401
@@ -170,13 +170,15 @@ class Portal:
         now = self.clock.now()
         if sent is None:
             now += self._strike_inner(method.name)
-        if self.operating:
+        paid_by_batch = sent is None and self.operating is not None and self.operating.on_batch
+        if self.operating and not paid_by_batch:
             self.operating.check(caller.credential, method.name, now)
         if self.is_box:
             self._keep_up(method)
         asked = {key.upper(): value for key, value in params.items()} if method.upper else params
         result = method.call(Context(self, caller, sent), asked)
-        return self._billed(caller, method.name, result, now)
+        cost = self.costs.of(method.name)
+        return Answer(result, self.billed(caller, BATCH if paid_by_batch else method.name, now, cost), cost)
 
     def _keep_up(self, method: Method) -> None:
         """Native methods of a box show what was imported up to now."""
@@ -186,15 +188,13 @@ class Portal:
             self._imported = False
             refresh(self.company, self.imports, self.native)
 
-    def _billed(self, caller: Caller, name: str, result: Result, now: float) -> Answer:
-        cost = self.costs.of(name)
+    def billed(self, caller: Caller, name: str, now: float, cost: float) -> Timing:
+        """Book what a call has cost; its answer tells what its method has used up by then."""
         if not self.operating:
-            return Answer(result, Timing(now, now + cost), cost)
+            return Timing(now, now + cost)
         self.operating.add(caller.credential, name, now, cost)
         spent = self.operating.seconds(caller.credential, name, now)
-        return Answer(
-            result, Timing(now, now + cost, spent, self.operating.reset_at(caller.credential, name, now)), cost
-        )
+        return Timing(now, now + cost, spent, self.operating.reset_at(caller.credential, name, now))
 
     def _strike_inner(self, name: str) -> float:
         delay = 0.0

@@ -92,8 +92,24 @@ def test_commands_fail_alone_with_status_200(cloud: Running) -> None:
     assert errors["b"]["error"] == ""
 
 
-def test_commands_are_billed_to_their_own_methods() -> None:
-    portal = Portal(Company(Plan()), clock=ManualClock(), operating=Operating(10))
+def test_batch_pays_for_its_commands() -> None:
+    portal = Portal(Company(Plan()), clock=ManualClock(), operating=Operating(10), webhooks=(1, 2))
+    portal.costs.seconds["user.get"], portal.costs.default_s = 6, 1
+    with serve(portal) as running:
+        reply = call(running, "batch", {"cmd": {**dict.fromkeys("ab", "user.get?ID=1"), "c": "server.time"}})
+        # It is looked at before the request: what crosses the limit is answered to the end.
+        assert set(reply.json["result"]["result"]) == {"a", "b", "c"}
+        told = reply.json["result"]["result_time"]
+        assert [told[key]["operating"] for key in "abc"] == [6, 12, 13]
+        assert (reply.json["time"]["operating"], reply.json["time"]["duration"]) == (13, 13)
+        refused = call(running, "batch", {"cmd": {"c": "server.time"}})
+        assert (refused.status, refused.json["error"]) == (429, "OPERATION_TIME_LIMIT")
+        assert call(running, "user.get").json["time"]["operating"] == 6  # a call of its own pays for itself
+        assert call(running, "batch", {"cmd": {"c": "server.time"}}, user=2).status == 200
+
+
+def test_commands_are_billed_to_their_own_methods_on_older_portals() -> None:
+    portal = Portal(Company(Plan()), clock=ManualClock(), operating=Operating(10, "inner"))
     portal.costs.seconds["user.get"] = 6
     with serve(portal) as running:
         answer = batch(running, dict.fromkeys("abc", "user.get?ID=1") | {"d": "server.time"})
@@ -101,4 +117,5 @@ def test_commands_are_billed_to_their_own_methods() -> None:
         assert set(answer["result"]) == {"a", "b", "d"}
         assert answer["result_error"]["c"]["error"] == "OPERATION_TIME_LIMIT"
         assert answer["result_time"]["b"]["operating"] == 12
-        assert call(running, "batch", {"cmd": {"d": "server.time"}}).status == 200
+        reply = call(running, "batch", {"cmd": {"d": "server.time"}})
+        assert (reply.status, reply.json["time"]["operating"]) == (200, 0)

@@ -63,7 +63,7 @@ def test_options_make_the_portal_they_describe() -> None:
     assert portal.bucket is not None
     assert (portal.bucket.per_second, portal.bucket.size) == (5, 250)
     assert portal.operating is not None
-    assert portal.operating.limit_s == 100
+    assert (portal.operating.limit_s, portal.operating.on_batch) == (100, True)
     assert portal.scopes == ("user", "im")
     assert (portal.caller(1).scopes, portal.caller(5).scopes) == (("user", "im"), ("user",))
     assert len(portal.company.people.bad) == 2
@@ -75,6 +75,12 @@ def test_a_box_has_no_limits_unless_told() -> None:
     limited = portal_from(parser().parse_args(["--role", "box", "--limits", "on"]))
     assert limited.operating is not None
     assert limited.operating.limit_s == 420
+
+
+def test_an_older_portal_bills_the_methods_inside_a_batch() -> None:
+    older = portal_from(parser().parse_args(["--billing", "inner"]))
+    assert older.operating is not None
+    assert not older.operating.on_batch
 
 
 @pytest.mark.parametrize(

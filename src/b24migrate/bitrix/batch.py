@@ -12,8 +12,9 @@ import msgspec
 from msgspec import Raw
 
 from b24migrate.bitrix.breaker import Attempt
+from b24migrate.bitrix.budget import BATCH, REQUEST_S
 from b24migrate.bitrix.client import Portal
-from b24migrate.bitrix.envelope import BatchEnvelope, BatchParts, Head, One, Part, keyed, part_of, times, whole
+from b24migrate.bitrix.envelope import BatchEnvelope, BatchParts, Head, One, Part, Times, keyed, part_of, times, whole
 from b24migrate.bitrix.faults import of_code, of_raw
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.ports import Answer, Bill, Command
@@ -24,6 +25,7 @@ _MOST_VARIABLES = 900  # PHP's max_input_vars, 1000 by default, cuts commands si
 _PAUSES_S = (1.0, 2.0)
 P = ParamSpec("P")
 T = TypeVar("T")
+_REFERENCE = "%24result%5B"  # in a command; anything else that looks like one goes alone
 # Any of these in a value is replaced by the portal, whoever wrote it.
 _TRIGGERS = ("$result[", "$total[", "$next[", "$time[", "$error[")
 
@@ -112,6 +114,10 @@ class Batcher:
         assert isinstance(envelope.result, Raw)  # noqa: S101 - an answer without a result is an error
         return Answer(bytes(envelope.result), None, whole(envelope.total), whole(envelope.next))
 
+    def room(self, methods: Sequence[str], *, via: int = 0) -> int:
+        """How many of these commands go in the next request: fewer where execution time is short or they last long."""
+        return self.portal.governor.budget.room(self.portal.webhooks[via].tag, methods[:SIZE])
+
     def run(self, commands: Sequence[Command], *, via: int = 0) -> list[Answer]:
         """One answer per command, in order. Commands that refer to each other must be at most 50."""
         answers = self._answered(commands, via, BatchEnvelope[Raw], lambda raw: raw, patient=True)
@@ -146,8 +152,11 @@ class Batcher:
             else:
                 answers[place] = self._alone(command, via, opened)
         together = list(texts)
-        for start in range(0, len(together), SIZE):
-            places = together[start : start + SIZE]
+        linked = any(_REFERENCE in text for text in texts.values())
+        while together:
+            # What refers to one another cannot be divided: whoever makes such commands asks for room before.
+            size = SIZE if linked else self.room([commands[place].method for place in together[:SIZE]], via=via)
+            places, together = together[:size], together[size:]
             sent = [(commands[place], texts[place]) for place in places]
             given = self.patiently(self._request, sent, via, shape) if patient else self._request(sent, via, shape)
             answers.update(zip(places, given, strict=True))
@@ -176,16 +185,24 @@ class Batcher:
         self, sent: Sequence[tuple[Command, str]], via: int, shape: type[BatchEnvelope[One]]
     ) -> list[Given[One]]:
         commands = [command for command, _ in sent]
-        methods = tuple(dict.fromkeys(command.method for command in commands))
         sent_at = self.portal.clock.monotonic()
         request = {"halt": 0, "cmd": {f"c{place}": text for place, (_, text) in enumerate(sent)}}
-        envelope = self.portal.ask("batch", request, shape, via=via, billed=methods)
+        envelope = self._asked(request, [command.method for command in commands], via, shape)
         parts = envelope.result if isinstance(envelope.result, BatchParts) else BatchParts[One]()
-        self._learn(commands, keyed(parts.result_time), via)
-        if self.portal.governor.meter:
-            for bill in _bills(commands, keyed(parts.result_time), via, self.portal.took_s):
-                self.portal.governor.meter(bill)
+        self._learn(commands, keyed(parts.result_time), times(envelope.time), via)
         return self._judged(self._answers(commands, parts, via, sent_at), sent_at)
+
+    def _asked(
+        self, request: Args, methods: Sequence[str], via: int, shape: type[BatchEnvelope[One]]
+    ) -> BatchEnvelope[One]:
+        governor, sent_at = self.portal.governor, self.portal.clock.monotonic()
+        try:
+            with governor.reserved(self.portal.webhooks[via].tag, methods):
+                return self.portal.ask(BATCH, request, shape, via=via, billed=tuple(dict.fromkeys(methods)))
+        except Transient as error:
+            if error.code == "TIMEOUT" or self.portal.clock.monotonic() - sent_at > REQUEST_S:
+                governor.budget.overdue(methods)
+            raise
 
     def _answers(
         self, commands: Sequence[Command], parts: BatchParts[One], via: int, sent_at: float
@@ -222,23 +239,33 @@ class Batcher:
             return of_code("STRANGE_ANSWER", method)
         error = of_raw(head.error, head, method, self.portal.caller(via))
         error.message = self.portal.redactor.redact(error.message)
-        return self.portal.limited(error, sent_at, method, via) if isinstance(error, Limited) else error
+        payer = BATCH if self.portal.governor.billing == "batch" else method
+        return self.portal.limited(error, sent_at, payer, via) if isinstance(error, Limited) else error
 
-    def _learn(self, commands: Sequence[Command], spent: Mapping[str, Raw], via: int) -> None:
-        """The last command of a method knows the sum of all before it."""
-        tag = self.portal.webhooks[via].tag
-        last = {command.method: f"c{place}" for place, command in enumerate(commands) if f"c{place}" in spent}
-        for method, key in last.items():
-            self.portal.governor.learned(tag, method, times(spent[key]))
+    def _learn(self, commands: Sequence[Command], spent: Mapping[str, Raw], of_batch: Times, via: int) -> None:
+        """Of its own sum the last command of a method knows most. Commands that failed have no time."""
+        governor, tag = self.portal.governor, self.portal.webhooks[via].tag
+        timed: dict[str, list[Times]] = {}
+        for place, command in enumerate(commands):
+            if f"c{place}" in spent:
+                timed.setdefault(command.method, []).append(times(spent[f"c{place}"]))
+        governor.budget.took({method: [one.duration for one in each] for method, each in timed.items()})
+        inside = (one.operating for each in timed.values() for one in each)
+        own = governor.budget.told_inside(of_batch.operating, inside)
+        for method, each in timed.items() if own else ():
+            governor.learned(tag, method, each[-1])
+        if governor.meter:
+            for bill in _bills(timed, of_batch, via, self.portal.took_s, own=own):
+                governor.meter(bill)
 
 
-def _bills(commands: Sequence[Command], spent: Mapping[str, Raw], via: int, took_s: float) -> Iterator[Bill]:
-    """One for each method. Commands that failed have no time."""
-    timed: dict[str, list[Raw]] = {}
-    for place, command in enumerate(commands):
-        if f"c{place}" in spent:
-            timed.setdefault(command.method, []).append(spent[f"c{place}"])
-    for method, raws in timed.items():
-        first, last = times(raws[0]), times(raws[-1])
-        yield Bill(via, method, len(raws), first.operating, last.operating, last.duration, took_s)
+def _bills(
+    timed: Mapping[str, Sequence[Times]], of_batch: Times, via: int, took_s: float, *, own: bool
+) -> Iterator[Bill]:
+    """One for each method, and one for `batch` where that pays: then commands only say how long they lasted."""
+    for method, each in timed.items():
+        first, last = (each[0].operating, each[-1].operating) if own else (None, None)
+        yield Bill(via, method, len(each), first, last, sum(one.duration for one in each) / len(each), took_s)
         took_s = 0.0
+    if not own:
+        yield Bill(via, BATCH, 0, of_batch.operating, of_batch.operating, of_batch.duration, took_s)

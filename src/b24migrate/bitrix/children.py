@@ -83,7 +83,8 @@ class ChildrenReader:
         chains: list[_Chain] = []
         waiting: list[Progress] = []
         for via, group in groups.items():
-            planned, left = self._plan(group, one_page)
+            room = self._batcher.room([self._reading.method] * COMMANDS, via=via)
+            planned, left = self._plan(group, room, one_page)
             self._perform(planned, via, page)
             chains += planned
             waiting += left
@@ -121,14 +122,14 @@ class ChildrenReader:
 
     # ------------------------------------------------------------ planning
 
-    def _plan(self, group: Sequence[Progress], one_page: bool) -> tuple[list[_Chain], list[Progress]]:
+    def _plan(self, group: Sequence[Progress], room: int, one_page: bool) -> tuple[list[_Chain], list[Progress]]:
         """Fills the request: as many pages of each parent as it is expected to have."""
         chains: list[_Chain] = []
         used = 0
         for place, one in enumerate(group):
-            if used == COMMANDS:
+            if used == room:
                 return chains, list(group[place:])
-            pages = 1 if one_page else min(COMMANDS - used, self._pages(one))
+            pages = 1 if one_page else min(room - used, self._pages(one))
             chains.append(self._chain(one, used, pages))
             used += pages
         return chains, []

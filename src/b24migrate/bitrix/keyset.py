@@ -149,7 +149,8 @@ class KeysetReader:
 
     def _chain(self, stretch: Stretch, limit: int) -> Page:
         left = min(stretch.left, limit - self._had(stretch)) if limit else stretch.left
-        pages = 1 if stretch.gentle or stretch.doubt else max(1, min(COMMANDS, math.ceil(left / SIZE)))
+        wanted = 1 if stretch.gentle or stretch.doubt else max(1, min(COMMANDS, math.ceil(left / SIZE)))
+        pages = self._batcher.room([self._reading.method] * wanted, via=self._via)
         commands = [self.command(stretch.lo, stretch.hi)]
         for place in range(1, pages):
             last = Ref(place - 1, (*self._reading.items, SIZE - 1, self._reading.id))

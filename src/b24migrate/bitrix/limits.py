@@ -1,15 +1,18 @@
 """How fast a portal may be asked. One governor per portal, shared by every thread; its ledger by every process.
 
-Two limits (bitrix24-rest-1 §A5): a leaky bucket of requests per portal, and execution time per credential and method.
+Two limits (bitrix24-rest-1 §A5): a leaky bucket of requests per portal, and execution time per credential and method
+(`batch` is the method that pays for its commands on some portals: budget.py).
 Both are used up to the brim: the bucket's burst first, then its drain; a method until the portal says it is spent.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from b24migrate import quota
+from b24migrate.bitrix.budget import Billing, Budget
 from b24migrate.bitrix.envelope import Times
 from b24migrate.bitrix.ledger import Ledger, OwnLedger
 from b24migrate.errors import Limited
@@ -19,6 +22,7 @@ from b24migrate.quota import PATIENCE_S, Bucket, Quota
 
 _STEP_S = 60.0  # execution time is kept in ten buckets of a minute
 _SAME_S = 1.0  # resets are whole seconds
+_SOON_S = 1.0  # until others are answered who have taken up what is left of a method's execution time
 
 
 class Governor:
@@ -40,6 +44,7 @@ class Governor:
         self._clock = clock
         self._bucket = Bucket(per_second, bucket)
         self._operating_s = operating_s
+        self.budget = Budget(clock, operating_s)
         self._portal = portal
         self._observers = observers
         self._chance = chance or random.Random()
@@ -47,9 +52,24 @@ class Governor:
         self._skew_s = 0.0  # the portal's clock minus ours
         self._reset_at: dict[tuple[str, str], float] = {}  # as last seen, by the portal's clock
 
+    @property
+    def billing(self) -> Billing | None:
+        """On what the portal books the commands of a batch; None as long as no answer has told."""
+        return self.budget.billing
+
+    @contextmanager
+    def reserved(self, credential: str, methods: Sequence[str]) -> Iterator[None]:
+        """For as long as a request of these commands takes: others count on what it will cost. Raises Limited when that
+        is so of what is left already."""
+        with self.budget.reserved(credential, methods) as taken:
+            if taken:
+                raise self._refusal(taken, _SOON_S)
+            yield
+
     def acquire(self, credential: str, methods: Sequence[str]) -> None:
         """Returns when a request may be sent. Raises Limited, and takes nothing, when that is not soon."""
-        given = self._ledger.change(lambda before, now: quota.turn(before, now, self._bucket, credential, methods))
+        payers = self.budget.payers(methods)
+        given = self._ledger.change(lambda before, now: quota.turn(before, now, self._bucket, credential, payers))
         wait_s = given.wait_s
         if not given.granted:
             raise self._refusal(given.method, wait_s)
@@ -91,6 +111,7 @@ class Governor:
             return
         if times.operating_reset_at:
             self._reset_at[credential, method] = times.operating_reset_at
+        self.budget.told(credential, method, times.operating, self._until_reset(credential, method))
         if 0 < self._operating_s <= times.operating:
             self._rest(credential, method, self._until_reset(credential, method), self._until_step(credential, method))
 

@@ -56,11 +56,11 @@ class OffsetReader:
         answer = self._batcher.page(self._command(0), via=self._via)
         return _total(answer, rows_of(answer.result, self._reading.items, self._reading.id))
 
-    @staticmethod
-    def _starts(place: Place, gently: bool) -> list[int]:
+    def _starts(self, place: Place, gently: bool) -> list[int]:
         if gently or place.step <= 0 or not place.total or place.total <= place.start:
             return [place.start]
-        return list(range(place.start, place.total, place.step))[:COMMANDS]
+        starts = list(range(place.start, place.total, place.step))[:COMMANDS]
+        return starts[: self._batcher.room([self._reading.method] * len(starts), via=self._via)]
 
     def _command(self, start: int) -> Command:
         params = dict(self._reading.params)

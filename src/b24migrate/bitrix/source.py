@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from b24migrate.bitrix.batch import Batcher
+from b24migrate.bitrix.budget import Billing
 from b24migrate.bitrix.children import ChildrenReader
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.download import Downloads
@@ -63,6 +64,11 @@ class BitrixSource:
     @property
     def owners(self) -> Sequence[str]:
         return [str(webhook.user) for webhook in self._portal.webhooks]
+
+    @property
+    def billing(self) -> Billing | None:
+        """On what the portal books the commands of a batch; None as long as no answer has told."""
+        return self._portal.governor.billing
 
     def alive(self) -> bool:
         return self._portal.alive()
