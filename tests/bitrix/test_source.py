@@ -16,11 +16,12 @@ from b24migrate.bitrix.source import BitrixSource
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.ports import Command, Source
 from b24migrate.records import Args, Page
-from b24migrate.streams import Gather, Listing, Offset, Whole
+from b24migrate.streams import Gather, Keyset, Listing, Offset, Whole
 from b24sim.company.messages import FILE_BASE
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve
 
+BY_ID = Keyset("filter", "id", {"order": {"id": "ASC"}}, {"order": {"id": "DESC"}})
 DEPARTMENTS = Listing("department.get", Offset(), params={"sort": "ID", "order": "ASC"})
 
 
@@ -124,9 +125,9 @@ def test_a_limit_holds_for_offset_pages(ledger: Ledger, source: BitrixSource, li
         (b'{"result":{"types":[{"id":3},{"id":4}]},"total":2}', ["3", "4"], 2),
         (b'{"result":{"types":{"7":{"id":3}}},"total":0}', ["3"], None),
         (b'{"result":{"types":[]},"total":0}', [], 0),
-        (b'{"result":[],"total":0}', [], 0),
-        (b'{"result":null}', [], None),
-        (b'{"result":false}', [], None),
+        (b'{"result":{"TYPES":[{"id":3}]},"total":1}', ["3"], 1),
+        (b'{"result":{"types":null},"total":0}', [], 0),
+        (b'{"result":{"types":false}}', [], None),
     ],
 )
 def test_a_whole_list_is_understood_in_every_shape_php_gives_it(
@@ -137,6 +138,19 @@ def test_a_whole_list_is_understood_in_every_shape_php_gives_it(
         page = BitrixSource(Kit([server.webhook]).portal).page(reading, {})
     assert [row.source_id for row in page.rows] == ids
     assert page.reported == reported
+
+
+@pytest.mark.parametrize("result", [b"[]", b"null", b"false", b"{}", b'{"items":[{"id":3}]}', b'{"types":"3"}', b"3"])
+@pytest.mark.parametrize("paging", [Whole(), Offset(), BY_ID])
+def test_an_answer_without_its_key_is_refused_and_no_empty_list(result: bytes, paging: Whole | Offset | Keyset) -> None:
+    """In calls of their own and in a batch alike."""
+    reading = Listing("crm.type.list", paging, items=("types",), id="id")
+    alone = Said(b'{"result":%s,"total":0}' % result)
+    together = Said(b'{"result":{"result":{"c0":%s,"c1":%s},"result_total":{"c0":0}}}' % (result, result))
+    with Scripted(together if isinstance(paging, Keyset) else alone) as server, pytest.raises(Permanent) as refused:
+        BitrixSource(Kit([server.webhook]).portal).page(reading, {})
+    assert refused.value.code == "STRANGE_RESULT"
+    assert refused.value.message == "crm.type.list answers without types."
 
 
 def test_an_id_may_be_two_fields_or_the_item_itself() -> None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from b24migrate.answers import STRANGE, Opened, opened
 from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Given, Ref
 from b24migrate.bitrix.envelope import Part
-from b24migrate.bitrix.paging import Found, Span, entry, id_reader, items_of, side_by_id
+from b24migrate.bitrix.paging import Span, entry, id_reader, side_by_id
 from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
 from b24migrate.ports import Command
 from b24migrate.records import Args, Page, Row, SetAside
@@ -42,8 +43,16 @@ class _Chain:
 
 
 class ChildrenReader:
-    def __init__(self, batcher: Batcher, reading: PerParent, owners: Sequence[str], recount: Recount | None) -> None:
+    def __init__(
+        self,
+        batcher: Batcher,
+        reading: PerParent,
+        owners: Sequence[str],
+        recount: Recount | None,
+        spelling: dict[str, tuple[str, ...]],  # of methods whose answers were seen: the path to the list
+    ) -> None:
         self._batcher = batcher
+        self._spelling = spelling
         self._owners = owners
         self._clock = batcher.portal.clock
         self._reading = reading
@@ -150,7 +159,8 @@ class ChildrenReader:
     def _command(self, one: Progress, first: int, place: int) -> Command:
         params = dict(self._reading.params(one.parent))
         if isinstance(self._paging, Upward):
-            last = Ref(first + place - 1, (*self._reading.items, self._size - 1, self._reading.id))
+            items = self._spelling.get(self._reading.method, self._reading.items)
+            last = Ref(first + place - 1, (*items, self._size - 1, self._reading.id))
             params |= {self._paging.first: last if place else one.after, self._paging.limit: self._size}
         elif isinstance(self._paging, Slices):
             params |= {self._paging.offset: one.after + place * self._size}
@@ -165,8 +175,11 @@ class ChildrenReader:
             if isinstance(answer.error, MigrationError):
                 chain.error = answer.error
                 return
-            found = items_of(answer.result, self._reading.items, self._reading.side)
-            rows = self._rows(found, chain.parent)
+            try:
+                rows = self._rows(self._opened(answer), chain.parent)
+            except Permanent as error:
+                chain.error = error
+                return
             if isinstance(self._paging, Upward) and rows and rows[0][0] <= chain.after:
                 chain.error = None if chain.answered else self._unordered(chain)
                 return
@@ -179,10 +192,15 @@ class ChildrenReader:
             if chain.ended or len(rows) < self._size:
                 return
 
-    def _rows(self, found: Found, parent: Seen) -> list[tuple[int, Row]]:
+    def _opened(self, answer: Given[Part]) -> Opened:
+        found = opened(answer.result, self._reading.items, self._reading.method, self._reading.side)
+        self._spelling[self._reading.method] = found.path
+        return found
+
+    def _rows(self, found: Opened, parent: Seen) -> list[tuple[int, Row]]:
         """In order of id: the portal promises none for messages above an id (bitrix24-rest-1 §D5)."""
         join = self._reading.join
-        beside = side_by_id(found.side) if join else {}
+        beside = side_by_id(found.beside) if join else {}
         upward = isinstance(self._paging, Upward)
         rows = []
         try:
@@ -193,7 +211,7 @@ class ChildrenReader:
                 rows.append((int(child) if upward else 0, Row(key, bytes(raw), extras)))
         except (msgspec.DecodeError, ValueError) as error:
             text = f"{self._reading.method} of {parent.id}: a record has no {self._reading.id}."
-            raise Permanent(text, code="STRANGE_RESULT", hint=str(error)) from None
+            raise Permanent(text, code=STRANGE, hint=str(error)) from None
         return sorted(rows, key=lambda pair: pair[0]) if upward else rows
 
     def _keep(self, chain: _Chain, rows: Sequence[Row]) -> None:
@@ -233,6 +251,8 @@ class ChildrenReader:
         page.aside.extend(chain.aside)
         if isinstance(chain.error, Stop):
             raise chain.error
+        if isinstance(chain.error, Permanent) and chain.error.code == STRANGE:
+            return False  # no refusal: there is something to be read, and nobody knows how
         if isinstance(chain.error, Permanent) and not chain.answered:
             if self._reading.others and chain.via + 1 < len(self._owners):
                 chain.via, chain.error = chain.via + 1, None

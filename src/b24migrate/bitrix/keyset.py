@@ -125,8 +125,11 @@ class KeysetReader:
         return {"bounds": [good.last + round(step * place) for place in range(count)], "left": left}
 
     def _newest(self, answer: Given[Part]) -> int | None:
-        rows = [] if answer.error else rows_of(answer.result, self._reading.items, self._reading.id)
+        rows = [] if answer.error else self._rows(answer)
         return max((int(row.source_id) for row in rows), default=None)
+
+    def _rows(self, answer: Given[Part]) -> list[Row]:
+        return rows_of(answer.result, self._reading.items, self._reading.id, self._reading.method)
 
     def _divide(self, cursor: Args) -> Page:
         """The first page of every segment, counted: from here on each knows how much it has."""
@@ -179,7 +182,7 @@ class KeysetReader:
             if isinstance(answer.error, MigrationError):
                 good.error = answer.error
                 break
-            rows = rows_of(answer.result, self._reading.items, self._reading.id)
+            rows = self._rows(answer)
             if not self._ascends(rows, good.last):
                 good.error = None if good.log else self._unordered(stretch)
                 break

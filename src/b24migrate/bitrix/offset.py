@@ -54,7 +54,7 @@ class OffsetReader:
 
     def count(self) -> int | None:
         answer = self._batcher.page(self._command(0), via=self._via)
-        return _total(answer, rows_of(answer.result, self._reading.items, self._reading.id))
+        return _total(answer, rows_of(answer.result, self._reading.items, self._reading.id, self._reading.method))
 
     def _starts(self, place: Place, gently: bool) -> list[int]:
         if gently or place.step <= 0 or not place.total or place.total <= place.start:
@@ -82,7 +82,7 @@ class OffsetReader:
                 if not log:
                     raise answer.error
                 break
-            rows = rows_of(answer.result, self._reading.items, self._reading.id)
+            rows = rows_of(answer.result, self._reading.items, self._reading.id, self._reading.method)
             if now.start > 0 and rows and rows[0].source_id == now.first:
                 now = None
                 break

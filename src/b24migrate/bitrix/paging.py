@@ -13,39 +13,14 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw
 
-from b24migrate.bitrix.envelope import Part, part_of
+from b24migrate.answers import STRANGE, opened
+from b24migrate.bitrix.envelope import Part
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Json, PageEntry, Row
 
 SIZE = 50
 SEGMENT = 1_000_000  # page numbers: segment x SEGMENT + page
-
-
-class Found(NamedTuple):
-    """The items of one answer, and what lay beside them."""
-
-    items: list[Raw]
-    side: Raw | None = None
-
-
-def items_of(result: Part, path: tuple[str, ...], side: str = "") -> Found:
-    """The raw items at `path`, and what lies beside them. PHP: a map may be a list, nothing may be `false`."""
-    beside = None
-    for name in path:
-        level = _level(result, path)
-        beside = level.get(side) if isinstance(level, dict) else None
-        result = part_of(level[name]) if isinstance(level, dict) and name in level else None
-    found = _level(result, path)
-    return Found(list(found.values()) if isinstance(found, dict) else found, beside)
-
-
-def _level(part: Part, path: tuple[str, ...]) -> dict[str, Raw] | list[Raw]:
-    if isinstance(part, dict | list):
-        return part
-    if part is None or isinstance(part, bool):
-        return []
-    raise Permanent(f"No list of records at {'.'.join(path) or 'result'}.", code="STRANGE_RESULT")
 
 
 @cache
@@ -70,15 +45,15 @@ def id_reader(field: str) -> Callable[[Raw], str]:
     return read
 
 
-def rows_of(result: Part, path: tuple[str, ...], field: str) -> list[Row]:
+def rows_of(result: Part, path: tuple[str, ...], field: str, method: str = "") -> list[Row]:
     """Payloads are verbatim slices; nothing of a record is decoded but its id."""
-    items = items_of(result, path).items
+    items = opened(result, path, method).items
     payloads = list(map(bytes, items))
     try:
         ids = first_texts(payloads, field) or map(id_reader(field), items)
         return list(map(Row._make, zip(ids, payloads, repeat(None))))
     except msgspec.DecodeError as error:
-        raise Permanent(f"A record has no {field}.", code="STRANGE_RESULT", hint=str(error)) from None
+        raise Permanent(f"A record has no {field}.", code=STRANGE, hint=str(error)) from None
 
 
 def first_texts(payloads: Sequence[bytes], field: str) -> list[str]:

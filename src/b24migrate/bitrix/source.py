@@ -28,6 +28,7 @@ class BitrixSource:
         self._batcher = Batcher(portal)
         self._downloads = Downloads(portal)
         self._segments = segments
+        self._spelling: dict[str, tuple[str, ...]] = {}
 
     def page(self, reading: Listing | Gather, cursor: Args, *, limit: int = 0, gently: bool = False) -> Page:
         if isinstance(reading, Gather):
@@ -43,7 +44,7 @@ class BitrixSource:
         def recount(parent: Seen) -> int | None:
             return ask_again(self, parent) if ask_again else None
 
-        reader = ChildrenReader(self._batcher, reading, self.owners, recount if ask_again else None)
+        reader = ChildrenReader(self._batcher, reading, self.owners, recount if ask_again else None, self._spelling)
         return reader.read(progress, one_page=one_page, gently=gently)
 
     def count(self, reading: Listing) -> int | None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from b24migrate.answers import opened
 from b24migrate.entities.products import SOME, of_deals, products, rows_at_once
-from b24migrate.entities.reading import one_by_one, raw_items, refused
+from b24migrate.entities.reading import one_by_one, refused
 from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.phases.values import flag, number, text, whole
 from b24migrate.ports import Command, Source
@@ -176,8 +177,7 @@ def bound(method: str, field: str, name: str) -> Callable[[Source, Sequence[Row]
                 continue
             if answer.error is not None:
                 raise answer.error
-            told = msgspec.json.decode(answer.result) if answer.result else []
-            bindings = [one[field] for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+            bindings = [msgspec.json.decode(raw)[field] for raw in opened(answer.result, (), method).items]
             done.append(row._replace(extras={**(row.extras or {}), name: bindings}))
         return done
 
@@ -253,7 +253,7 @@ def refetched(source: Source, kind: int, ids: Sequence[str], prefix: str) -> dic
     for answer in source.batch(commands):
         if answer.error is not None:
             raise answer.error
-        for raw in raw_items(answer.result or b"{}", ("items",)):
+        for raw in opened(answer.result, ("items",), MODERN).items:
             source_id = f"{prefix}{msgspec.json.decode(raw)['id']}"
             found[source_id] = Row(source_id, bytes(raw))
     return {f"{prefix}{one}": found[f"{prefix}{one}"] for one in ids if f"{prefix}{one}" in found}

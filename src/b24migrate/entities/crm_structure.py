@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from b24migrate.answers import opened
 from b24migrate.entities.codes import COMPANY, CONTACT, DEAL, SMART_INVOICE, dictionary, stage, type_id
-from b24migrate.entities.reading import one_by_one, raw_items
+from b24migrate.entities.reading import one_by_one
 from b24migrate.errors import Permanent
 from b24migrate.phases.values import flag
 from b24migrate.ports import Command, Source
@@ -56,7 +57,7 @@ def refetch_types(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str,
     for one, answer in zip(wanted, source.batch(commands), strict=True):
         if answer.error is not None:
             raise answer.error
-        for raw in raw_items(answer.result or b"{}", ("types",)):
+        for raw in opened(answer.result, ("types",), "crm.type.list").items:
             row = msgspec.json.decode(raw)
             if str(row["id" if one.payload else "entityTypeId"]) == one.id:
                 found[one.id] = Row(str(row["id"]), bytes(raw))
@@ -96,7 +97,7 @@ def smart_types(source: Source) -> Iterator[int]:
     start: int | None = 0
     while start is not None:
         answer = source.call("crm.type.list", {**BY_ID, "start": start})
-        for raw in raw_items(answer.result or b"{}", ("types",)):
+        for raw in opened(answer.result, ("types",), "crm.type.list").items:
             yield int(msgspec.json.decode(raw)["entityTypeId"])
         start = answer.next
 
@@ -108,7 +109,7 @@ def pipelines_of(source: Source, numbers: Sequence[int]) -> Iterator[Row]:
             continue
         if answer.error is not None:
             raise answer.error
-        for raw in raw_items(answer.result or b"{}", ("categories",)):
+        for raw in opened(answer.result, ("categories",), "crm.category.list").items:
             yield Row(f"{number}:{msgspec.json.decode(raw)['id']}", bytes(raw))
 
 

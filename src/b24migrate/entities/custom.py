@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from b24migrate.entities.reading import raw_items
+from b24migrate.answers import entry, opened, strange
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json
@@ -76,9 +76,10 @@ def of_tasks() -> Read:
     def read(source: Source, _: StagedRecords) -> list[Args]:
         found = _rows(source, "task.item.userfield.getlist", {"ORDER": {"ID": "ASC"}, "FILTER": {}})
         rows = [row for row in found if row["FIELD_NAME"] not in OF_EVERY_TASK]
-        commands = [Command("task.item.userfield.get", {"ID": row["ID"]}) for row in rows]
+        method = "task.item.userfield.get"
+        commands = [Command(method, {"ID": row["ID"]}) for row in rows]
         answers = zip(rows, source.batch(commands), strict=True)
-        return [_normal({**row, "LABELS": _labels(_details(answer))}) for row, answer in answers]
+        return [_normal({**row, "LABELS": _labels(_details(answer, method))}) for row, answer in answers]
 
     return read
 
@@ -112,19 +113,23 @@ def _rows(
     while start is not None:
         answer = first or source.call(method, {**params, "start": start} if start else params)
         first = None
-        found = [msgspec.json.decode(raw) for raw in raw_items(answer.result or b"[]", items)]
+        found = [msgspec.json.decode(raw) for raw in opened(answer.result, items, method).items]
         rows = [row for row in found if str(row[name]) not in met]
         yield from rows
         met.update(str(row[name]) for row in rows)
         start = answer.next if rows else None
 
 
-def _details(answer: Answer) -> Mapping[str, Json]:
+def _details(answer: Answer, method: str, name: str = "") -> Mapping[str, Json]:
     """What a method says about one field; nothing where it refuses."""
-    if answer.error is not None and not isinstance(answer.error, Permanent):
+    if isinstance(answer.error, Permanent):
+        return {}
+    if answer.error is not None:
         raise answer.error
-    said = msgspec.json.decode(answer.result) if answer.result else None
-    return said if isinstance(said, dict) else {}
+    said = entry(answer.result, name, method) if name else msgspec.json.decode(answer.result or b"null")
+    if not isinstance(said, dict):
+        raise strange(method, (name,) if name else ())
+    return said
 
 
 def _labels(field: Mapping[str, Json]) -> dict[str, str]:
@@ -152,7 +157,7 @@ def _of_type(source: Source, one: Seen) -> list[Args]:
 
 def _upper(row: Mapping[str, Json], details: Answer) -> Args:
     """What the list says and what the details add, under the names of the older methods."""
-    whole = {**row, **(_details(details).get("field") or {})}
+    whole = {**row, **_details(details, "userfieldconfig.get", "field")}
     field = {_upper_name(name): value for name, value in whole.items()}
     options = [{_upper_name(name): value for name, value in one.items()} for one in _values(field.pop("ENUM", None))]
     return _normal({**field, "LIST": options, "LABELS": _labels(field)})

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from b24migrate.answers import opened
 from b24migrate.entities.attached import refs_of, resolved
 from b24migrate.entities.codes import recipient
-from b24migrate.entities.reading import raw_items
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
@@ -130,7 +130,7 @@ def believed(answers: Sequence[Answer]) -> Sequence[Answer]:
 
 
 def posts_in(answer: Answer) -> list[Row]:
-    raws = raw_items(answer.result or b"[]", ())
+    raws = opened(answer.result, (), METHOD).items
     return [Row(str(msgspec.json.decode(raw)["ID"]), bytes(raw)) for raw in raws]
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from b24migrate.entities.reading import is_link, one_by_one, raw_items
+from b24migrate.answers import opened
+from b24migrate.entities.reading import is_link, one_by_one
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Json, Row, Table
@@ -54,7 +55,7 @@ def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
     for answer in source.batch(commands):
         if answer.error is not None:
             raise answer.error
-        for raw in raw_items(answer.result or b"[]", ("workgroups",)):
+        for raw in opened(answer.result, ("workgroups",), "socialnetwork.api.workgroup.list").items:
             workgroup = msgspec.json.decode(raw)
             more[str(workgroup["id"])] = workgroup
     more |= of_other_sites(source, [source_id for source_id in ids if source_id not in more])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.entities.reading import raw_items
+from b24migrate.answers import opened
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, digest
@@ -85,9 +85,11 @@ def recent_items(source: Source, via: int, pages: dict[str, int]) -> Iterator[Ar
             if name not in ahead:
                 continue  # it has ended on an earlier page
             said = decoded(answer)
-            yield from (item for item in said.get("items") or [] if isinstance(item, dict))
+            items = opened(said, ("items",), "im.recent.list").items
+            yield from (item for item in items if isinstance(item, dict))
             read[name] = page + 1
-            if not (said.get("hasMore") or said.get("hasMorePages")):
+            told = [said[flag] for flag in ("hasMore", "hasMorePages") if flag in said]
+            if not (any(told) if told else items):  # where it does not tell, an empty page is the end
                 del ahead[name]
         ahead = {name: min(9 * read[name], COMMANDS_AT_ONCE) for name in ahead}
     pages.update(read)
@@ -156,9 +158,12 @@ def participants(source: Source, chat: Found, answer: Answer | None = None) -> l
         return present(source, chat)
     if answer.error is not None:
         raise answer.error
-    people = msgspec.json.decode(answer.result or b"[]")
-    told = [int(one) for one in (people.values() if isinstance(people, dict) else people or [])]
+    told = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
     return told or present(source, chat)  # to who may not look the portal shows nobody, without a word
+
+
+def people_in(answer: Answer, method: str) -> list[msgspec.Raw]:
+    return opened(answer.result, (), method).items
 
 
 def present(source: Source, chat: Found) -> list[int] | None:
@@ -170,8 +175,8 @@ def present(source: Source, chat: Found) -> list[int] | None:
             answer = source.call("im.dialog.users.list", params, via=chat.via)
         except Permanent:
             return None
-        people = msgspec.json.decode(answer.result or b"[]")
-        found += [int(one["id"]) for one in (people.values() if isinstance(people, dict) else people or [])]
+        people = [msgspec.json.decode(raw) for raw in people_in(answer, "im.dialog.users.list")]
+        found += [int(one["id"]) for one in people]
         if not people or len(people) < RECENT_LIMIT:
             return found
 
@@ -186,7 +191,7 @@ def listing(source: Source, cursor: Args, limit: int) -> Page:
         return lowest(source, pages, limit) if limit else Page(next=pages)
     via, start, number = int(cursor["via"]), int(cursor["start"]), int(cursor["n"])
     answer = source.call("im.chat.get", {"start": start}, via=via)
-    raws = raw_items(answer.result or b"[]", ())
+    raws = opened(answer.result, (), "im.chat.get").items
     rows = with_participants(source, raws, via)
     log = PageEntry(number, 50, len(rows), digest({"start": start, "via": via}), started, datetime.now(UTC))
     more = answer.next is not None and answer.next > start and not (limit and answer.next >= limit)  # by ascending id
@@ -252,7 +257,7 @@ def refetch_messages(source: Source, wanted: Sequence[Seen], known: Known) -> di
         for one, answer in zip(mine, asked, strict=True):
             if answer.error is not None:
                 raise answer.error
-            for raw in raw_items(answer.result or b"{}", ("messages",)):
+            for raw in opened(answer.result, ("messages",), "im.dialog.messages.get").items:
                 if str(msgspec.json.decode(raw).get("id")) == one.child:
                     found[one.id] = Row(one.id, bytes(raw), one.extras)
     return found

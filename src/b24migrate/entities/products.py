@@ -9,7 +9,8 @@ from weakref import WeakSet
 
 import msgspec
 
-from b24migrate.entities.reading import NO_SUCH_METHOD, raw_items, refused
+from b24migrate.answers import opened
+from b24migrate.entities.reading import NO_SUCH_METHOD, refused
 from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.phases.values import flag, number
 from b24migrate.ports import Answer, Command, Source
@@ -60,7 +61,8 @@ def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
         if not_told(answer):
             done.append(refused(row, "product rows", answer.error or Permanent("")))
         else:
-            done.append(told(row, [camel(msgspec.json.decode(raw)) for raw in raw_items(answer.result or b"[]", ())]))
+            raws = opened(answer.result, (), OLDER_METHOD).items
+            done.append(told(row, [camel(msgspec.json.decode(raw)) for raw in raws]))
     return done
 
 
@@ -169,7 +171,7 @@ def following(answer: Answer, got: int) -> int | None:
 
 
 def rows_of(answer: Answer) -> list[Json]:
-    return [msgspec.json.decode(raw) for raw in raw_items(answer.result or b"{}", ("productRows",))]
+    return [msgspec.json.decode(raw) for raw in opened(answer.result, ("productRows",), METHOD).items]
 
 
 def in_order(rows: Sequence[Json]) -> list[Json]:

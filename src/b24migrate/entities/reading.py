@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from b24migrate.answers import opened
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Args, Json, Row
@@ -35,7 +36,7 @@ def one_by_one(
         for one, answer in zip(wanted, source.batch(commands), strict=True):
             if answer.error is not None:
                 raise answer.error
-            for raw in raw_items(answer.result or b"[]", items):
+            for raw in opened(answer.result, items, method).items:
                 if same_id(raw, id_field, one.id):
                     found[one.id] = Row(one.id, bytes(raw))
         return found
@@ -60,19 +61,6 @@ def either(modern: Fetch, older: Fetch) -> Fetch:
 def is_link(value: Json) -> bool:
     """Pictures come as an address, whole or from the portal's root; as an empty text when there is none."""
     return isinstance(value, str) and value.startswith(("http://", "https://", "/"))
-
-
-def raw_items(result: bytes, path: tuple[str, ...]) -> list[msgspec.Raw]:
-    """The list at the path, each item as raw JSON. An empty PHP map on the way is an empty list."""
-    for name in path:
-        level = msgspec.json.decode(result, type=dict[str, msgspec.Raw] | list[msgspec.Raw])
-        if not isinstance(level, dict) or name not in level:
-            return []
-        result = bytes(level[name])
-    listed = msgspec.json.decode(result, type=list[msgspec.Raw] | dict[str, msgspec.Raw] | None)
-    if isinstance(listed, dict):
-        return list(listed.values())
-    return listed or []
 
 
 def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:

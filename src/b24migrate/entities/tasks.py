@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from b24migrate.answers import strange
 from b24migrate.entities.attached import on_drive, refs_of, resolved, resolving
 from b24migrate.entities.codes import CRM_STREAMS, crm_link
 from b24migrate.entities.custom import of_tasks
@@ -156,8 +157,12 @@ def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
             continue
         if answer.error is not None:
             raise answer.error
-        said = camel(msgspec.json.decode(answer.result or b"{}"))
-        more = {name: told(said.get(name)) for name in ("tags", "accomplices", "auditors")}
+        said = msgspec.json.decode(answer.result or b"null")
+        if not isinstance(said, dict):
+            known.append(refused(row, "tags and participants", strange("task.item.getdata", ())))
+            continue
+        said = camel(said)
+        more = {name: told(said[name]) for name in ("tags", "accomplices", "auditors") if name in said}
         known.append(row._replace(extras={**(row.extras or {}), **more}))
     return resolved(source, known, attachments)
 

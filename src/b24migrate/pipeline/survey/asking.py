@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
+from b24migrate.answers import opened
 from b24migrate.errors import Limited, MigrationError, Transient
 from b24migrate.ports import Answer, Clock, Command, Source
 from b24migrate.records import Json, Row
@@ -98,12 +99,8 @@ def by_id(reading: Listing) -> Keyset:
 
 
 def rows_in(answer: Answer, reading: Listing) -> list[Row]:
-    """PHP: a list may be a map, and nothing may be anything."""
-    found: Json = msgspec.json.decode(answer.result) if answer.result else None
-    for name in reading.items:
-        found = found.get(name) if isinstance(found, dict) else None
-    members = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
-    return [Row(id_of(one, reading.id), msgspec.json.encode(one)) for one in members if isinstance(one, dict)]
+    raws = opened(answer.result, reading.items, reading.method).items
+    return [Row(id_of(msgspec.json.decode(raw), reading.id), bytes(raw)) for raw in raws]
 
 
 def id_of(item: Mapping[str, Json], field: str) -> str:
