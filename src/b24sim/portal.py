@@ -85,6 +85,7 @@ class Portal:
         admins_read_task_chats: bool = True,
         task_habits: TaskHabits | None = None,
         original_names: bool = True,
+        document_triples: bool = True,
         module: bool = True,
         application: LocalApplication | None = None,
         activities: Iterable[str] = (),
@@ -107,6 +108,7 @@ class Portal:
         self.feed_habits = feed_habits or FeedHabits()
         self.task_habits = task_habits or TaskHabits()
         self.original_names = original_names
+        self.document_triples = document_triples  # a template's document is told by module, class and type
         self.latency_s = latency_s
         self.application = application
         self.activities = frozenset(activities)  # that applications brought along, besides the portal's own

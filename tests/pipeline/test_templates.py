@@ -11,6 +11,8 @@ import pytest
 from tests.pipeline.every import everything
 from tests.pipeline.world import World
 
+from b24migrate.entities.workflows import document_type
+from b24migrate.streams import Seen
 from b24sim.company.crm_fields import CHOICE, TEXT
 from b24sim.company.crm_ids import DEAL
 
@@ -183,7 +185,7 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
         gone |= {"Chosen": {here.choice: "777"}}
         (lost,) = made.change("workflow_templates", "add", fields={"TEMPLATE": tree(gone), "AUTO_EXECUTE": "1"})
         about = {"ENTITY": "CCrmDocumentContact", "TEMPLATE": both_kinds(here)}
-        about["DOCUMENT_TYPE"] = ["crm", "CCrmDocumentContact", "CONTACT"]  # as kernels tell it
+        about["DOCUMENT_TYPE"] = "CONTACT"
         (contact,) = made.change("workflow_templates", "add", fields=about)
         about = {"ENTITY": "CCrmDocumentLead", "DOCUMENT_TYPE": "LEAD", "TEMPLATE": tree(UNKNOWN)}
         (unknown,) = made.change("workflow_templates", "add", fields=about | {"AUTO_EXECUTE": "1"})
@@ -304,3 +306,8 @@ def test_entries_and_types_that_nobody_knows_stay_and_are_told_by_their_places(m
         f"{within}/DynamicEntitiesFields/777": "crm_types 777",
         f"{within}/DynamicEntitiesFields/777/STAGE_ID": "crm_stages DYNAMIC_777_STAGE:NEW",
     }
+
+
+@pytest.mark.parametrize("told", ["CONTACT", ["crm", "CCrmDocumentContact", "CONTACT"]])
+def test_a_document_is_told_by_its_type_or_by_all_three_parts(told: Any) -> None:
+    assert document_type(Seen("7", {"DOCUMENT_TYPE": told}, {})) == "CONTACT"

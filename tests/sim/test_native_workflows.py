@@ -60,7 +60,7 @@ def test_a_template_is_written_changed_and_deleted_by_its_application(box: Runni
     (row,) = result(box, LIST, {"SELECT": select})
     assert row["TEMPLATE"][0]["Properties"] == {"Title": "Шагов"}
     assert row["VARIABLES"] == {"Sum": {"Default": 0.5, "Required": True}}
-    assert (row["DOCUMENT_TYPE"], row["USER_ID"], row["SYSTEM_CODE"]) == ("DEAL", "1", "rest_app_7")
+    assert (row["DOCUMENT_TYPE"][-1], row["USER_ID"], row["SYSTEM_CODE"]) == ("DEAL", "1", "rest_app_7")
     assert ask(box, UPDATE, {"ID": number, "FIELDS": {"NAME": "Other", "AUTO_EXECUTE": "3"}}).json["result"] == number
     (row,) = result(box, LIST, {"SELECT": select})
     assert (row["NAME"], row["AUTO_EXECUTE"], row["VARIABLES"]["Sum"]["Default"]) == ("Other", "3", 0.5)

@@ -51,7 +51,7 @@ def test_names_in_lower_case_are_no_names(busy: Running) -> None:
     asked = {"order": {"ID": "asc"}, "filter": {">id": 20_300}, "select": ["id", "title", "ID"], "start": -1}
     rows = result(busy, "tasks.task.list", asked)["tasks"]
     assert int(rows[0]["id"]) < 20_300
-    assert rows[0].keys() == {"id"}
+    assert rows[0].keys() == {"id", "group"}
     refusal = call(busy, "tasks.task.list", {"order": {"nonsense": "asc"}})
     assert (refusal.status, refusal.json["error"]) == (400, "0")
 
@@ -61,7 +61,7 @@ def test_only_what_is_selected_is_told(busy: Running) -> None:
     assert {"chatId", "accomplices", "auditorsData", "subStatus", "group"} <= first.keys()
     assert not {"tags", "ufCrmTask", "ufTaskWebdavFiles"} & first.keys()
     trio = result(busy, "tasks.task.list", {"select": ["ID", "UF_CRM_TASK"]})["tasks"][0]
-    assert trio.keys() == {"id", "ufCrmTask", "ufTaskWebdavFiles", "ufMailMessage"}
+    assert trio.keys() == {"id", "group", "ufCrmTask", "ufTaskWebdavFiles", "ufMailMessage"}
     custom = result(busy, "tasks.task.list", {"select": ["*", "UF_*", CUSTOM[1]]})["tasks"][0]
     assert {name for name in custom if name.startswith("uf")} == {"ufAuto127801401239"}
     assert camel("UF_TASK_IS_VIP_2") == "ufTaskIsVip2"

@@ -11,7 +11,19 @@ from b24sim.company.crm_clients import company, company_variants, contact, conta
 from b24sim.company.crm_deals import deal, deal_variants
 from b24sim.company.crm_fields import Field, fields_of
 from b24sim.company.crm_files import crm_file, owner_of
-from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL, CrmIds, SmartType, crm_ids
+from b24sim.company.crm_ids import (
+    COMPANY,
+    CONTACT,
+    DEAL,
+    LEAD,
+    QUOTE,
+    SMART_INVOICE,
+    CrmIds,
+    SmartType,
+    crm_ids,
+    spread,
+)
+from b24sim.company.crm_leads import lead, lead_variants
 from b24sim.company.crm_products import product_rows
 from b24sim.company.crm_schema import Schema
 from b24sim.company.crm_smart import smart_item, smart_variants
@@ -23,6 +35,7 @@ from b24sim.phpjson import decode
 from b24sim.table import Row, Table
 
 Make = Callable[[int], Made]
+LEADS = 7
 
 
 class Items(Table):
@@ -122,6 +135,8 @@ class Crm:
         self.statuses = structure.statuses(self.categories)
         self.items: dict[int, Items] = {DEAL: self._deals(), CONTACT: self._contacts(), COMPANY: self._companies()}
         self.items |= {smart.entity_type_id: self._smart_items(smart) for smart in self.smart_types}
+        # What a portal has besides, and what nobody moves.
+        self.others = {number: self._leads(number) for number in (LEAD, QUOTE, SMART_INVOICE)} if on else {}
 
     def item_ids(self, entity_type_id: int) -> Sequence[int]:
         return self.ids.item_ids(entity_type_id)
@@ -165,6 +180,13 @@ class Crm:
     def relations(self, smart: SmartType) -> Row:
         """What only `crm.type.get` tells."""
         return self.own_relations.get(smart.id) or structure.relations(smart, self.smart_types)
+
+    def _leads(self, entity_type_id: int) -> Items:
+        times = Times(self.world.seed, f"crm{entity_type_id}", LEADS)
+        items = Items(entity_type_id, spread(LEADS), [], times)
+        return items.made_by(
+            lambda number: lead(self.world, times, entity_type_id, number), lambda: lead_variants(entity_type_id)
+        )
 
     def _deals(self) -> Items:
         items = self._table(DEAL, self.deal_ids)

@@ -5,6 +5,7 @@ from b24sim.company.crm_fields import Field
 from b24sim.company.crm_files import files_of
 from b24sim.company.crm_ids import DEAL
 from b24sim.company.crm_products import php_number, rows_in, worth
+from b24sim.company.crm_schema import EMPTY_FIELDS
 from b24sim.company.crm_structure import CURRENCIES, DEAL_PIPELINES, DICTIONARIES, GONE_PIPELINE, STAGES
 from b24sim.company.crm_values import VARIANTS, comment, custom_values, marks
 from b24sim.company.crm_world import Made, Times, World, deleted_among, one_of, place_of
@@ -63,6 +64,7 @@ def _variant(world: World, fields: list[Field], variant: int) -> Row:
         "mycompanyId": 0, "originatorId": None, "originId": None, "additionalInfo": None, "locationId": None,
         "webformId": 0,
     }  # fmt: skip
+    row |= dict.fromkeys(EMPTY_FIELDS)
     row |= {f"parentId{smart.entity_type_id}": None for smart in world.ids.smart_types[1:]}
     return row | marks(variant) | custom_values(world, fields, variant)
 

@@ -166,8 +166,12 @@ def legacy_row(field: Field, language: str) -> Row:
 
 
 def config_row(field: Field) -> Row:
-    """A row of `userfieldconfig.list`: camel case, string ids, neither labels nor options."""
-    return {
+    """A row of `userfieldconfig.list`: camel case, string ids, one language of the label and no options."""
+    told: Row = {
+        "languageId": {"ru": "ru"}, "editFormLabel": {"ru": field.labels["ru"]}, "listColumnLabel": None,
+        "listFilterLabel": None, "errorMessage": None, "helpMessage": None,
+    }  # fmt: skip
+    return told | {
         "id": str(field.id), "entityId": field.entity, "fieldName": field.code, "userTypeId": field.kind, "xmlId": None,
         "sort": str(field.sort), "multiple": _flag(field.multiple), "mandatory": "N", "showFilter": "E",
         "showInList": "Y", "editInList": "Y", "isSearchable": "N", "settings": field.settings,

@@ -22,7 +22,13 @@ READ_ONLY = {"id", "createdTime", "updatedTime", "movedTime", "createdBy", "upda
              "lastActivityTime", "stageSemanticId", "closed", "hasPhone", "hasEmail", "hasImol"}  # fmt: skip
 MANY = {"observers", "contactIds", "companyIds"}
 # Aliases of `fm` and what no filter knows.
-NOT_FIELDS = {"fm", "phoneWork", "emailWork"}
+# Shown by `crm.item.*` and always empty (crm/universal/crm-item-add.md).
+EMPTY_FIELDS = (
+    "dateCreateShort", "dateModifyShort", "productId", "begindateShort", "closedateShort", "eventDate",
+    "eventDateShort", "eventId", "eventDescription", "searchContent", "orderStage", "isWork", "isWon", "isLose",
+    "receivedAmount", "lostAmount", "hasProducts",
+)  # fmt: skip
+NOT_FIELDS = {"fm", "phoneWork", "emailWork", *EMPTY_FIELDS}
 _TYPE_OF = {3: "CONTACT_TYPE", 4: "COMPANY_TYPE"}
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z0-9])")
 

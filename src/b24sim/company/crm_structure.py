@@ -98,7 +98,11 @@ def relations(smart: SmartType, types: tuple[SmartType, ...]) -> Row:
             "parent": [{"entityTypeId": n, "isChildrenListEnabled": "Y", "isPredefined": own} for n, own in parents],
             "child": [{"entityTypeId": n, "isChildrenListEnabled": "Y", "isPredefined": "N"} for n in children],
         },
-        "linkedUserFields": {"CALENDAR_EVENT|UF_CRM_CAL_EVENT": "N", "TASKS_TASK|UF_CRM_TASK": "Y"},
+        "linkedUserFields": {
+            "CALENDAR_EVENT|UF_CRM_CAL_EVENT": "N",
+            "TASKS_TASK|UF_CRM_TASK": "Y",
+            "TASKS_TASK_TEMPLATE|UF_CRM_TASK": "N",
+        },
         "customSections": [],
     }
 

@@ -127,11 +127,17 @@ def _field(post: Post, place: int, value: Any) -> Row:
     """A field comes with all that is known of it; only VALUE is about the post."""
     name, kind, several, nothing = FIELDS[place]
     row: Row = {
-        "ID": str(40 + place), "ENTITY_ID": "BLOG_POST", "FIELD_NAME": name, "USER_TYPE_ID": kind, "XML_ID": None,
+        "ID": str(40 + place), "ENTITY_ID": "BLOG_POST", "FIELD_NAME": name, "USER_TYPE_ID": kind, "XML_ID": name,
         "SORT": "100", "MULTIPLE": several, "MANDATORY": "N", "SHOW_FILTER": "N", "SHOW_IN_LIST": "N",
         "EDIT_IN_LIST": "Y", "IS_SEARCHABLE": "Y", "SETTINGS": [], "EDIT_FORM_LABEL": name,
-        "USER_TYPE": {"USER_TYPE_ID": kind, "DESCRIPTION": kind, "BASE_TYPE": "string"}, "VALUE": value or nothing,
-        "ENTITY_VALUE_ID": str(post.id),
+        "LIST_COLUMN_LABEL": None, "LIST_FILTER_LABEL": None, "ERROR_MESSAGE": None, "HELP_MESSAGE": None,
+        "USER_TYPE": {
+            "USER_TYPE_ID": kind, "CLASS_NAME": kind, "EDIT_CALLBACK": [kind, "renderEdit"],
+            "VIEW_CALLBACK": [kind, "renderView"], "USE_FIELD_COMPONENT": True, "DESCRIPTION": kind,
+            "BASE_TYPE": "string",
+        },
+        "VALUE": value or nothing, "ENTITY_VALUE_ID": post.id, "VALUE_EXISTS": True, "VALUE_RAW": None,
+        "CUSTOM_DATA": [],
     }  # fmt: skip
     if kind == "disk_file":
         row["VALUE_RAW"] = _serialized(value or [])

@@ -19,6 +19,38 @@ PLAIN = (
     "TIME_ESTIMATE", "TIME_SPENT_IN_LOGS", "MATCH_WORK_TIME", "FORUM_TOPIC_ID", "FORUM_ID", "SITE_ID", "SUBORDINATE",
     "FAVORITE", "DESCRIPTION_IN_BBCODE", "CHAT_ID", "FLOW_ID",
 )  # fmt: skip
+# What `tasks.task.getFields` tells besides.
+DESCRIBED = (
+    "SPRINT_ID", "BACKLOG_ID", "NEW_COMMENTS_COUNT", "FORKED_BY_TEMPLATE_ID", "EXCHANGE_MODIFIED", "EXCHANGE_ID",
+    "OUTLOOK_VERSION", "VIEWED_DATE", "SORTING", "DURATION_PLAN", "DURATION_FACT", "CHECKLIST", "DURATION_TYPE",
+    "IS_MUTED", "IS_PINNED", "IS_PINNED_IN_GROUP",
+)  # fmt: skip
+_FLAG = {"Y": "Да", "N": "Нет"}
+FLAGS = (
+    "MULTITASK", "NOT_VIEWED", "REPLICATE", "ALLOW_CHANGE_DEADLINE", "ALLOW_TIME_TRACKING", "TASK_CONTROL",
+    "ADD_IN_REPORT", "FORKED_BY_TEMPLATE_ID", "SUBORDINATE", "FAVORITE", "IS_MUTED", "IS_PINNED", "IS_PINNED_IN_GROUP",
+)  # fmt: skip
+VALUES: dict[str, Row | list[str]] = {
+    **dict.fromkeys(FLAGS, _FLAG),
+    "MARK": {"N": "Отрицательная", "P": "Положительная"},
+    "PRIORITY": {"2": "Высокий", "1": "Средний", "0": "Низкий"},
+    "STATUS": {"2": "Ждет выполнения", "3": "Выполняется", "4": "Ожидает контроля", "5": "Завершена", "6": "Отложена"},
+    "DURATION_TYPE": ["secs", "mins", "hours", "days", "weeks", "monts", "years"],
+}
+DEFAULTS: dict[str, str | int] = {
+    **{name: "N" for name in FLAGS if name not in {"SUBORDINATE", "FAVORITE"}},
+    **dict.fromkeys(("PARENT_ID", "GROUP_ID", "STAGE_ID", "SPRINT_ID", "BACKLOG_ID", "FLOW_ID", "COMMENTS_COUNT"), 0),
+    **dict.fromkeys(("SERVICE_COMMENTS_COUNT", "NEW_COMMENTS_COUNT"), 0),
+    "PRIORITY": 1,
+    "STATUS": 2,
+    "DURATION_TYPE": "days",
+}
+REQUIRED = ("TITLE", "CREATED_BY", "RESPONSIBLE_ID")
+WITHOUT_DEFAULT = (
+    "DESCRIPTION", "CREATED_DATE", "ACCOMPLICES", "AUDITORS", "CHANGED_BY", "CHANGED_DATE", "STATUS_CHANGED_BY",
+    "STATUS_CHANGED_DATE", "TIME_ESTIMATE", "TIME_SPENT_IN_LOGS", "MATCH_WORK_TIME", "FORUM_TOPIC_ID", "FORUM_ID",
+    "SITE_ID", "VIEWED_DATE", "SORTING", "DURATION_PLAN", "DURATION_FACT", "CHECKLIST",
+)  # fmt: skip
 CRM, FILES, MAIL = "UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE"
 # One of them selected brings all three.
 SYSTEM = (CRM, FILES, MAIL)

@@ -22,6 +22,7 @@ from b24sim.result import PAGE, Result
 
 RECENT_DAYS = 30
 SYNC_DAYS = 7
+COPILOT: dict[str, Any] = {"chats": None, "messages": None, "roles": [], "recommendedRoles": []}
 
 
 def recent_list(context: Context, params: Params) -> Result:
@@ -37,7 +38,13 @@ def recent_list(context: Context, params: Params) -> Result:
     page = chats[offset : offset + limit]
     more = offset + limit < len(chats)
     items = encode_all(recent_shape(context, chat) for chat in page)
-    answer = {"items": items, "hasMore": more, "hasMorePages": more, "copilot": {}, "messagesAutoDeleteConfigs": []}
+    answer = {
+        "items": items,
+        "hasMore": more,
+        "hasMorePages": more,
+        "copilot": COPILOT,
+        "messagesAutoDeleteConfigs": [],
+    }
     return Result(Parts(answer), total=-1, next=offset + len(page) if more else None)
 
 
@@ -140,6 +147,8 @@ def user_list(context: Context, params: Params) -> Result:
     if not asked:
         raise RestError("ID_EMPTY", "User ID can't be empty")
     found = {str(whole(number)): _user_or_none(context, whole(number)) for number in asked}
+    if params.get("RESULT_TYPE") == "array":
+        return Result([user for user in found.values() if user is not None])
     return Result(Parts({key: encode(value) for key, value in found.items()}))
 
 
@@ -165,7 +174,13 @@ def search_chats(context: Context, params: Params) -> Result:
     offset = max(0, whole(params.get("OFFSET", 0)))
     page = found[offset : offset + limit]
     following = offset + limit if offset + limit < len(found) else None
-    return Result(encode_all(dialog_shape(context, chat) for chat in page), len(found), following)
+    return Result(encode_all(_found_shape(context, chat) for chat in page), len(found), following)
+
+
+def _found_shape(context: Context, chat: Chat) -> dict[str, Any]:
+    """Less than `im.dialog.get` tells (chats/search/im-search-chat-list.md)."""
+    missing = ("dialog_id", "last_message_views", "manager_list", "readed_list")
+    return {name: value for name, value in dialog_shape(context, chat).items() if name not in missing}
 
 
 METHODS = [

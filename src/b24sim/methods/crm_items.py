@@ -71,11 +71,12 @@ def original_names(context: Context, params: Params) -> bool:
 
 
 def type_of(context: Context, params: Params) -> Items | None:
-    """The records of a type; None for types that exist but hold nothing here."""
+    """The records of a type; None for types that exist but hold nothing here, as on a fresh box."""
     number = whole(required(params, "entityTypeId"))
     if number in {OLD_INVOICE, REQUISITE}:
         raise RestError("ENTITY_TYPE_NOT_SUPPORTED", f"Тип {number} не поддерживается")
-    items = context.portal.company.crm.items.get(number)
+    crm = context.portal.company.crm
+    items = (crm.others | crm.items).get(number)
     if items is None and number not in EMPTY_TYPES:
         raise RestError("NOT_FOUND", "Смарт-процесс не найден")
     return items

@@ -5,7 +5,7 @@ from typing import Any
 
 from b24sim.company.crm import Items
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
-from b24sim.company.crm_schema import Schema, upper
+from b24sim.company.crm_schema import NOT_FIELDS, Schema, upper
 from b24sim.company.crm_world import FileId
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
@@ -63,9 +63,21 @@ def _get(entity_type_id: int) -> Callable[[Context, Params], Result]:
             raise RestError("", "Access denied.")
         known = _fields(items.schema)
         channels = {channel["typeId"] for channel in row.get("fm") or ()}
-        return Result(encode(_row(items, row, [*known, *(name for name in CHANNELS if name in channels)], known)))
+        shape = _row(items, row, [*known, *(name for name in CHANNELS if name in channels)], known)
+        return Result(encode(dict.fromkeys(_unused(entity_type_id)) | shape))
 
     return one
+
+
+def _unused(entity_type_id: int) -> list[str]:
+    """Addresses live in requisites now; their old fields are shown empty (crm-contact-get.md, crm-company-get.md)."""
+    if entity_type_id == DEAL:
+        return []
+    names = [f"ADDRESS{part}" for part in ("", "_2", "_CITY", "_POSTAL_CODE", "_REGION", "_PROVINCE", "_COUNTRY")]
+    if entity_type_id == CONTACT:
+        return [*names, "ADDRESS_LOC_ADDR_ID"]
+    names += ["ADDRESS_COUNTRY_CODE", "ADDRESS_LOC_ADDR_ID"]
+    return [*names, *(f"REG_{name}" for name in names), "LAST_COMMUNICATION_TIME"]
 
 
 def contact_companies(context: Context, params: Params) -> Result:
@@ -96,7 +108,11 @@ def _bindings(name: str, numbers: Iterable[int], primary: int) -> list[Row]:
 
 def _fields(schema: Schema) -> dict[str, str]:
     """Old names of the fields that these methods have at all, and their own names."""
-    return {old: name for name in schema.names if (old := OLD_NAMES.get(name, upper(name)))}
+    names = (name for name in schema.names if name not in NOT_FIELDS)
+    known = {old: name for name in names if (old := OLD_NAMES.get(name, upper(name)))}
+    if schema.entity_type_id == COMPANY:
+        known["COMPANY_TYPE"] = known.pop("TYPE_ID")
+    return known
 
 
 def _wanted(select: list[str], known: dict[str, str]) -> list[str]:

@@ -62,7 +62,17 @@ def _key(name: str) -> Callable[[Row], int]:
 def rows_of_deal(context: Context, params: Params) -> Result:
     """The older method, under older names."""
     rows = context.portal.company.crm.product_rows(DEAL, whole(params.get("ID")))
-    return Result(encode_all({upper(name): value for name, value in row.items()} for row in rows))
+    return Result(encode_all(_older(row) for row in rows))
+
+
+def _older(row: Row) -> Row:
+    """Ids are strings here, and so is one of the prices."""
+    shape = {upper(name): value for name, value in row.items() if name != "taxName"}
+    return shape | {
+        "ID": str(row["id"]), "OWNER_ID": str(row["ownerId"]), "PRICE_ACCOUNT": str(row["priceAccount"]),
+        "ORIGINAL_PRODUCT_NAME": row["productName"], "PRODUCT_DESCRIPTION": None, "STORE_ID": 0, "RESERVE_ID": 0,
+        "DATE_RESERVE_END": "", "RESERVE_QUANTITY": 0,
+    }  # fmt: skip
 
 
 METHODS = [

@@ -82,9 +82,13 @@ def status_entity_types(context: Context, _params: Params) -> Result:
             continue
         name, prefix = structure.dictionary_of(category)
         dictionaries[name] = {
-            "ID": name, "NAME": f"Стадии: {category.name}", "PARENT_ID": None, "CATEGORY_ID": str(category.id),
+            "ID": name, "NAME": f"Стадии: {category.name}", "PARENT_ID": "", "CATEGORY_ID": str(category.id),
             "ENTITY_TYPE_ID": category.entity_type_id, "PREFIX": prefix.rstrip(":"), "FIELD_ATTRIBUTE_SCOPE": "",
-            "SEMANTIC_INFO": {"START_FIELD": f"{prefix}NEW"}, "IS_ENABLED": True,
+            "SEMANTIC_INFO": {
+                "START_FIELD": f"{prefix}NEW", "FINAL_SUCCESS_FIELD": f"{prefix}WON",
+                "FINAL_UNSUCCESS_FIELD": f"{prefix}LOSE", "FINAL_SORT": 0,
+            },
+            "IS_ENABLED": True,
         }  # fmt: skip
     return Result(encode_all(dictionaries.values()))
 

@@ -70,14 +70,26 @@ def user_shape(context: Context, number: int) -> Row:
         "id": number, "active": bool(row.get("ACTIVE", True)), "name": company.name_of(number),
         "first_name": row.get("NAME", company.name_of(number)), "last_name": row.get("LAST_NAME", ""),
         "work_position": row.get("WORK_POSITION") or None, "color": names.COLORS[number % len(names.COLORS)],
-        "avatar": row.get("PERSONAL_PHOTO", ""), "gender": row.get("PERSONAL_GENDER") or "M", "birthday": "",
+        "avatar": row.get("PERSONAL_PHOTO", ""), "avatar_hr": row.get("PERSONAL_PHOTO", ""),
+        "gender": row.get("PERSONAL_GENDER") or "M", "birthday": "",
         "extranet": row.get("USER_TYPE") == "extranet", "network": False, "bot": is_bot, "connector": False,
         "external_auth_id": "bot" if is_bot else row.get("_EXTERNAL_AUTH_ID") or "default",
-        "status": "online", "idle": False, "last_activity_date": False, "mobile_last_date": False,
+        "status": "online", "idle": False, "last_activity_date": _last_seen(context, row), "mobile_last_date": False,
         "desktop_last_date": False,
-        "absent": False, "departments": row.get("UF_DEPARTMENT", []), "phones": False, "bot_data": None,
-        "type": "bot" if is_bot else "user",
+        "absent": False, "departments": row.get("UF_DEPARTMENT", []), "phones": _phones(row), "bot_data": None,
+        "type": "bot" if is_bot else "user", "website": row.get("PERSONAL_WWW") or "", "email": row.get("EMAIL") or "",
     }  # fmt: skip
+
+
+def _last_seen(context: Context, row: Row) -> str | bool:
+    """False for people who never came."""
+    at = row.get("_LAST_ACTIVITY_DATE")
+    return context.portal.company.moments.iso(at) if at else False
+
+
+def _phones(row: Row) -> Row | bool:
+    names = {"work_phone": "WORK_PHONE", "personal_mobile": "PERSONAL_MOBILE", "inner_phone": "UF_PHONE_INNER"}
+    return {name: str(row[field]) for name, field in names.items() if row.get(field)} or False
 
 
 def chat_shape(context: Context, chat: Chat) -> Row:
@@ -86,32 +98,48 @@ def chat_shape(context: Context, chat: Chat) -> Row:
     name = context.portal.company.name_of(peer_of(chat, user)) if chat.kind == PRIVATE else chat.name
     return {
         "id": chat.id, "parent_chat_id": 0, "parent_message_id": 0, "name": name, "owner": chat.owner,
-        "extranet": any(context.portal.company.is_extranet(user) for user in chat.members),
+        "extranet": any(context.portal.company.is_extranet(user) for user in chat.members), "contains_collaber": False,
         "avatar": avatar(context, chat),
         "color": names.COLORS[chat.id % len(names.COLORS)], "type": chat.type, "entity_type": chat.entity_type,
         "entity_id": chat.entity_id, "entity_data_1": "", "entity_data_2": "", "entity_data_3": "",
         "mute_list": {str(context.caller.user): True} if chat.place % 9 == 4 else [], "manager_list": chat.managers,
         "date_create": context.portal.company.moments.iso(chat.started), "message_type": chat.kind,
-        "user_counter": len(chat.members), "role": role.upper(), "public": "",
+        "user_counter": len(chat.members), "restrictions": _rights(), "role": role.upper(), "text_field_enabled": True,
+        "background_id": None,
+        "entity_link": {"type": chat.entity_type, "url": "", "id": chat.entity_id}, "permissions": _permissions(),
+        "public": "",
     }  # fmt: skip
 
 
 def dialog_shape(context: Context, chat: Chat) -> Row:
     """The flat answer of `im.dialog.get`."""
     last = chat.id_at(len(chat) - 1) if len(chat) else 0
-    return chat_shape(context, chat) | {
+    shape = chat_shape(context, chat)
+    del shape["contains_collaber"]
+    return shape | {
         "description": chat.description, "counter": 0, "message_count": len(chat), "unread_id": 0,
-        "restrictions": _rights(),
+        "restrictions": _rights() | {"path": f"/online/?IM_DIALOG={chat.dialog_id}", "path_title": ""},
         "last_message_id": last, "last_id": last, "marked_id": 0, "disk_folder_id": 5000 + chat.id,
-        "role": _role(context, chat),
-        "entity_link": {"type": chat.entity_type, "url": "", "id": chat.entity_id},
-        "permissions": {"manage_users_add": "member"},
-        "is_new": False, "readed_list": [], "last_message_views": [], "dialog_id": dialog_id(chat, context.caller.user),
+        "role": _role(context, chat), "is_new": False, "readed_list": _readers(context, chat, last),
+        "last_message_views": {"message_id": last, "first_viewers": [], "count_of_viewers": 0},
+        "dialog_id": dialog_id(chat, context.caller.user),
     } | chat.extra  # fmt: skip
 
 
 def _rights() -> Row:
-    return dict.fromkeys(("avatar", "rename", "extend", "call", "mute", "leave", "send", "user_list"), True)
+    names = ("avatar", "rename", "extend", "call", "mute", "leave", "leave_owner", "send", "user_list")
+    return dict.fromkeys(names, True)
+
+
+def _permissions() -> Row:
+    names = ("manage_users_add", "manage_users_delete", "manage_ui", "manage_settings", "manage_messages", "can_post")
+    return dict.fromkeys(names, "member")
+
+
+def _readers(context: Context, chat: Chat, last: int) -> list[Row]:
+    others = [user for user in chat.members if user != context.caller.user][:3]
+    company = context.portal.company
+    return [{"user_id": user, "user_name": company.name_of(user), "message_id": last, "date": None} for user in others]
 
 
 def _role(context: Context, chat: Chat) -> str:
@@ -137,7 +165,11 @@ def recent_shape(context: Context, chat: Chat) -> Row:
         "pinned": is_pinned(chat), "unread": False, "has_reminder": False, "date_update": at, "date_last_activity": at,
         "user": user_shape(context, peer), "options": [],
     }  # fmt: skip
-    item["chat"] = {"text_field_enabled": True, "mute_list": []} if is_private else chat_shape(context, chat)
+    item["chat"] = (
+        {"text_field_enabled": True, "background_id": None, "mute_list": []}
+        if is_private
+        else chat_shape(context, chat)
+    )
     return item
 
 
@@ -159,7 +191,9 @@ def _last_message(context: Context, chat: Chat) -> Row:
             "author_id": 0,
             "attach": False,
             "date": False,
+            "sticker": None,
             "status": "received",
+            "uuid": None,
         }
     row = context.portal.company.correspondence.row(chat, len(chat) - 1)
     return {
@@ -192,6 +226,15 @@ def file_shape(context: Context, number: int, chat_id: int = 0) -> Row | None:
         "status": "done", "progress": 100, "authorId": author,
         "authorName": company.name_of(author),
         "urlPreview": f"{ajax}&preview=1" if file.is_image else "", "urlShow": ajax, "urlDownload": ajax,
-        "viewerAttrs": {},
+        "viewerAttrs": _viewer(file, number, chat_id, ajax),
+        **({"mediaUrl": {"preview": {"250": f"{ajax}&preview=1&width=250"}}} if file.is_image else {}),
         "isTranscribable": False, "isVideoNote": False, "isVoiceNote": False,
+    }  # fmt: skip
+
+
+def _viewer(file: File, number: int, chat_id: int, link: str) -> Row:
+    kind = "image" if file.is_image else "unknown"
+    return {
+        "viewer": "", "viewerType": kind, "src": link, "viewerResized": "", "objectId": str(number),
+        "viewerGroupBy": str(chat_id), "imChatId": chat_id, "title": file.name, "actions": "[]",
     }  # fmt: skip

@@ -100,19 +100,23 @@ def workgroup_list(context: Context, params: Params) -> Result:
     else:
         ids = sorted(ids, key=lambda number: number * 2_654_435_761 & 0xFFFF_FFFF)
     select = [str(name) for name in params["select"]] if isinstance(params.get("select"), list) else ["ID"]
-    with_chat = yes(options.get("shouldSelectDialogId"))
+    with_chat, mobile = yes(options.get("shouldSelectDialogId")), options.get("mode") == "mobile"
     start = whole(params.get("start", 0))
-    page = page_by_offset(ids, start, lambda number: encode(_camel_row(context, number, select, with_chat)))
+    page = page_by_offset(ids, start, lambda number: encode(_camel_row(context, number, select, with_chat, mobile)))
     total = None if start < 0 else page.total
     return Result(Parts({"workgroups": page.value}), total, page.next)
 
 
-def _camel_row(context: Context, number: int, select: list[str], with_chat: bool) -> Row:
+def _camel_row(context: Context, number: int, select: list[str], with_chat: bool, mobile: bool) -> Row:
     company = context.portal.company
     row, group = company.groups.row(number), company.groups_by_id[number]
     values = {name.removeprefix("_"): value for name, value in row.items()} | _scrum(group)
-    values |= {"IMAGE_ID": str(number) if "IMAGE" in row else "0", "AVATAR_TYPE": "", "AVATAR": row.get("IMAGE", "")}
-    shape = {_camel(name): values[name] for name in dict.fromkeys(["ID", *select]) if name in values}
+    values |= {"IMAGE_ID": str(number) if "IMAGE" in row else "0", "AVATAR_TYPE": None, "AVATAR": row.get("IMAGE", "")}
+    asked = ["ID", *select, *(("IMAGE_ID", "AVATAR_TYPE") if "AVATAR" in select else ())]
+    shape = {_camel(name): values[name] for name in dict.fromkeys(asked) if name in values}
+    if mobile:
+        role = group.roles.get(context.caller.user, "")
+        shape["additionalData"] = {"role": role, "initiatedByType": "U" if role else ""}
     return shape | ({"dialogId": f"chat{group.chat}" if group.chat else ""} if with_chat else {})
 
 
@@ -150,7 +154,8 @@ def workgroup_get(context: Context, params: Params) -> Result:
         "DATE_UPDATE": _culture(context, row["DATE_UPDATE"]), "DATE_ACTIVITY": _culture(context, row["DATE_ACTIVITY"]),
         "IMAGE_ID": number if "IMAGE" in row else 0, "AVATAR_TYPE": "folder", "OWNER_ID": int(row["OWNER_ID"]),
         "INITIATE_PERMS": "K",
-        "NUMBER_OF_MEMBERS": len(group.roles), "NUMBER_OF_MODERATORS": len(moderators), "PROJECT": row["PROJECT"],
+        "NUMBER_OF_MEMBERS": len(group.roles), "NUMBER_OF_MODERATORS": len(moderators), "NUMBER_OF_MEMBERS_PLURAL": 2,
+        "SEARCH_INDEX": "", "PROJECT": row["PROJECT"],
         "PROJECT_DATE_START": _culture(context, row.get("_PROJECT_DATE_START")),
         "PROJECT_DATE_FINISH": _culture(context, row.get("_PROJECT_DATE_FINISH")), "LANDING": "N",
         "SCRUM_OWNER_ID": group.owner if group.kind == "scrum" else 0,

@@ -109,11 +109,12 @@ def messages_search(context: Context, params: Params) -> Result:
     rows = _found(context, chat, params)
     numbers = [number for row in rows for number in (row["params"] or {}).get("FILE_ID", [])]
     authors = {row["author_id"] for row in rows} - {0}
-    answer = {
+    answer: dict[str, Any] = {
         "messages": encode_all(_camel(row) for row in rows),
-        "users": encode_all(user_shape(context, number) for number in sorted(authors)),
+        "users": encode_all(_camel_keys(user_shape(context, number)) for number in sorted(authors)),
         "files": encode_all(shape for number in numbers if (shape := file_shape(context, number))),
         "additionalMessages": [],
+        "copilot": None,
         "reactions": encode_all(_reactions(row) for row in rows if (row["params"] or {}).get("LIKE")),
         "usersShort": [],
         "stickers": [],
@@ -148,10 +149,16 @@ def _walk(chat: Chat, last: int, ascending: bool) -> range:
 
 
 def _camel(row: Row) -> Row:
-    return row | {
+    known = {name: value for name, value in row.items() if name not in {"disappearing_date", "replaces"}}
+    return known | {
         "authorId": row["author_id"], "chatId": row["chat_id"], "isSystem": row["author_id"] == 0, "forward": None,
-        "viewed": True, "viewedByOthers": True,
+        "viewed": True, "viewedByOthers": True, "viewedCount": 1, "block": None,
     }  # fmt: skip
+
+
+def _camel_keys(row: Row) -> Row:
+    parts = ((name.split("_"), value) for name, value in row.items())
+    return {first + "".join(part.capitalize() for part in rest): value for (first, *rest), value in parts}
 
 
 def _reactions(row: Row) -> dict[str, Any]:

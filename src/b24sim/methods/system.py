@@ -74,7 +74,7 @@ def feature_get(_context: Context, _params: Params) -> Result:
 
 
 def im_revision(_context: Context, _params: Params) -> Result:
-    return Result({"rest": 32, "web": 130, "mobile": 20, "desktop": 5})
+    return Result({"rest": 32, "web": 130, "mobile": 20, "desktop": 5, "im_revision_mobile": 20})
 
 
 METHODS = [

@@ -8,7 +8,15 @@ from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import matching, split
 from b24sim.methods.tasks_checklists import item_shape, tree
-from b24sim.methods.tasks_shape import EVERYTHING, TIMES, camel_shape, selected
+from b24sim.methods.tasks_shape import (
+    ACTIONS,
+    EVERYTHING,
+    TIMES,
+    camel_shape,
+    details,
+    selected,
+    wished,
+)
 from b24sim.paging import page_by_offset, whole
 from b24sim.phpjson import Parts, encode
 from b24sim.request import Params, parse_query
@@ -31,11 +39,13 @@ def task_list(context: Context, params: Params) -> Result:
     tasks = context.portal.company.tasks
     ids = ordered(context, found(context, params.get("filter")), params.get("order"))
     names = selected(context, params.get("select"))
-    told = _told(context, names)
+    more = wished(params.get("select"), params.get("params"))
+    told = _told(context, [*names, *more])
 
     def encoded(number: int) -> bytes:
         if number not in told:
-            told[number] = encode(camel_shape(context, tasks.table.row(number), names))
+            row = tasks.table.row(number)
+            told[number] = encode(camel_shape(context, row, names) | details(row, more))
         return told[number]
 
     page = page_by_offset(ids, _start(context, params), encoded)
@@ -67,6 +77,7 @@ def task_get(context: Context, params: Params) -> Result:
         return Result([])
     select = params.get("select")
     shape = camel_shape(context, tasks.table.row(number), selected(context, select))
+    shape |= {"favorite": shape.get("favorite", "N"), "action": dict.fromkeys(ACTIONS, True)}
     if not isinstance(select, list) or not select or EVERYTHING in select:
         items = [item_shape(context, item) for item in tasks.checklist(number)]
         shape |= {"checklist": {item["ID"]: _camel_item(item) for item in items} or [], "checkListTree": tree(items)}
@@ -74,7 +85,7 @@ def task_get(context: Context, params: Params) -> Result:
 
 
 def get_fields(context: Context, _params: Params) -> Result:
-    known: Row = {name: {"title": name, "type": _kind(name)} for name in fields.PLAIN}
+    known: Row = {name: _description(name) for name in dict.fromkeys((*fields.PLAIN, *fields.DESCRIBED))}
     known |= {"TAGS": {"title": "Теги", "type": "array"}}
     for row in context.portal.company.tasks.user_fields:
         known[row["FIELD_NAME"]] = {"title": row["_LABELS"]["ru"], "type": row["USER_TYPE_ID"]}
@@ -114,6 +125,18 @@ def _key(value: Any, name: str) -> tuple[bool, Any]:
     if value is None:
         return False, ""
     return True, value if name in TIMES else whole(value) if name in NUMBERS else str(value)
+
+
+def _description(name: str) -> Row:
+    """Title and type, and where there are any what it may be and what it is by default (tasks-task-get-fields.md)."""
+    shape: Row = {"title": name, "type": _kind(name)}
+    if name == "ID" or name in fields.REQUIRED:
+        return shape | {"primary" if name == "ID" else "required": True}
+    if name in fields.WITHOUT_DEFAULT:
+        return shape
+    if name in fields.VALUES:
+        shape["values"] = fields.VALUES[name]
+    return shape | {"default": fields.DEFAULTS.get(name)}
 
 
 def _kind(name: str) -> str:

@@ -135,7 +135,8 @@ def userfield(context: Context, params: Params) -> Result:
     for row in context.portal.company.tasks.user_fields:
         if row["ID"] == str(number):
             labels = dict.fromkeys(("EDIT_FORM_LABEL", "LIST_COLUMN_LABEL", "LIST_FILTER_LABEL"), row["_LABELS"])
-            return Result(shown(row) | labels)
+            labels |= dict.fromkeys(("ERROR_MESSAGE", "HELP_MESSAGE"), dict.fromkeys(row["_LABELS"], ""))
+            return Result(shown(row) | labels, total=0)
     return Result([])
 
 

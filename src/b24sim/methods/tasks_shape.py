@@ -7,9 +7,26 @@ from b24sim.company import tasks_fields as fields
 from b24sim.context import Context
 from b24sim.methods.disk import UF, attachment_link, file_of_attachment
 from b24sim.moments import Moments
+from b24sim.paging import truthy
 from b24sim.table import Row
 
 EVERYTHING = "*"
+_COUNTERS = (
+    "expired", "newComments", "projectExpired", "projectNewComments", "mutedExpired", "mutedNewComments",
+)  # fmt: skip
+# What is told on request (tasks/tasks-task-list.md): a name of `select`, or one of `params`.
+ON_REQUEST: dict[str, Callable[[Row], Row]] = {
+    "COUNTERS": lambda _row: {"counter": {"counters": dict.fromkeys(_COUNTERS, 0), "color": "gray", "value": 0}},
+    "WITH_TIMER_INFO": lambda _row: {"timeElapsed": None, "timerIsRunningForCurrentUser": "N"},
+    "WITH_RESULT_INFO": lambda _row: dict.fromkeys(("taskRequireResult", "taskHasOpenResult", "taskHasResult"), "N"),
+    "WITH_PARSED_DESCRIPTION": lambda row: {"parsedDescription": row["DESCRIPTION"]},
+}
+ACTIONS = (
+    "accept", "decline", "complete", "approve", "disapprove", "start", "pause", "delegate", "remove", "edit", "defer",
+    "renew", "create", "changeDeadline", "checklistAddItems", "addFavorite", "deleteFavorite", "rate", "take",
+    "edit.originator", "checklist.reorder", "elapsedtime.add", "dayplan.timer.toggle", "edit.plan", "checklist.add",
+    "favorite.add", "favorite.delete",
+)  # fmt: skip
 TIMES = {*fields.TIMES, *fields.CUSTOM_TIMES}
 
 
@@ -24,10 +41,21 @@ def selected(context: Context, select: Any) -> list[str]:
     return list(dict.fromkeys([*names, *(name for name in asked if name in known)]))
 
 
+def wished(select: Any, params: Any) -> list[str]:
+    """What was asked for besides the fields."""
+    named = [str(name) for name in select] if isinstance(select, list) else []
+    switched = [name for name, value in params.items() if truthy(value)] if isinstance(params, dict) else []
+    return [name for name in ON_REQUEST if name in named or name in switched]
+
+
+def details(row: Row, wishes: Iterable[str]) -> Row:
+    return {name: value for wish in wishes for name, value in ON_REQUEST[wish](row).items()}
+
+
 def camel_shape(context: Context, row: Row, names: Iterable[str]) -> Row:
     """A task of `tasks.task.list`; every time is told in the caller's own zone."""
     moments = context.portal.company.moments_of(context.caller.user)
-    shape: Row = {}
+    shape: Row = {"group": []}
     for name in names:
         shape[fields.camel(name)] = _tags(row) if name == "TAGS" else value_of(row, name, moments)
         if name in _BESIDE:
@@ -95,6 +123,8 @@ def _group(context: Context, row: Row) -> Row:
 
 
 _BESIDE: dict[str, Callable[[Context, Row], Row]] = {
+    "DESCRIPTION": lambda _context, row: {"descriptionInBbcode": row["DESCRIPTION_IN_BBCODE"]},
+    "DEADLINE": lambda _context, _row: {"lengthDeadline": "0"},
     "STATUS": lambda _context, row: {"subStatus": row["_STATUS"]},
     "GROUP_ID": _group,
     "CREATED_BY": lambda context, row: {"creator": _person(context, row["CREATED_BY"])},

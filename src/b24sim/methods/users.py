@@ -20,6 +20,21 @@ CONTACTS = ("EMAIL", "PERSONAL_MOBILE", "PERSONAL_PHONE", "WORK_PHONE", "UF_PHON
 FILTER_EXTRAS = ("IS_ONLINE", "NAME_SEARCH", "HAS_DEPARTAMENT", "EXTERNAL_AUTH_ID", "TIMESTAMP_X", "LAST_ACTIVITY_DATE")
 NOT_FILTERS = {"SORT", "ORDER", "SELECT", "FILTER", "ADMIN_MODE", "IMAGE_RESIZE", "START", "AUTH", "FIND"}
 SIZES = {"small": 150, "medium": 300, "large": 1000}
+# What `user.fields` tells, whoever has a value there (user/user-fields.md).
+FIELDS = (
+    *("ID", "XML_ID", "ACTIVE", "NAME", "LAST_NAME", "SECOND_NAME", "TITLE", "EMAIL", "LAST_LOGIN", "DATE_REGISTER"),
+    *("TIME_ZONE", "IS_ONLINE", "TIMESTAMP_X", "LAST_ACTIVITY_DATE"),
+    *(f"PERSONAL_{name}" for name in (
+        "GENDER", "PROFESSION", "WWW", "BIRTHDAY", "PHOTO", "ICQ", "PHONE", "FAX", "MOBILE", "PAGER", "STREET", "CITY",
+        "STATE", "ZIP", "COUNTRY", "MAILBOX", "NOTES")),
+    *(f"WORK_{name}" for name in (
+        "PHONE", "COMPANY", "POSITION", "DEPARTMENT", "WWW", "FAX", "PAGER", "STREET", "MAILBOX", "CITY", "STATE",
+        "ZIP", "COUNTRY", "PROFILE", "LOGO", "NOTES")),
+    *(f"UF_{name}" for name in (
+        "SKYPE_LINK", "ZOOM", "EMPLOYMENT_DATE", "TIMEMAN", "DEPARTMENT", "INTERESTS", "SKILLS", "WEB_SITES", "XING",
+        "LINKEDIN", "TWITTER", "SKYPE", "DISTRICT", "PHONE_INNER")),
+    "USER_TYPE",
+)  # fmt: skip
 LABELS = {
     "ID": "ID",
     "XML_ID": "Внешний код",
@@ -57,7 +72,7 @@ def current(context: Context, _params: Params) -> Result:
 
 def fields(context: Context, _params: Params) -> Result:
     company = context.portal.company
-    names = shown(company.users.row(context.caller.user))
+    names = dict.fromkeys(FIELDS) | shown(company.users.row(context.caller.user))
     return Result({name: LABELS.get(name, name) for name in _visible_fields(context, names)})
 
 

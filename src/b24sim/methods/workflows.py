@@ -33,8 +33,9 @@ def template_list(context: Context, params: Params) -> Result:
     ids = matching(templates, templates.ids, conditions, company.moments)
     ids = _ordered(ids, {number: templates.row(number) for number in ids}, params.get("ORDER"), {"ID": "ASC"})
     select = _selected(params.get("SELECT"), SELECTABLE, ("ID",))
+    show = _template if context.portal.document_triples else _chosen
     return page_by_offset(
-        ids, whole(params.get("START", 0)), lambda number: encode(_chosen(templates.row(number), select))
+        ids, whole(params.get("START", 0)), lambda number: encode(show(templates.row(number), select))
     )
 
 
@@ -72,6 +73,13 @@ def _selected(select: Any, known: tuple[str, ...], default: tuple[str, ...]) -> 
 
 def _chosen(row: Row, names: tuple[str, ...]) -> Row:
     return {name: row[name] for name in names}
+
+
+def _template(row: Row, names: tuple[str, ...]) -> Row:
+    """The documentation calls DOCUMENT_TYPE a string; kernels put module, class and type there
+    (CBPWorkflowTemplateResult::fetch)."""
+    triple = [row["MODULE_ID"], row["ENTITY"], row["DOCUMENT_TYPE"]]
+    return _chosen(row | {"DOCUMENT_TYPE": triple}, names)
 
 
 def _ordered(ids: Sequence[int], rows: dict[int, Row], order: Any, default: dict[str, str]) -> Sequence[int]:

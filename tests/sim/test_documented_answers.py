@@ -1,0 +1,74 @@
+"""Answers have the keys and types that the vendor's documentation shows (facts from its samples, August 2026).
+
+The tables in `documented/` name the page of every method and the shape of its sample. What differs on purpose stands
+there under `differs`, with the reason: a difference without one fails, and so does a reason without a difference.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sim.answer_shape import differences, pattern
+from tests.sim.calling import call
+from tests.sim.documented_calls import CALLS
+
+from b24sim import Company, ManualClock, Plan, Portal, Running, serve
+from b24sim.methods import all_methods
+from b24sim.methods.feed import FeedHabits
+from b24sim.native import native_methods
+
+TABLES = Path(__file__).parent / "documented"
+DOCUMENTED: dict[str, dict[str, Any]] = {
+    name: entry for path in sorted(TABLES.glob("*.json")) for name, entry in json.loads(path.read_text("utf-8")).items()
+}
+
+
+@pytest.fixture(scope="module")
+def various() -> Iterator[tuple[Portal, Running]]:
+    """A company with something of everything."""
+    plan = Plan(users=40, departments=9, groups=20, chats=40, messages=900, files=60, seed=3, bots=1, tasks=60)
+    habits = FeedHabits(comments_name_entry=True)
+    portal = Portal(Company(plan), webhooks=(1,), clock=ManualClock(), feed_habits=habits)
+    with serve(portal) as running:
+        yield portal, running
+
+
+def test_every_method_has_its_page_or_a_reason_why_it_has_none() -> None:
+    served = {method.name for method in [*all_methods(listing_chats=True), *native_methods()]}
+    told = {entry.get("method", name) for name, entry in DOCUMENTED.items()}
+    assert served == told
+    assert all(entry.get("page") or entry.get("no page") for entry in DOCUMENTED.values())
+
+
+def test_every_method_of_a_cloud_portal_is_called() -> None:
+    reads = {method.name for method in all_methods()} - WRITES_OF_APPLICATIONS
+    assert reads == {DOCUMENTED[name].get("method", name) for name in CALLS}
+
+
+WRITES_OF_APPLICATIONS = {f"bizproc.workflow.template.{act}" for act in ("add", "update", "delete")}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_answers_as_documented(various: tuple[Portal, Running], name: str) -> None:
+    portal, running = various
+    entry = DOCUMENTED[name]
+    answers = [answer_of(running, entry.get("method", name), params) for params in CALLS[name](portal)]
+    assert answers
+    if "page" in entry:
+        compare(entry, answers)
+
+
+def answer_of(running: Running, method: str, params: Any) -> Any:
+    answer = call(running, method, params).json
+    assert "error" not in answer, (method, params, answer)
+    del answer["time"]
+    return answer
+
+
+def compare(entry: dict[str, Any], answers: list[Any]) -> None:
+    found = {one for answer in answers for one in differences(entry["answer"], answer)}
+    reasons = [pattern(text) for text in entry.get("differs", {})]
+    assert sorted(one for one in found if not any(reason.fullmatch(one) for reason in reasons)) == []
+    assert [reason.pattern for reason in reasons if not any(map(reason.fullmatch, found))] == []
