@@ -165,7 +165,11 @@ def accounts(
 ) -> Iterator[str]:
     """Every source id is IMPORT_OK, IMPORT_ERR, excluded or impossible, and the store says the same as the box. Verify
     has found `lacking` and nothing else."""
-    excluded = {"chats": len(source.task_chats), "task_comments": len(source.copied)}
+    excluded = {
+        "chats": len(source.excluded_chats),
+        "task_comments": len(source.copied),
+        "crm_deals": source.templates,
+    }
     unhad = {"tasks": bool(lost(source))}
     for entity, about in status["entities"].items():
         for stream, said in about["streams"].items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from tests.chaos.oracle.source import EXCLUDED_KINDS
 from tests.chaos.portals import Portal
 
 Rule = dict[str, Any]
@@ -76,9 +77,9 @@ def people_keep_working(cloud: Portal, chance: random.Random) -> str:
 
 
 def _talk(cloud: Portal, chance: random.Random) -> str:
-    of_tasks = {chat["id"] for chat in cloud.dump("chats") if chat["fields"]["message_type"] == "X"}
+    left_out = {chat["id"] for chat in cloud.dump("chats") if chat["fields"]["message_type"] in EXCLUDED_KINDS}
     messages = cloud.dump("chat_messages", visible_to="1")
-    chosen = chance.choice([one for one in messages if one["id"].partition(":")[0] not in of_tasks])
+    chosen = chance.choice([one for one in messages if one["id"].partition(":")[0] not in left_out])
     chat, _, number = chosen["id"].partition(":")
     # The file of a message that is deleted after its upload stays on the box, so messages with files are only edited.
     op = chance.choice(

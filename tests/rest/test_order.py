@@ -89,7 +89,7 @@ def test_every_record_keeps_its_times_with_many_workers_and_lost_answers(tmp_pat
         move.world.settings["run"] |= {"workers": 8}
         move.lose(3, "crm.item.batchImport")
         assert move.run().exit_code == 0
-        assert len(moved(move)) == 90 + 50 + 30 + 2 * 24
+        assert len(moved(move)) == 90 - 4 + 50 + 30 + 2 * 24  # four deals are templates of recurring ones
         assert others(move) == {}
         assert_as_foretold(move)
         assert all(one.seen == 0 for one in move.announced() if one.field == "createdTime")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from b24migrate.entities.codes import (
@@ -40,6 +40,7 @@ from b24migrate.entities.crm_reading import (
 from b24migrate.entities.custom import listed, of_types
 from b24migrate.entities.people import person
 from b24migrate.entities.reading import either
+from b24migrate.phases.values import flag
 from b24migrate.records import Args, Json, Table
 from b24migrate.streams import (
     ABSENT,
@@ -65,6 +66,7 @@ from b24migrate.streams import (
 # what moves by itself, without anybody changing the record
 VOLATILE = frozenset({"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"})
 UF = ("UF_", "uf")
+RECURRING = "template of a recurring deal: not a deal"
 
 
 def kind_of(seen: Seen, number: int) -> int:
@@ -191,6 +193,7 @@ def family(
     page: str,
     fields: tuple[Field, ...],
     title: tuple[str, ...] = ("title", "TITLE"),
+    exclude: Callable[[Seen], str | None] | None = None,
 ) -> Stream:
     """A kind of record that every portal has."""
     return Stream(
@@ -204,6 +207,7 @@ def family(
         lasting=lasting,
         view=modern,
         files=lambda seen: files_of(seen, number),
+        exclude=exclude,
         fetch=either(refetch_items(number), refetch_legacy(fallback)),
         mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
         covered=("companyId", "companyIds", "contactIds"),
@@ -261,12 +265,20 @@ crm_contacts = family(
     ),
 )
 
+
+def recurring_template(seen: Seen) -> str | None:
+    """`crm.item.list` shows the templates of recurring deals among the deals, `crm.deal.list` does not. On the box one
+    would look like a deal (api-reference/crm/deals/recurring-deals)."""
+    return RECURRING if flag(seen.payload.get("isRecurring")) else None
+
+
 crm_deals = family(
     "crm_deals",
     "CrmDeals",
     number=DEAL,
     fallback=legacy_deals(),
     page="deal",
+    exclude=recurring_template,
     fields=(
         *texts("title"),
         *EVERY,

@@ -135,7 +135,8 @@ def staged(work: Work, stream: str) -> Iterator[Seen]:
 
 
 def tell_set_aside(work: Work, entity: Entity, stream: Stream) -> None:
-    """What was met and could not be read, counted by whose it is."""
+    """What a rule left out, counted by rule; what was met and could not be read, counted by whose it is."""
+    tell_excluded(work, entity, stream)
     if work.store.count(SET_ASIDE, f"impossible:{stream.name}:") > MOST_COUNTED:
         return
     rows = [row.values for row in work.store.rows(SET_ASIDE, f"impossible:{stream.name}:") if row.values.get("Name")]
@@ -143,6 +144,15 @@ def tell_set_aside(work: Work, entity: Entity, stream: Stream) -> None:
         names = Counter(str(row["Name"]) for row in rows if row["Reason"] == reason).most_common()
         told = ", ".join(f"{_short(name)} {count}" for name, count in names)
         work.note(entity.name, f"{stream.name}: {reason} ({group}): {told}")
+
+
+def tell_excluded(work: Work, entity: Entity, stream: Stream) -> None:
+    """Those with a name repeat another record, each its own."""
+    if aside_count(work, stream.name, "excluded") > MOST_COUNTED:
+        return
+    rows = (row.values for row in work.store.rows(SET_ASIDE, f"excluded:{stream.name}:"))
+    for rule, count in sorted(Counter(str(row["Reason"]) for row in rows if not row.get("Name")).items()):
+        work.note(entity.name, f"{stream.name}: {count} skipped by rule: {rule}", "info")
 
 
 def note_unreadable(work: Work, entity: Entity, aside: list[SetAside]) -> None:

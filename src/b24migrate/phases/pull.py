@@ -8,7 +8,7 @@ from contextlib import suppress
 from b24migrate.errors import Permanent
 from b24migrate.phases import values
 from b24migrate.phases.read import enriched, stage
-from b24migrate.phases.work import Follow, Work, seen
+from b24migrate.phases.work import Follow, Work, seen, viewed
 from b24migrate.ports import ENTITIES_STATE
 from b24migrate.records import Job, Json, Page, Record, Row, Span, Status, order_key
 from b24migrate.streams import Each, Field, Kind, Listing, Seen, Stream
@@ -136,7 +136,15 @@ def look_for(work: Work, named: Iterable[tuple[str, str]]) -> None:
             asked = [Seen(source_id, {}, {}) for source_id in sorted(ids)]
             with suppress(Permanent):  # a portal without the method tells nothing
                 rows = stream.fetch(work.source, asked, work.known(stream))
-                work.gone.add(name, ids - rows.keys())
+                there = {source_id for source_id, row in rows.items() if not is_excluded(stream, row)}
+                work.gone.add(name, ids - there)
+
+
+def is_excluded(stream: Stream, row: Row) -> bool:
+    """What a rule leaves out will never be on the target, so nobody waits for it."""
+    if stream.exclude is None:
+        return False
+    return stream.exclude(Seen(row.source_id, viewed(stream, row.payload), row.extras or {})) is not None
 
 
 def pass_of(work: Work, stream: Stream) -> int:

@@ -221,7 +221,7 @@ def without_twins(work: Work, stream: Stream, reading: PerParent, page: Page) ->
             rows.append(row)
         else:
             siblings[parent].remove(twin)
-            aside.append(SetAside(stream.name, row.source_id, "excluded", f"the same as {twin.id}"))
+            aside.append(SetAside(stream.name, row.source_id, "excluded", f"the same as {twin.id}", twin.id))
     return replace(page, rows=rows, aside=aside)
 
 
@@ -263,8 +263,16 @@ def stage(
     if staged:
         mark_holders(work, stream, staged)
         work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
-    put_aside(work, [*(one._replace(stream=one.stream or stream.name) for one in aside), *excluded])
+    put_aside(work, [*not_staged(work, stream, aside), *excluded])
     return len(staged)
+
+
+def not_staged(work: Work, stream: Stream, aside: Sequence[SetAside]) -> list[SetAside]:
+    """Records that were staged before there was a rule stay what they are: each id is in one class."""
+    named = [one._replace(stream=one.stream or stream.name) for one in aside]
+    ids = [one.source_id for one in named if one.why == "excluded" and one.stream == stream.name]
+    known = work.store.known(stream.table, ids) if ids else ()
+    return [one for one in named if one.why != "excluded" or one.source_id not in known]
 
 
 def looked_at(work: Work, stream: Stream, rows: Sequence[Row], pulled: bool) -> tuple[list[Staged], list[SetAside]]:
@@ -276,6 +284,8 @@ def looked_at(work: Work, stream: Stream, rows: Sequence[Row], pulled: bool) -> 
         if payload is not None
     ]
     why = {one.id: reason for one in shown if stream.exclude and (reason := stream.exclude(one))}
+    for staged_before in work.store.known(stream.table, list(why)) if why else ():
+        del why[staged_before]  # before there was such a rule: each id is in one class
     find_files(work, stream, [one for one in shown if one.id not in why])
     staged = as_staged(stream, rows, looked, work.options.timezone, pulled)
     excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]

@@ -14,6 +14,8 @@ from b24sim.phpjson import encode
 from b24sim.table import Row
 
 HUGE_PLACE, HUGE = 17, 2_000_000
+# Among the deals are templates that others are made from again and again (api-reference/crm/deals/recurring-deals).
+TEMPLATE_EVERY, TEMPLATE_PLACE = 23, 14
 TITLES = ("Поставка", "Ремонт 'под ключ'", "Сервис <24/7> &", "Аренда 🏢", "Сделка")
 _TITLES = tuple(encode(f"{title} №").decode()[1:-1] for title in TITLES)
 _CONTRACT = encode("Д <b>&</b> ").decode()[1:-1]
@@ -108,6 +110,8 @@ def _special(fields: list[Field], number: int, place: int) -> Row | None:
     special: Row = {}
     if place == HUGE_PLACE:
         special["comments"] = ("Протокол <встречи> & итоги 📝. " * (HUGE // 30 + 1))[:HUGE]
+    if place % TEMPLATE_EVERY == TEMPLATE_PLACE:
+        special["isRecurring"] = "Y"
     if place % 40 == 3:
         special |= files_of(DEAL, None, number, fields)
     return special or None

@@ -35,6 +35,10 @@ def _list(entity_type_id: int) -> Callable[[Context, Params], Result]:
         asked = {key: value for key, value in conditions.items() if key.lstrip("!<>=@%") in known}
         ids, tests = found(items, asked, context.portal.company.moments, lambda name: known[name])
         tests += rights(context, items)
+        if entity_type_id == DEAL and not any(key.lstrip("!<>=@%") == "IS_RECURRING" for key in asked):
+            tests.append(
+                lambda row: row.get("isRecurring") != "Y"
+            )  # `crm.item.list` shows templates, this one hides them
         order = _order(params.get("ORDER"), known)
         select = params["SELECT"] if isinstance(params.get("SELECT"), list) and params["SELECT"] else ["*"]
         wanted = _wanted([str(name) for name in select], known)

@@ -32,13 +32,13 @@ def _pictures(source: Source) -> Wanted:
         if row.get("IMAGE"):
             yield f"group:{number}", _about(picture(f"sonet:{number}:"))
     for number, row in source["chats"].items():
-        if row.get("avatar") and number not in source.task_chats:
+        if row.get("avatar") and number not in source.excluded_chats:
             yield f"chat:{number}", _about(picture(f"im:{number}:"))
 
 
 def _of_chats(source: Source) -> Wanted:
     for key, row in source["chat_messages"].items():
-        if key.partition(":")[0] not in source.task_chats:
+        if key.partition(":")[0] not in source.excluded_chats:
             for one in (row["params"] or {}).get("FILE_ID", []):
                 yield _drive(str(one), source.disk[str(one)]["name"], source.disk[str(one)]["size"])
 

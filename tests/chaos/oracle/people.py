@@ -8,7 +8,7 @@ from tests.chaos.oracle.texts import rewritten
 
 
 def streams(source: Source, ids: Ids) -> dict[str, dict[str, Fields]]:
-    talks = source.task_chats  # they travel with their tasks
+    talks = source.excluded_chats
     return {
         "departments": {number: _department(row, ids) for number, row in source["departments"].items()},
         "users": {number: _user(number, row, ids) for number, row in source["users"].items()},

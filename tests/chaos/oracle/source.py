@@ -13,6 +13,8 @@ Json = Any
 Fields = dict[str, Json]
 Rows = dict[str, Fields]
 ME = "1"  # the owner of the source's webhook
+# Chats that a rule leaves out: of tasks (they travel with them), open lines, talks with the assistant, notifications.
+EXCLUDED_KINDS = frozenset({"X", "L", "A", "S"})
 DEAL, CONTACT, COMPANY = 2, 3, 4
 CRM = {"crm_deals": DEAL, "crm_contacts": CONTACT, "crm_companies": COMPANY}
 PLAIN = (
@@ -42,6 +44,7 @@ class Source:
     url: str
     linked: dict[str, str] = field(default_factory=dict)  # users that the box has already: source id -> target id
     placeholder: str = ""
+    templates: int = 0  # of recurring deals, which are no deals
     in_turn: bool = False  # the target takes CRM records by their age only: nobody waits for a parent of his own stream
     _attached: dict[str, Attached] = field(default_factory=dict)
     _readable: dict[str, Json] = field(default_factory=dict)
@@ -50,8 +53,8 @@ class Source:
         return self.rows[stream]
 
     @property
-    def task_chats(self) -> set[str]:
-        return {number for number, chat in self["chats"].items() if chat["message_type"] == "X"}
+    def excluded_chats(self) -> set[str]:
+        return {number for number, chat in self["chats"].items() if chat["message_type"] in EXCLUDED_KINDS}
 
     @cached_property
     def type_ids(self) -> dict[str, str]:
@@ -91,7 +94,10 @@ def source_of(cloud: Portal) -> Source:
     forum = {one["id"] for one in talk if one["forum"] is not None}
     copied = {one["id"] for one in talk if one["id"] in forum and one["message"] is not None}
     url = cloud.webhook.partition("/rest/")[0]
-    return Source(found, forum, copied, rows("files"), _custom(cloud), cloud.ask, url)
+    templates = [number for number, row in found["crm_deals"].items() if row["isRecurring"] == "Y"]
+    for number in templates:
+        del found["crm_deals"][number]
+    return Source(found, forum, copied, rows("files"), _custom(cloud), cloud.ask, url, templates=len(templates))
 
 
 def _custom(cloud: Portal) -> dict[str, list[Fields]]:
