@@ -188,6 +188,9 @@ class PerParent:
     bare: bool = False  # that it is there is all one wants to know
     twins: str = ""  # the mark of children, read before, that may be the same
     same: Callable[[Seen, Seen], bool] = lambda *_: False
+    # children that a parent counts and the method does not list: those that can be read otherwise, and the others. It
+    # is given the parents with the ids that were listed, and tells which scopes are granted.
+    unlisted: Callable[[Source, Mapping[str, tuple[Seen, set[str]]], Callable[[str], bool]], Page] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from tests.report.conftest import Troubled
 
 from b24migrate.entities import chats, feed, task_comments
 from b24migrate.entities.crm import RECURRING
+from b24migrate.entities.groups import UNLISTED
 from b24migrate.hosts.report.sayings import Sayings, pattern
 from b24migrate.hosts.words import words
 from b24migrate.phases.custom_fields import WHY_LEFT
@@ -80,6 +81,7 @@ def test_charts_are_described(troubled: Troubled) -> None:
         *WHY_LEFT.values(),
         "the chat belongs to a task and travels with it",
         "the same as 20011:f5",
+        f"group_members: {UNLISTED} (3): Продажи 2, HR 1",
         f"crm_deals: 2 skipped by rule: {RECURRING}",
         f"values of the custom field UF_CRM_1 stay behind: {WHY_LEFT['crm']}",
         f"{chats.PRIVATE} (2): Анна, Пётр",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from b24migrate.answers import opened
 from b24migrate.entities.reading import is_link, one_by_one
 from b24migrate.errors import Permanent
-from b24migrate.ports import Command, Source
-from b24migrate.records import Json, Row, Table
+from b24migrate.ports import Answer, Command, Source
+from b24migrate.records import Json, Page, Row, SetAside, Table
 from b24migrate.streams import (
     ABSENT,
     Entity,
@@ -32,6 +32,7 @@ from b24migrate.streams import (
 )
 
 BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, descending={"ORDER": {"ID": "DESC"}})
+UNLISTED = "the group counts members that no method names, such as dismissed people; grant the scope socialnetwork"
 MORE = ["ID", "TYPE", "PROJECT_DATE_START", "PROJECT_DATE_FINISH", "SCRUM_MASTER_ID"]
 
 
@@ -76,6 +77,60 @@ def of_other_sites(source: Source, ids: Sequence[str]) -> dict[str, Json]:
         if isinstance(said, dict) and said.get("TYPE"):
             found[source_id] = {"type": said["TYPE"]}
     return found
+
+
+def dismissed_members(
+    source: Source, groups: Mapping[str, tuple[Seen, set[str]]], grants: Callable[[str], bool]
+) -> Page:
+    """`sonet_group.user.get` lists the active members only, and the group counts all of them
+    (api-reference/sonet-group/members/sonet-group-user-get.md). `socialnetwork.api.workgroup.get` names the dismissed
+    as well; without that scope their number is all there is to know. Groups are asked for their number again: somebody
+    may have left since it was read."""
+    short = [one for one, (group, listed) in groups.items() if counted(group.payload) > len(listed)]
+    named = grants("socialnetwork")
+    commands = [
+        Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}})
+        if named
+        else Command("sonet_group.get", {"FILTER": {"ID": one}, "IS_ADMIN": "Y"})
+        for one in short
+    ]
+    page = Page()
+    for one, answer in zip(short, source.batch(commands), strict=True):
+        if answer.error is not None and not isinstance(answer.error, Permanent):
+            raise answer.error
+        group, listed = groups[one]
+        told = details_of(answer) or group.payload
+        members = {user: role for user, role in roles_of(told).items() if user not in listed}
+        for user, role in members.items():
+            page.rows.append(Row(f"{one}:{user}", msgspec.json.encode({"USER_ID": user, "ROLE": role})))
+        name = str(group.payload.get("NAME") or one)
+        for number in range(counted(told) - len(listed) - len(members)):
+            page.aside.append(SetAside("group_members", f"{one}:unlisted{number + 1}", "impossible", UNLISTED, name))
+    return page
+
+
+def counted(group: Mapping[str, Json]) -> int:
+    return int(group.get("NUMBER_OF_MEMBERS") or 0)
+
+
+def details_of(answer: Answer) -> Mapping[str, Json]:
+    told = msgspec.json.decode(answer.result) if answer.result else None
+    if isinstance(told, list):
+        told = told[0] if told else None
+    return told if isinstance(told, dict) else {}
+
+
+def roles_of(group: Mapping[str, Json]) -> dict[str, str]:
+    """Invited people are not among the members."""
+    moderators = {str(one) for one in values_of(group.get("MODERATOR_MEMBERS"))}
+    owner = str(group.get("OWNER_ID"))
+    members = [str(one) for one in values_of(group.get("MEMBERS"))]
+    return {one: "A" if one == owner else "E" if one in moderators else "K" for one in members}
+
+
+def values_of(listed: Json) -> Iterable[Json]:
+    """PHP sends a list with gaps as a map."""
+    return listed.values() if isinstance(listed, dict) else listed or ()
 
 
 def of_workgroup(name: str) -> Take:
@@ -129,6 +184,7 @@ group_members = Stream(
             paging=Whole(),
             id="USER_ID",
             empty_is_alarm=True,
+            unlisted=dismissed_members,
         ),
     ),
     batch=50,
@@ -148,6 +204,8 @@ ENTITIES = (
         scopes=("sonet_group",),
         needs_admin=True,
         streams=(groups, group_members),
-        optional_scopes={"socialnetwork": "type, project dates and scrum masters of groups are not migrated"},
+        optional_scopes={
+            "socialnetwork": "type, project dates, scrum masters and dismissed members of groups are not migrated"
+        },
     ),
 )

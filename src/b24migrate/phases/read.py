@@ -180,6 +180,7 @@ def children(work: Work, job: Job) -> Follow:
     progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
     gently = job.failures >= GENTLY_AFTER
     page = work.source.children(reading, progress, one_page=bool(work.options.test_limit), gently=gently)
+    page = with_unlisted(work, reading, {one.parent.id: one.parent for one in progress}, page)
     page = numbered(without_twins(work, stream, reading, page), int(job.args["n"]))
     unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
     keep(work, stream, page, int(job.args["pass"]))
@@ -201,6 +202,20 @@ def children_reading(work: Work, job: Job) -> PerParent:
     reading = work.reading(work.streams[job.args["stream"]], int(job.args.get("which", 0)))
     assert isinstance(reading, PerParent)  # noqa: S101 (what `start` chose)
     return reading
+
+
+def with_unlisted(work: Work, reading: PerParent, parents: Mapping[str, Seen], page: Page) -> Page:
+    """With the children that a parent counts and the method does not list."""
+    if reading.unlisted is None:
+        return page
+    refused = {one.source_id for one in page.aside}
+    listed = {one: (parents[one], set[str]()) for one in page.parents if one not in refused}
+    for row in page.rows:
+        parent, _, child = row.source_id.partition(":")
+        if parent in listed:
+            listed[parent][1].add(child)
+    more = reading.unlisted(work.source, listed, work.facts.grants)
+    return replace(page, rows=[*page.rows, *more.rows], aside=[*page.aside, *more.aside])
 
 
 def without_twins(work: Work, stream: Stream, reading: PerParent, page: Page) -> Page:

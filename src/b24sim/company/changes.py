@@ -86,12 +86,18 @@ def delete_group(company: Company, _now: float, wish: dict[str, Any]) -> list[in
 def add_member(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     group = company.groups_by_id[int(wish["group"])]
     group.roles[int(wish["user"])] = str(wish.get("fields", {}).get("ROLE", MEMBER))
-    return [group.id]
+    return _counted(company, group)
 
 
 def delete_member(company: Company, _now: float, wish: dict[str, Any]) -> list[int]:
     group = company.groups_by_id[int(wish["group"])]
     group.roles.pop(int(wish["user"]), None)
+    return _counted(company, group)
+
+
+def _counted(company: Company, group: Group) -> list[int]:
+    row = company.groups.row(group.id)
+    company.groups.put(group.id, row | {"NUMBER_OF_MEMBERS": str(len(group.roles))})
     return [group.id]
 
 

@@ -81,7 +81,7 @@ def source_of(cloud: Portal) -> Source:
         return {one["id"]: one["fields"] for one in cloud.dump(stream, visible_to=ME) if keep(one)}
 
     found = {stream: rows(stream) for stream in PLAIN}
-    found["group_members"] = rows("group_members", lambda one: one["active"])
+    found["group_members"] = rows("group_members")  # the dismissed too, with the scope socialnetwork
     found["chats"] = rows("chats", lambda one: int(ME) in one["recent_for"])
     found["chat_messages"] = {
         key: row for key, row in rows("chat_messages").items() if key.partition(":")[0] in found["chats"]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from b24migrate.phases.read import expected_pages
+from b24migrate.phases.read import expected_pages, with_unlisted
 from b24migrate.phases.work import Work, seen_row
 from b24migrate.pipeline.survey.asking import patiently
 from b24migrate.pipeline.survey.loads import COMMANDS, PAGE, children_load, scaled, spread_error
@@ -144,7 +144,12 @@ class Children:
 
     def _page(self, reading: PerParent, progress: Sequence[Progress]) -> Page:
         reading = replace(reading, recount=None)
-        return patiently(self._work.clock, lambda: self._work.source.children(reading, progress))
+        parents = {one.parent.id: one.parent for one in progress}
+
+        def read() -> Page:
+            return with_unlisted(self._work, reading, parents, self._work.source.children(reading, progress))
+
+        return patiently(self._work.clock, read)
 
 
 def _by_parent(rows: Sequence[Seen], mark: str) -> dict[str, list[Seen]]:
