@@ -105,6 +105,19 @@ class Upward:
 
 
 @dataclass(frozen=True, slots=True)
+class Backward:
+    """Pages of a parent's children from the newest down: each asks for ids below the lowest one seen. An empty page is
+    the end."""
+
+    last: str = "LAST_ID"
+    limit: str = "LIMIT"
+    size: int = 50
+
+    def pages(self, count: int) -> int:
+        return count // self.size + 1
+
+
+@dataclass(frozen=True, slots=True)
 class Slices:
     """Pages of a parent's children by offset; the answer gives `total`."""
 
@@ -154,7 +167,7 @@ class Progress(NamedTuple):
     """How far the children of one parent are read."""
 
     parent: Seen
-    after: int = 0  # the last id seen, or the offset reached
+    after: int = 0  # the id the walk has reached, or the offset; 0: it has not begun
     got: int = 0
     via: int = -1  # the webhook that is asked, where it is not the one that the reading says
 
@@ -166,7 +179,7 @@ class PerParent:
     of: str
     method: str
     params: Callable[[Seen], Args]
-    paging: Whole | Upward | Slices
+    paging: Whole | Upward | Backward | Slices
     items: tuple[str, ...] = ()
     id: str = "id"
     # which webhook is asked, of those with these owners
@@ -174,8 +187,7 @@ class PerParent:
     others: bool = False  # where one webhook is refused, the next is asked
     everybody: bool = False  # each webhook is asked: they see different things
     only: Callable[[Seen], bool] = lambda _: True  # the parents that have any
-    expected: Callable[[Seen], int | None] = lambda _: None  # how many the parent says it has
-    recount: Callable[[Source, Seen], int | None] | None = None  # asks again, when what came differs
+    expected: Callable[[Seen], int | None] = lambda _: None  # how many the parent says it has; an estimate
     scope: str = ""  # without it this reading is left out
     side: str = ""  # a list beside the items whose members belong to them, joined by `join`
     join: Side | None = None

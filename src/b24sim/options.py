@@ -10,6 +10,7 @@ from b24sim.company.company import Company
 from b24sim.company.plan import BY_USERS, TASKS_PER_USER, Plan, changed, sized
 from b24sim.faults import Faults
 from b24sim.limits import BATCH, INNER, LeakyBucket, Operating
+from b24sim.message_habits import ORDERS, PAGES, MessageHabits
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
 from b24sim.native.applications import LocalApplication
@@ -137,6 +138,24 @@ def _access(group: argparse._ArgumentGroup) -> None:
         "--comments-name", choices=("post", "entry"), default="post", help="feed comments have post_id or log_id"
     )
     group.add_argument(
+        "--first-id",
+        choices=("newest", "plain"),
+        default="newest",
+        help="FIRST_ID=0 of im.dialog.messages.get adds the newest messages, or brings the oldest only",
+    )
+    group.add_argument(
+        "--message-order", choices=ORDERS, default="newest", help="order of messages in a page below LAST_ID"
+    )
+    group.add_argument(
+        "--message-pages",
+        choices=PAGES,
+        default="full",
+        help="short: fewer than LIMIT in the middle; unread: unread ones are added; stuck: always the newest page",
+    )
+    group.add_argument(
+        "--message-count", choices=("drifting", "exact"), default="drifting", help="what message_count of a chat says"
+    )
+    group.add_argument(
         "--closed-task-chats",
         action="store_true",
         help="administrators cannot read chats of tasks they have no part in",
@@ -183,6 +202,12 @@ def portal_from(options: argparse.Namespace) -> Portal:
         without=options.without.split(","),
         many_owners=options.many_owners,
         feed_habits=FeedHabits(options.old_feed, options.feed_cursor == "entry", options.comments_name == "entry"),
+        message_habits=MessageHabits(
+            options.message_order,
+            options.message_pages,
+            options.first_id == "plain",
+            options.message_count == "exact",
+        ),
         latency_s=options.latency,
         admins_read_task_chats=not options.closed_task_chats,
         task_habits=TaskHabits(options.task_chats, not options.no_task_dates),

@@ -20,6 +20,7 @@ from b24sim.imports import Imports
 from b24sim.imports.arguments import body_of
 from b24sim.imports.catalog import ENTITIES
 from b24sim.limits import BATCH, LeakyBucket, Operating, operating_limit
+from b24sim.message_habits import MessageHabits
 from b24sim.methods import all_methods
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES
@@ -81,6 +82,7 @@ class Portal:
         without: Iterable[str] = (),
         many_owners: bool = False,
         feed_habits: FeedHabits | None = None,
+        message_habits: MessageHabits | None = None,
         latency_s: float = 0.0,
         admins_read_task_chats: bool = True,
         task_habits: TaskHabits | None = None,
@@ -106,6 +108,7 @@ class Portal:
         self.listing_chats = listing_chats
         self.many_owners = many_owners
         self.feed_habits = feed_habits or FeedHabits()
+        self.message_habits = message_habits or MessageHabits()
         self.task_habits = task_habits or TaskHabits()
         self.original_names = original_names
         self.document_triples = document_triples  # a template's document is told by module, class and type

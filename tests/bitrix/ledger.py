@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from random import Random
 from typing import Any
 
 from b24sim.company.company import Company
@@ -27,13 +28,18 @@ class Ledger(Portal):
         self.forbidden: set[str] = set()
         self.poison: set[int] = set()
         self.text = "plain"
-        self.shuffled = False
+        self.order = "newest"  # of messages in a page
+        self.short = False  # some pages in the middle are
+        self.extra = ""  # messages that are added to every page: the oldest or the newest
+        self.stuck = False  # LAST_ID is ignored below the newest page
+        self.mapped = False  # messages are a map by id
+        self.highest_cursor = 10**18  # LAST_ID above it brings nothing
         self.calls = 0
         self.meanwhile: Callable[[int], None] = lambda _: None
         self._mine = {
             "user.get": Method("user.get", (), self._users),
             "department.get": Method("department.get", (), self._departments),
-            "im.dialog.messages.get": Method("im.dialog.messages.get", (), self._upward),
+            "im.dialog.messages.get": Method("im.dialog.messages.get", (), self._backward),
             "im.chat.message.list": Method("im.chat.message.list", (), self._slices),
         }
 
@@ -78,18 +84,43 @@ class Ledger(Portal):
             raise RestError("ACCESS_ERROR", "No access", 403)
         return sorted(self.messages.get(key, []))
 
-    def _messages(self, ids: list[int]) -> dict[str, Any]:
+    def _messages(self, ids: list[int], unread: Container[int] = ()) -> dict[str, Any]:
         if self.poison & set(ids):
             raise RestError("INTERNAL_SERVER_ERROR", "Internal server error", 500)
-        rows = [{"id": one, "text": self.text, "params": {"FILE_ID": [one]} if one % 2 else []} for one in ids]
+        rows = [
+            {
+                "id": one,
+                "text": self.text,
+                "unread": one in unread,
+                "params": {"FILE_ID": [one]} if one % 2 else [],
+            }
+            for one in ids
+        ]
         files = [{"id": one, "name": f"f{one}"} for one in ids if one % 2]
-        return {"chat_id": 1, "messages": rows[::-1] if self.shuffled else rows, "users": [], "files": files}
+        if self.order == "oldest":
+            rows.reverse()
+        elif self.order == "mixed":
+            Random(len(rows)).shuffle(rows)
+        listed = {str(row["id"]): row for row in rows} if self.mapped and rows else rows
+        return {"chat_id": 1, "messages": listed, "users": [], "files": files}
 
-    def _upward(self, _: Context, params: Params) -> Result:
-        first = params.get("FIRST_ID", 0)
-        low = int(first) if isinstance(first, str | int) else 0
+    def _backward(self, _: Context, params: Params) -> Result:
+        """Down from LAST_ID, as kernels do: 0 is no bound; a reference that led nowhere is 1, and nothing is below it."""
+        last = params.get("LAST_ID", 0)
+        high = int(last) if isinstance(last, str | int) else 1
         known = self._known(str(params.get("DIALOG_ID")))
-        return Result(self._messages([one for one in known if one > low][: int(params["LIMIT"])]))
+        if high > self.highest_cursor:
+            return Result(self._messages([]))
+        below = [one for one in known if not high or one < high][::-1]
+        limit = int(params["LIMIT"])
+        if self.short and len(below) > limit:
+            limit -= 1 + below[0] % 3
+        page = below[:limit]
+        if self.stuck and high < max(known, default=0):
+            page = known[-2:]
+        page += [one for one in known[-2:] if one not in page] if self.extra == "newest" else []
+        page += [one for one in known[:2] if one not in page and high and one < high] if self.extra == "oldest" else []
+        return Result(self._messages(page, unread=known[-2:] if self.extra == "newest" else ()))
 
     def _slices(self, _: Context, params: Params) -> Result:
         known = self._known(str(params.get("CHAT_ID")))

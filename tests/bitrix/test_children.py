@@ -14,7 +14,7 @@ from tests.bitrix.support import Kit
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.errors import Limited, Transient
 from b24migrate.records import Args, Json, Page
-from b24migrate.streams import PerParent, Progress, Seen, Slices, Upward, Whole
+from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Whole
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve
 
@@ -24,12 +24,12 @@ def join(row: Args, files: Mapping[str, Json]) -> Args | None:
     return {"files": [files[str(one)] for one in ids]} if ids else None
 
 
-def upward(**more: Any) -> PerParent:
+def backward(**more: Any) -> PerParent:
     return PerParent(
         of="chats",
         method="im.dialog.messages.get",
         params=lambda chat: {"DIALOG_ID": chat.id},
-        paging=Upward(),
+        paging=Backward(),
         items=("messages",),
         expected=lambda chat: chat.extras.get("count"),
         side="files",
@@ -74,7 +74,8 @@ def made(running: Running) -> BitrixSource:
 def fresh(ledger: Ledger, messages: dict[str, list[int]]) -> None:
     ledger.messages = messages
     ledger.forbidden, ledger.poison, ledger.faults = set(), set(), Faults()
-    ledger.shuffled, ledger.calls = False, 0
+    ledger.order, ledger.short, ledger.extra, ledger.stuck = "newest", False, "", False
+    ledger.mapped, ledger.highest_cursor, ledger.calls = False, 10**18, 0
     ledger.stats.reset()
 
 
@@ -112,41 +113,59 @@ chats = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(messages=chats, known=st.booleans(), habits=st.tuples(st.booleans(), st.booleans()), off=st.integers(-70, 70))
-def test_every_message_of_every_chat_is_read_once_and_in_order(
-    served: tuple[Ledger, Running], messages: dict[str, list[int]], known: bool, habits: tuple[bool, bool], off: int
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    messages=chats,
+    known=st.booleans(),
+    order=st.sampled_from(["newest", "oldest", "mixed"]),
+    odd=st.sampled_from(["", "short", "oldest", "mapped", "no high cursor"]),
+    gently=st.booleans(),
+    off=st.integers(-70, 70),
+)
+def test_every_message_of_every_chat_is_read_once(
+    *,
+    served: tuple[Ledger, Running],
+    messages: dict[str, list[int]],
+    known: bool,
+    order: str,
+    odd: str,
+    gently: bool,
+    off: int,
 ) -> None:
     ledger, running = served
-    shuffled, gently = habits
     fresh(ledger, messages)
-    ledger.shuffled = shuffled
-    asked = {key: Seen(key, {}, {"count": max(0, len(ids) + off)} if known else {}) for key, ids in messages.items()}
-    pages = read_all(made(running), upward(), asked, gently=gently)
-    assert rows_of(pages) == filled(messages)
-    finished = {key: got for page in pages for key, (_, got) in page.parents.items()}
-    assert finished == {key: len(ids) for key, ids in messages.items()}
+    ledger.order, ledger.short, ledger.mapped = order, odd == "short", odd == "mapped"
+    ledger.extra = "oldest" if odd == "oldest" else ""
+    ledger.highest_cursor = 10**9 if odd == "no high cursor" else 10**18
+    asked = {key: Seen(key, {}, {"count": max(1, len(ids) + off)} if known else {}) for key, ids in messages.items()}
+    pages = read_all(made(running), backward(), asked, gently=gently)
+    found = {key: sorted(set(ids)) for key, ids in rows_of(pages).items()}
+    assert found == filled(messages)
+    finished = {key: told for page in pages for key, told in page.parents.items()}
+    assert finished == {key: (None, len(ids)) for key, ids in messages.items()}
+    if odd != "oldest":
+        assert sum(map(len, rows_of(pages).values())) == sum(map(len, messages.values()))
 
 
 def test_pages_of_many_chats_share_a_request(ledger: Ledger, source: BitrixSource) -> None:
-    fresh(ledger, {str(key): list(range(1, 121)) for key in range(16)})
-    pages = read_all(source, upward(), parents(ledger))
-    assert rows_of(pages) == ledger.messages
-    assert ledger.calls == 16 * 3
+    fresh(ledger, {str(key): list(range(1, 121)) for key in range(12)})
+    pages = read_all(source, backward(), parents(ledger))
+    assert {key: sorted(ids) for key, ids in rows_of(pages).items()} == ledger.messages
+    assert ledger.calls == 12 * 4  # with the empty one that is the end
     assert ledger.stats.http_requests == 1
 
 
 def test_files_beside_the_messages_are_joined(ledger: Ledger, source: BitrixSource) -> None:
     fresh(ledger, {"7": [1, 2]})
-    rows = read_all(source, upward(), parents(ledger))[0].rows
-    assert rows[0].extras == {"files": [{"id": 1, "name": "f1"}]}
-    assert rows[1].extras is None
+    rows = {row.source_id: row for row in read_all(source, backward(), parents(ledger))[0].rows}
+    assert rows["7:1"].extras == {"files": [{"id": 1, "name": "f1"}]}
+    assert rows["7:2"].extras is None
 
 
 def test_a_chat_that_may_not_be_read_does_not_keep_the_others(ledger: Ledger, source: BitrixSource) -> None:
     fresh(ledger, {str(key): list(range(1, 60)) for key in range(5)})
     ledger.forbidden = {"3"}
-    pages = read_all(source, upward(), parents(ledger))
+    pages = read_all(source, backward(), parents(ledger))
     assert set(rows_of(pages)) == {"0", "1", "2", "4"}
     aside = [one for page in pages for one in page.aside]
     assert [(one.source_id, one.why) for one in aside] == [("3", "impossible")]
@@ -154,24 +173,62 @@ def test_a_chat_that_may_not_be_read_does_not_keep_the_others(ledger: Ledger, so
     assert len({key for page in pages for key in page.parents}) == 5
 
 
-def test_what_differs_from_what_the_parent_says_is_counted_again(ledger: Ledger, source: BitrixSource) -> None:
-    fresh(ledger, {"1": list(range(1, 61)), "2": list(range(1, 11))})
-    asked: list[str] = []
+def test_unread_messages_on_every_page_do_not_hide_the_end(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {"1": list(range(1, 301)), "2": [1, 2, 3]})
+    ledger.extra = "newest"
+    pages = read_all(source, backward(), parents(ledger))
+    assert {key: sorted(ids) for key, ids in rows_of(pages).items()} == ledger.messages
 
-    def recount(_: object, chat: Seen) -> int:
-        asked.append(chat.id)
-        return 61
 
-    known = {"1": Seen("1", {}, {"count": 99}), "2": Seen("2", {}, {"count": 10})}
-    pages = read_all(source, upward(recount=recount), known)
-    told = {key: told for page in pages for key, told in page.parents.items()}
-    assert told == {"1": (61, 60), "2": (10, 10)}
-    assert asked == ["1"]
+@pytest.mark.parametrize("gently", [False, True])
+def test_a_page_that_brings_nothing_new_is_an_error_and_not_the_end(
+    ledger: Ledger, source: BitrixSource, gently: bool
+) -> None:
+    fresh(ledger, {"1": list(range(1, 301))})
+    ledger.stuck = True
+    with pytest.raises(Transient) as caught:
+        read_all(source, backward(), parents(ledger), gently=gently)
+    assert (caught.value.code, caught.value.own) == ("PAGE_REPEATED", True)
+
+
+def test_a_counter_that_is_too_low_hides_no_message(ledger: Ledger, source: BitrixSource) -> None:
+    """Also where a page in the middle ends just where the counter says that the chat does."""
+    fresh(ledger, {str(key): list(range(1, 131)) for key in range(60)})
+    ledger.short = True
+    known = {key: Seen(key, {}, {"count": count}) for key in ledger.messages for count in [47, 48, 49][int(key) % 3 :]}
+    pages = read_all(source, backward(), known)
+    assert {key: sorted(ids) for key, ids in rows_of(pages).items()} == ledger.messages
+
+
+def test_once_short_pages_have_proven_to_be_the_last_a_right_count_saves_the_empty_page(
+    ledger: Ledger, source: BitrixSource
+) -> None:
+    fresh(ledger, {str(key): list(range(1, 121)) for key in range(100)})
+    pages = read_all(source, backward(), parents(ledger))
+    assert {key: sorted(ids) for key, ids in rows_of(pages).items()} == ledger.messages
+    assert ledger.calls < 100 * 3 + 40
+
+
+def test_chats_that_were_believed_to_be_whole_are_read_again_when_a_page_proves_otherwise(
+    ledger: Ledger, source: BitrixSource
+) -> None:
+    fresh(ledger, {str(key): list(range(1, 11)) for key in range(50)})
+    assert set(rows_of(read_all(source, backward(), parents(ledger)))) == set(ledger.messages)
+    believed = parents(ledger)
+    ledger.messages = {"99": list(range(1, 131)), **ledger.messages}
+    ledger.short = True
+    pages = [source.children(backward(), [Progress(Seen("99", {}, {}))])]
+    while not pages[-1].next or {one["id"] for one in pages[-1].next} == {"99"}:
+        told = [Progress(Seen("99", {}, {}), one["after"], one["got"]) for one in pages[-1].next]
+        pages.append(source.children(backward(), told))
+    again = {one["id"] for one in pages[-1].next} - {"99"}
+    assert again
+    assert again <= set(believed)
 
 
 def test_one_page_is_enough_when_only_one_is_wanted(ledger: Ledger, source: BitrixSource) -> None:
     fresh(ledger, {"1": list(range(1, 200)), "2": [5]})
-    page = source.children(upward(), [Progress(one) for one in parents(ledger).values()], one_page=True)
+    page = source.children(backward(), [Progress(one) for one in parents(ledger).values()], one_page=True)
     assert {key: len(ids) for key, ids in rows_of([page]).items()} == {"1": 50, "2": 1}
     assert page.next == []
     assert set(page.parents) == {"1", "2"}
@@ -190,7 +247,7 @@ def test_messages_by_offset_are_all_read(ledger: Ledger, source: BitrixSource, k
 def test_each_parent_is_asked_through_its_own_webhook(ledger: Ledger, source: BitrixSource) -> None:
     fresh(ledger, {"1": [1], "2": [2]})
     known = {key: Seen(key, {}, {"count": 1, "via": int(key) - 1}) for key in ledger.messages}
-    assert rows_of(read_all(source, upward(), known)) == ledger.messages
+    assert rows_of(read_all(source, backward(), known)) == ledger.messages
     assert ledger.stats.methods["batch"] == 2
     assert source.owners == ["1", "2"]
 
@@ -199,22 +256,22 @@ def test_a_poisonous_page_ends_up_alone_and_the_others_are_read(ledger: Ledger, 
     fresh(ledger, {str(key): [10 * key + 1, 10 * key + 2] for key in range(4)})
     ledger.poison = {12}
     known = parents(ledger)
-    page = source.children(upward(), [Progress(one) for one in known.values()], gently=True)
+    page = source.children(backward(), [Progress(one) for one in known.values()], gently=True)
     assert set(rows_of([page])) == {"0", "2", "3"}
-    assert [one["id"] for one in page.next] == ["1"]
+    assert page.next[-1] == {"id": "1", "after": 0, "got": 0}
     with pytest.raises(Transient) as caught:
-        source.children(upward(), [Progress(known["1"])], gently=True)
+        source.children(backward(), [Progress(known["1"])], gently=True)
     assert caught.value.own
 
 
 def test_a_limit_is_raised_only_when_nothing_was_read(ledger: Ledger, source: BitrixSource) -> None:
     fresh(ledger, {"1": [1], "2": [2]})
-    ledger.faults = Faults([{"method": "im.dialog.messages.get", "kind": "operating_limit", "at": [2]}])
+    ledger.faults = Faults([{"method": "im.dialog.messages.get", "kind": "operating_limit", "at": [3]}])
     known = parents(ledger)
-    page = source.children(upward(), [Progress(one) for one in known.values()])
+    page = source.children(backward(), [Progress(one) for one in known.values()])
     assert rows_of([page]) == {"1": [1]}
     with pytest.raises(Limited):
-        source.children(upward(), [Progress(known["2"])])
+        source.children(backward(), [Progress(known["2"])])
 
 
 def test_members_come_whole(ledger: Ledger, source: BitrixSource) -> None:

@@ -30,15 +30,15 @@ def test_a_path_that_goes_nowhere_gives_wrong_data_and_no_error(cloud: Running) 
 
 def test_references_reach_into_messages_totals_and_nested_lists(cloud: Running) -> None:
     commands = {
-        "m0": "im.dialog.messages.get?DIALOG_ID=chat5&FIRST_ID=0&LIMIT=2",
-        "m1": "im.dialog.messages.get?DIALOG_ID=chat5&FIRST_ID=$result[m0][messages][1][id]&LIMIT=1",
+        "m0": "im.dialog.messages.get?DIALOG_ID=chat5&LAST_ID=0&LIMIT=2",
+        "m1": "im.dialog.messages.get?DIALOG_ID=chat5&LAST_ID=$result[m0][messages][1][id]&LIMIT=1",
         "u": "user.get?ID=7",
         "d": "department.get?ID=$result[u][0][UF_DEPARTMENT][0]",
         "t": "user.get?ID=$total[u]",
     }
     answer = batch(cloud, commands)["result"]
     ids = [row["id"] for row in answer["m0"]["messages"] + answer["m1"]["messages"]]
-    assert ids == sorted(set(ids))
+    assert ids == sorted(set(ids), reverse=True)
     assert int(answer["d"][0]["ID"]) == answer["u"][0]["UF_DEPARTMENT"][0]
     assert answer["t"][0]["ID"] == "1"
 

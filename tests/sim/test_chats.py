@@ -6,6 +6,7 @@ import pytest
 from tests.sim.calling import call, control, result, send
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
+from b24sim.message_habits import MessageHabits
 
 
 def recent(running: Running, user: int = 1) -> list[dict[str, Any]]:
@@ -20,11 +21,11 @@ def recent(running: Running, user: int = 1) -> list[dict[str, Any]]:
 def history(running: Running, dialog: str, user: int = 1) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     while True:
-        cursor = rows[-1]["id"] if rows else 0
-        page = result(running, "im.dialog.messages.get", {"DIALOG_ID": dialog, "FIRST_ID": cursor, "LIMIT": 50}, user)
+        cursor = rows[0]["id"] if rows else 0
+        page = result(running, "im.dialog.messages.get", {"DIALOG_ID": dialog, "LAST_ID": cursor, "LIMIT": 50}, user)
         if not page["messages"]:
             return rows
-        rows += page["messages"]
+        rows = page["messages"][::-1] + rows
 
 
 def test_the_recent_list_holds_ones_own_chats(cloud: Running) -> None:
@@ -67,7 +68,7 @@ def test_dialogs_have_three_kinds_of_names(cloud: Running) -> None:
     assert kinds >= {"private", "chat", "open", "channel", "openChannel", "sonetGroup", "tasksTask"}
 
 
-def test_a_whole_history_can_be_walked_up_and_down(cloud: Running) -> None:
+def test_a_whole_history_can_be_walked_down(cloud: Running) -> None:
     rows = history(cloud, "chat5")
     ids = [row["id"] for row in rows]
     about = result(cloud, "im.dialog.get", {"DIALOG_ID": "chat5"})
@@ -81,6 +82,46 @@ def test_a_whole_history_can_be_walked_up_and_down(cloud: Running) -> None:
     assert [row["id"] for row in older] == ids[9::-1]
     dates = [row["date"] for row in rows]
     assert dates == sorted(dates)
+
+
+def test_upwards_there_is_no_order_and_from_nothing_the_newest_come_along(cloud: Running) -> None:
+    ids = [row["id"] for row in history(cloud, "chat5")]
+    asked = {"DIALOG_ID": "chat5", "FIRST_ID": ids[9], "LIMIT": 50}
+    above = [row["id"] for row in result(cloud, "im.dialog.messages.get", asked)["messages"]]
+    assert above != sorted(above)
+    assert sorted(above) == ids[10:60]
+    first = [row["id"] for row in result(cloud, "im.dialog.messages.get", asked | {"FIRST_ID": 0})["messages"]]
+    assert set(ids[:50]) < set(first)
+    assert ids[-1] in first
+
+
+@pytest.mark.parametrize(
+    "habits",
+    [MessageHabits("oldest"), MessageHabits("mixed"), MessageHabits(pages="short"), MessageHabits(pages="unread")],
+)
+def test_pages_have_other_habits_on_other_portals(habits: MessageHabits) -> None:
+    portal = Portal(Company(Plan(chats=4, messages=900, seed=2)), clock=ManualClock(), message_habits=habits)
+    chat = max(portal.company.chats.values(), key=len)
+    with serve(portal) as running:
+        asked = {"DIALOG_ID": chat.dialog_id, "LAST_ID": chat.id_at(len(chat) - 20), "LIMIT": 50}
+        rows = result(running, "im.dialog.messages.get", asked)["messages"]
+    ids = [row["id"] for row in rows]
+    assert (ids == sorted(ids)) == (habits.order == "oldest")
+    assert (ids == sorted(ids, reverse=True)) == (habits.pages == "short")
+    assert [row["id"] for row in rows if row["unread"]] == (
+        [chat.id_at(len(chat) - 1), chat.id_at(len(chat) - 2)] if habits.pages == "unread" else []
+    )
+    assert (len(ids) < 50) == (habits.pages == "short")
+
+
+def test_counters_of_messages_drift(cloud: Running) -> None:
+    off = {
+        chat.id: result(cloud, "im.dialog.get", {"DIALOG_ID": chat.dialog_id})["message_count"] - len(chat)
+        for chat in cloud.portal.company.chats.values()
+        if chat.kind != "P" and 1 in chat.members
+    }
+    assert any(off.values())
+    assert sum(map(bool, off.values())) < len(off) / 5
 
 
 def test_without_a_cursor_there_are_more_than_asked_for(cloud: Running) -> None:
@@ -113,7 +154,7 @@ def test_authors_and_files_come_with_the_page(cloud: Running) -> None:
     files = authors = 0
     cursor = 0
     for _ in range(5):
-        page = result(cloud, "im.dialog.messages.get", {"DIALOG_ID": "chat5", "FIRST_ID": cursor, "LIMIT": 50})
+        page = result(cloud, "im.dialog.messages.get", {"DIALOG_ID": "chat5", "LAST_ID": cursor, "LIMIT": 50})
         wanted = [number for row in page["messages"] for number in (row["params"] or {}).get("FILE_ID", [])]
         assert [file["id"] for file in page["files"]] == wanted
         assert {user["id"] for user in page["users"]} == {row["author_id"] for row in page["messages"]} - {0}

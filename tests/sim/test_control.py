@@ -44,13 +44,14 @@ def test_messages_come_change_and_go(small: Running) -> None:
     news = result(small, "im.dialog.messages.get", {"DIALOG_ID": "chat5", "FIRST_ID": before["last_message_id"]})[
         "messages"
     ]
-    assert [(row["id"], row["text"]) for row in news] == [(number, "hello") for number in added]
-    first = result(small, "im.dialog.messages.get", {"DIALOG_ID": "chat5", "FIRST_ID": 0, "LIMIT": 3})["messages"]
+    assert sorted((row["id"], row["text"]) for row in news) == [(number, "hello") for number in added]
+    asked = {"DIALOG_ID": "chat5", "LAST_ID": added[0], "LIMIT": 3}
+    first = result(small, "im.dialog.messages.get", asked)["messages"]
     control(
         small, "mutate", {"stream": "chat_messages", "op": "update", "id": first[1]["id"], "fields": {"text": "edited"}}
     )
     control(small, "mutate", {"stream": "chat_messages", "op": "delete", "id": first[2]["id"]})
-    after = result(small, "im.dialog.messages.get", {"DIALOG_ID": "chat5", "FIRST_ID": 0, "LIMIT": 3})["messages"]
+    after = result(small, "im.dialog.messages.get", asked)["messages"]
     assert after[0] == first[0]
     assert (after[1]["text"], after[1]["params"]["IS_EDITED"]) == ("edited", "Y")
     assert after[2]["params"] == {"IS_DELETED": "Y"}

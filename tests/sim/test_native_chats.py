@@ -24,8 +24,8 @@ def chat(box: Running, **fields: Any) -> int:
 
 
 def messages(box: Running, number: int, user: int = 1) -> Any:
-    body = {"DIALOG_ID": f"chat{number}", "FIRST_ID": 0}
-    return result(box, "im.dialog.messages.get", body, user)["messages"]
+    body = {"DIALOG_ID": f"chat{number}", "LAST_ID": 0}
+    return result(box, "im.dialog.messages.get", body, user)["messages"][::-1]
 
 
 def test_a_chat_is_found_by_its_stamp_and_belongs_to_the_caller(box: Running) -> None:
@@ -83,7 +83,7 @@ def test_nobody_writes_where_he_is_not(box: Running) -> None:
     reply = call(box, "im.message.add", {"DIALOG_ID": f"chat{number}", "MESSAGE": "x"}, user=2)
     assert (reply.status, reply.json["error"]) == (403, "ACCESS_ERROR")
     assert result(box, "im.message.add", {"DIALOG_ID": "2", "MESSAGE": "between us"}) > 0
-    body = {"DIALOG_ID": "1", "FIRST_ID": 0}
+    body = {"DIALOG_ID": "1", "LAST_ID": 0}
     assert result(box, "im.dialog.messages.get", body, 2)["messages"][0]["text"] == "between us"
 
 

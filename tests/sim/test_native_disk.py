@@ -81,8 +81,8 @@ def test_a_file_hangs_on_a_task_and_is_shown_in_a_chat(box: Running) -> None:
     second = uploaded(box, folder, "b.bin")["ID"]
     made = result(box, "im.disk.file.commit", {"CHAT_ID": chat, "UPLOAD_ID": second, "MESSAGE": "look"})
     assert made["DISK_ID"] == [str(second)]
-    page = result(box, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "FIRST_ID": 0})
-    assert (page["messages"][-1]["id"], page["files"][0]["name"]) == (made["MESSAGE_ID"], "b.bin")
+    page = result(box, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0})
+    assert (page["messages"][0]["id"], page["files"][0]["name"]) == (made["MESSAGE_ID"], "b.bin")
     result(box, "im.disk.file.commit", {"CHAT_ID": chat, "FILE_ID": file})
     assert result(box, "disk.file.get", {"id": file})["PARENT_ID"] == str(root(box))
 

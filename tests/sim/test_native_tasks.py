@@ -100,7 +100,7 @@ def test_a_comment_in_a_chat_is_the_callers_and_said_now(with_chats: Running) ->
     result(with_chats, "task.commentitem.add", {"TASKID": task, "FIELDS": fields})
     assert result(with_chats, "task.commentitem.getlist", {"TASKID": task}) == []
     chat = result(with_chats, "im.chat.get", {"ENTITY_TYPE": "TASKS_TASK", "ENTITY_ID": str(task)})["ID"]
-    said = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "FIRST_ID": 0})["messages"]
+    said = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0})["messages"]
     said = [(row["author_id"], row["text"], row["date"]) for row in said if row["author_id"]]
     assert said == [(1, "said", result(with_chats, "server.time"))]
 
@@ -133,7 +133,7 @@ def test_what_a_box_says_of_a_task_stands_among_the_comments(box: Running, with_
     assert [row["POST_MESSAGE"] for row in rows] == ["Задача создана", "Изменён чек-лист задачи"]
     assert control(box, "native")["noise"]["service comment"] == 2
     chat = result(with_chats, "tasks.task.get", {"taskId": added(with_chats)})["task"]["chatId"]
-    said = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "FIRST_ID": 0})["messages"]
+    said = result(with_chats, "im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "LAST_ID": 0})["messages"]
     assert [(row["author_id"], row["text"]) for row in said] == [(0, "Задача создана")]
 
 

@@ -41,9 +41,9 @@ def chat(running: Running, task: int, user: int = 1) -> list[Json]:
     found = result(running, "im.chat.get", {"ENTITY_TYPE": "TASKS_TASK", "ENTITY_ID": str(task)}, user)
     rows: list[Json] = []
     while found:
-        asked = {"DIALOG_ID": f"chat{found['ID']}", "FIRST_ID": rows[-1]["id"] if rows else 0, "LIMIT": 50}
+        asked = {"DIALOG_ID": f"chat{found['ID']}", "LAST_ID": rows[0]["id"] if rows else 0, "LIMIT": 50}
         page = result(running, "im.dialog.messages.get", asked, user)["messages"]
-        rows += page
+        rows = page[::-1] + rows
         if not page:
             break
     return rows
@@ -174,7 +174,7 @@ def test_files_in_chats_of_tasks_can_be_fetched(busy: Running) -> None:
     kinds = set()
     for task in tasks_where(busy, Where.CHAT)[:40]:
         about = result(busy, "im.chat.get", {"ENTITY_TYPE": "TASKS_TASK", "ENTITY_ID": str(task)})
-        asked = {"DIALOG_ID": f"chat{about['ID']}", "FIRST_ID": 0, "LIMIT": 50}
+        asked = {"DIALOG_ID": f"chat{about['ID']}", "LAST_ID": 0, "LIMIT": 50}
         page = result(busy, "im.dialog.messages.get", asked)
         wanted = {number for row in page["messages"] for number in (row["params"] or {}).get("FILE_ID", [])}
         shown = {file["id"]: file for file in page["files"]}

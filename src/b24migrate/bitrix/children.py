@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from b24migrate.answers import STRANGE, Opened, opened
+from b24migrate.bitrix.backward import NEWEST, UNMARKED, PageHabits
 from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Given, Ref
 from b24migrate.bitrix.envelope import Part
@@ -15,9 +16,8 @@ from b24migrate.bitrix.paging import Span, entry, id_reader, side_by_id
 from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
 from b24migrate.ports import Command
 from b24migrate.records import Args, Page, Row, SetAside
-from b24migrate.streams import PerParent, Progress, Seen, Slices, Upward, Whole
+from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Upward, Whole
 
-Recount = Callable[[Seen], int | None]
 _GENTLE_PARENTS = 10
 
 
@@ -36,6 +36,7 @@ class _Chain:
     rows: list[Row] = field(default_factory=list)
     aside: list[SetAside] = field(default_factory=list)
     error: MigrationError | None = None
+    early: set[int] = field(default_factory=set)  # taken before their turn: a page may hold more than its limit
 
     @property
     def progress(self) -> Progress:
@@ -48,7 +49,7 @@ class ChildrenReader:
         batcher: Batcher,
         reading: PerParent,
         owners: Sequence[str],
-        recount: Recount | None,
+        habits: PageHabits,
         spelling: dict[str, tuple[str, ...]],  # of methods whose answers were seen: the path to the list
     ) -> None:
         self._batcher = batcher
@@ -58,7 +59,7 @@ class ChildrenReader:
         self._reading = reading
         self._paging = reading.paging
         self._size = 0 if isinstance(reading.paging, Whole) else reading.paging.size
-        self._recount = recount
+        self._habits = habits
         self._id = id_reader(reading.id)
 
     def read(self, progress: Sequence[Progress], *, one_page: bool, gently: bool) -> Page:
@@ -72,6 +73,9 @@ class ChildrenReader:
         # What failed goes last: a parent that spoils every request it is in ends up alone.
         for one in (*going_on, *waiting, *(chain.progress for chain in failed)):
             page.next.append(self._reached(one))
+        if self._habits.gap and self._habits.trusted:  # they may have more after all
+            again, self._habits.trusted = self._habits.trusted, {}
+            page.next.extend({"id": parent, "after": 0, "got": 0, "via": via} for parent, via in again.items())
         return page
 
     def _reached(self, one: Progress) -> Args:
@@ -145,12 +149,18 @@ class ChildrenReader:
 
     def _pages(self, one: Progress) -> int:
         size = self._size
+        if isinstance(self._paging, Backward):
+            return 1 if one.after == UNMARKED else self._habits.pages(self._left(one), one.got, size)
         if not size or one.got % size:  # a page was short already: only an empty one is left to be seen
             return 1
         expected = self._reading.expected(one.parent)
         if expected is None:
             return max(1, one.got // size)  # unknown: twice as many each time
         return 1 if isinstance(self._paging, Whole) else self._paging.pages(max(0, expected - one.got))
+
+    def _left(self, one: Progress) -> int | None:
+        expected = self._reading.expected(one.parent)
+        return None if expected is None else expected - one.got
 
     def _chain(self, one: Progress, first: int, pages: int) -> _Chain:
         commands = [self._command(one, first, place) for place in range(pages)]
@@ -162,15 +172,29 @@ class ChildrenReader:
             items = self._spelling.get(self._reading.method, self._reading.items)
             last = Ref(first + place - 1, (*items, self._size - 1, self._reading.id))
             params |= {self._paging.first: last if place else one.after, self._paging.limit: self._size}
+        elif isinstance(self._paging, Backward):
+            params |= self._cursor(self._paging, one, first, place)
         elif isinstance(self._paging, Slices):
             params |= {self._paging.offset: one.after + place * self._size}
             params |= {self._paging.limit: self._size} if self._paging.limit else {}
         return Command(self._reading.method, params)
 
+    def _cursor(self, paging: Backward, one: Progress, first: int, place: int) -> Args:
+        limit = {paging.limit: paging.size}
+        if not place:
+            return limit if one.after == UNMARKED else {paging.last: one.after or NEWEST, **limit}
+        left = self._left(one)
+        lowest = self._habits.last_place(None if left is None else left - (place - 1) * paging.size, paging.size)
+        items = self._spelling.get(self._reading.method, self._reading.items)
+        return {paging.last: Ref(first + place - 1, (*items, lowest, self._reading.id)), **limit}
+
     # ------------------------------------------------------------ understanding
 
     def _take(self, chain: _Chain, answers: Sequence[Given[Part]], span: Span, page: Page) -> None:
         """Believes a parent's pages as long as their ids go up; the rest is read again."""
+        if isinstance(self._paging, Backward):
+            self._take_down(chain, answers, span, page)
+            return
         for command, answer in zip(chain.commands, answers, strict=True):
             if isinstance(answer.error, MigrationError):
                 chain.error = answer.error
@@ -197,18 +221,87 @@ class ChildrenReader:
         self._spelling[self._reading.method] = found.path
         return found
 
+    def _take_down(self, chain: _Chain, answers: Sequence[Given[Part]], span: Span, page: Page) -> None:
+        """Takes rows by their ids, whatever their order. A page is believed if it was asked for below the lowest id of
+        the page before it; the rest is read again."""
+        for place, (command, answer) in enumerate(zip(chain.commands, answers, strict=True)):
+            if isinstance(answer.error, MigrationError):
+                chain.error = answer.error
+                return
+            try:
+                rows = self._rows(self._opened(answer), chain.parent)
+            except Permanent as error:  # not a refusal: tried again, and a dead letter if it stays
+                chain.error = Transient(error.message, code=error.code, hint=error.hint, own=True)
+                return
+            below = sorted(
+                {one: row for one, row in rows if chain.after <= 0 or one < chain.after}.items(), reverse=True
+            )
+            if rows and not below and not self._unread_again(chain, rows):
+                chain.error = None if chain.answered else self._repeated(chain)
+                return
+            chain.answered += 1
+            page.log.append(entry(len(page.log), self._size, len(rows), command, span))
+            if not below:
+                self._met_empty_page(chain)
+                return
+            self._descend(chain, below)
+            ids = [number for number, _ in rows]
+            self._habits.learn_order(ids)
+            following = chain.commands[place + 1 : place + 2]
+            if chain.ended or not (following and self._follows(chain, following[0], ids, answer.result)):
+                return
+
+    def _descend(self, chain: _Chain, below: Sequence[tuple[int, Row]]) -> None:
+        """To the lowest id of a page's worth of rows: those that came beyond it may have others in between."""
+        habits, window = self._habits, below[: self._size]
+        habits.begins = habits.begins or chain.after == 0
+        habits.gap = habits.gap or chain.got % self._size != 0
+        self._keep(chain, [row for number, row in below if number not in chain.early])
+        chain.early = {number for number, _ in below[self._size :]}
+        chain.after, chain.got = window[-1][0], chain.got + len(window)
+        if len(window) < self._size and habits.short_page_ends and chain.got == self._reading.expected(chain.parent):
+            chain.ended = True
+            habits.trusted[chain.parent.id] = chain.via
+
+    def _met_empty_page(self, chain: _Chain) -> None:
+        if chain.after == 0 and not self._habits.begins and self._reading.expected(chain.parent) != 0:
+            chain.after = UNMARKED
+            return
+        self._habits.ends += chain.got % self._size != 0
+        chain.ended = True
+
+    def _unread_again(self, chain: _Chain, rows: Sequence[tuple[int, Row]]) -> bool:
+        """Whether these are unread messages that the portal adds to every page, in a walk that has got somewhere."""
+        expected = self._reading.expected(chain.parent)
+        far = chain.got > 2 * self._size or (expected is not None and chain.got >= expected)
+        return far and all(msgspec.json.decode(row.payload).get("unread") is True for _, row in rows)
+
+    def _follows(self, chain: _Chain, command: Command, ids: Sequence[int], result: Part) -> bool:
+        """Whether the next page of the request was asked for below the lowest id. A map cannot be counted through."""
+        paging = self._paging
+        assert isinstance(paging, Backward)  # noqa: S101
+        ref = command.params[paging.last]
+        *_, name, place, _ = ref.path
+        listed = result.get(name) if isinstance(result, dict) else None
+        return listed is not None and bytes(listed)[:1] == b"[" and ids[place : place + 1] == [chain.after]
+
+    def _repeated(self, chain: _Chain) -> Transient:
+        text = f"{self._reading.method} of {chain.parent.id} brings nothing below id {chain.after}, and no empty page."
+        return Transient(text, code="PAGE_REPEATED", hint="Please report it with the portal's version.", own=True)
+
     def _rows(self, found: Opened, parent: Seen) -> list[tuple[int, Row]]:
-        """In order of id: the portal promises none for messages above an id (bitrix24-rest-1 §D5)."""
+        """Upwards in order of id: the portal promises none for messages above an id (bitrix24-rest-1 §D5)."""
         join = self._reading.join
         beside = side_by_id(found.beside) if join else {}
         upward = isinstance(self._paging, Upward)
+        numbered = isinstance(self._paging, Upward | Backward)
         rows = []
         try:
             for raw in found.items:
                 child = self._id(raw)
                 extras = join(msgspec.json.decode(raw), beside) if beside and join else None
                 key = f"{parent.id}:{self._reading.mark}{child}"
-                rows.append((int(child) if upward else 0, Row(key, bytes(raw), extras)))
+                rows.append((int(child) if numbered else 0, Row(key, bytes(raw), extras)))
         except (msgspec.DecodeError, ValueError) as error:
             text = f"{self._reading.method} of {parent.id}: a record has no {self._reading.id}."
             raise Permanent(text, code=STRANGE, hint=str(error)) from None
@@ -260,16 +353,18 @@ class ChildrenReader:
             self._set_aside(chain, page)
         elif self._goes_on_elsewhere(chain, one_page):
             return False
-        elif chain.ended or (one_page and chain.answered):
-            page.parents[chain.parent.id] = (self._reported(chain, one_page), chain.got)
+        elif self._done(chain, one_page):
+            page.parents[chain.parent.id] = (self._reported(chain), chain.got)
         else:
             return False
         return True
 
+    def _done(self, chain: _Chain, one_page: bool) -> bool:
+        return chain.ended or (one_page and bool(chain.answered) and chain.after != UNMARKED)
+
     def _goes_on_elsewhere(self, chain: _Chain, one_page: bool) -> bool:
         """From the beginning with the next webhook, where each sees something else."""
-        done = chain.ended or (one_page and chain.answered)
-        if not (self._reading.everybody and done and chain.via + 1 < len(self._owners)):
+        if not (self._reading.everybody and self._done(chain, one_page) and chain.via + 1 < len(self._owners)):
             return False
         chain.via, chain.after, chain.got = chain.via + 1, 0, 0
         return True
@@ -279,14 +374,13 @@ class ChildrenReader:
         reason = str(chain.error)
         page.alarms.append(f"{self._reading.method} of {chain.parent.id}: {reason}")
         page.aside.append(SetAside("", chain.parent.id, "impossible", reason))
-        page.parents[chain.parent.id] = (self._reading.expected(chain.parent), chain.got)
+        page.parents[chain.parent.id] = (self._reported(chain), chain.got)
 
-    def _reported(self, chain: _Chain, one_page: bool) -> int | None:
-        """What the parent says it has; asked again when it is not what came."""
-        said = chain.total if chain.total is not None else self._reading.expected(chain.parent)
-        if said != chain.got and self._recount is not None and not one_page:
-            return self._recount(chain.parent)
-        return said
+    def _reported(self, chain: _Chain) -> int | None:
+        """What the source says it has. What a walk to an empty page brings is all there is, whatever a counter says."""
+        if isinstance(self._paging, Backward):
+            return None
+        return chain.total if chain.total is not None else self._reading.expected(chain.parent)
 
 
 def person(parent: Seen) -> str:

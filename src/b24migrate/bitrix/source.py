@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from b24migrate.bitrix.backward import PageHabits
 from b24migrate.bitrix.batch import Batcher
 from b24migrate.bitrix.budget import Billing
 from b24migrate.bitrix.children import ChildrenReader
@@ -15,7 +16,7 @@ from b24migrate.bitrix.offset import OffsetReader
 from b24migrate.bitrix.reads import only_reads
 from b24migrate.ports import Answer, Command
 from b24migrate.records import Args, Page
-from b24migrate.streams import Gather, Keyset, Listing, PerParent, Progress, Seen, Whole
+from b24migrate.streams import Gather, Keyset, Listing, PerParent, Progress, Whole
 
 _SEGMENTS = 4  # as many as there are workers: the last request of each is seldom full
 
@@ -29,6 +30,7 @@ class BitrixSource:
         self._downloads = Downloads(portal)
         self._segments = segments
         self._spelling: dict[str, tuple[str, ...]] = {}
+        self._habits: dict[tuple[str, str], PageHabits] = {}
 
     def page(self, reading: Listing | Gather, cursor: Args, *, limit: int = 0, gently: bool = False) -> Page:
         if isinstance(reading, Gather):
@@ -39,12 +41,8 @@ class BitrixSource:
         self, reading: PerParent, progress: Sequence[Progress], *, one_page: bool = False, gently: bool = False
     ) -> Page:
         only_reads(reading.method)
-        ask_again = reading.recount
-
-        def recount(parent: Seen) -> int | None:
-            return ask_again(self, parent) if ask_again else None
-
-        reader = ChildrenReader(self._batcher, reading, self.owners, recount if ask_again else None, self._spelling)
+        habits = self._habits.setdefault((reading.of, reading.method), PageHabits())
+        reader = ChildrenReader(self._batcher, reading, self.owners, habits, self._spelling)
         return reader.read(progress, one_page=one_page, gently=gently)
 
     def count(self, reading: Listing) -> int | None:

@@ -10,7 +10,6 @@ from b24migrate.entities.messenger import (
     gather,
     listing,
     message_count,
-    recount,
     refetch_chats,
     refetch_messages,
 )
@@ -19,6 +18,7 @@ from b24migrate.ports import Source
 from b24migrate.records import Args, Json, SetAside, Table
 from b24migrate.streams import (
     ABSENT,
+    Backward,
     Entity,
     Field,
     FileRef,
@@ -32,7 +32,6 @@ from b24migrate.streams import (
     Seen,
     Slices,
     Stream,
-    Upward,
     texts,
     times,
 )
@@ -181,10 +180,9 @@ chat_messages = Stream(
             of="chats",
             method="im.dialog.messages.get",
             params=lambda chat: {"DIALOG_ID": dialog_of(chat)},
-            paging=Upward(),
+            paging=Backward(),
             items=("messages",),
             expected=message_count,
-            recount=recount,
             side="files",
             join=join_files,
         ),

@@ -264,7 +264,8 @@ def refetch_messages(source: Source, wanted: Sequence[Seen], known: Known) -> di
 
 
 def just_the(message: Seen, chat: Seen) -> Command:
-    params = {"DIALOG_ID": dialog_of(chat), "FIRST_ID": int(message.child) - 1, "LIMIT": 1}
+    """The newest one below the next id. Only this direction has an order (bitrix24-rest-1 §D5)."""
+    params = {"DIALOG_ID": dialog_of(chat), "LAST_ID": int(message.child) + 1, "LIMIT": 1}
     return Command("im.dialog.messages.get", params)
 
 
@@ -273,11 +274,6 @@ def dialog_of(chat: Seen) -> str:
 
 
 def message_count(chat: Seen) -> int | None:
+    """An estimate: the portal moves this counter up and down and never counts anew (bitrix24-rest-1 §D3)."""
     count = chat.payload.get("message_count")
-    return None if count is None else int(count)
-
-
-def recount(source: Source, chat: Seen) -> int | None:
-    answer = source.call("im.dialog.get", {"DIALOG_ID": dialog_of(chat)}, via=int(chat.extras.get("via", 0)))
-    count = msgspec.json.decode(answer.result or b"{}").get("message_count")
     return None if count is None else int(count)

@@ -11,6 +11,7 @@ from b24migrate.entities.chats import join_files
 from b24migrate.ports import Source
 from b24migrate.records import Json, SetAside, Table, order_key
 from b24migrate.streams import (
+    Backward,
     Field,
     FileRef,
     Kind,
@@ -19,7 +20,6 @@ from b24migrate.streams import (
     Reading,
     Seen,
     Stream,
-    Upward,
     Whole,
     times,
 )
@@ -99,7 +99,7 @@ task_comments = Stream(
             of="tasks",
             method="im.dialog.messages.get",
             params=lambda task: {"DIALOG_ID": f"chat{chat_of(task)}"},
-            paging=Upward(),
+            paging=Backward(),
             items=("messages",),
             side="files",
             join=join_files,

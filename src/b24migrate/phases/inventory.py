@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from b24migrate.phases import values
-from b24migrate.phases.read import put_aside
+from b24migrate.phases.read import estimates, put_aside
 from b24migrate.phases.work import WALKED_AT_ONCE, Follow, Work, seen, walk
 from b24migrate.ports import CHECKPOINTS, INVENTORY, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Record, SetAside, Span, children_between, order_key
@@ -15,6 +15,7 @@ from b24migrate.streams import Each, Entity, Listing, PerParent, Seen, Stream
 
 MOST_COUNTED = 100_000  # set aside by name; of more than that only the number is told
 LONGEST_NAME = 80
+TOLD_AND_READ = ("Reported", "Retrieved")
 
 
 class Inventory(NamedTuple):
@@ -79,6 +80,7 @@ def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None
     if found.drift:
         message = f"{stream.name}: the source reports {found.reported}, {found.retrieved} were retrieved"
         work.note(entity.name, message, "error")
+    tell_estimates(work, entity, stream)
     now = values.utc_text(work.clock.now())
     latest = [
         row._replace(values={**row.values, "IsLatest": 0})
@@ -97,6 +99,17 @@ def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None
         "Limited": int(found.limited),
     }
     work.store.write(INVENTORY, [*latest, RegisterRow(f"{stream.name}:{now}", row)])
+
+
+def tell_estimates(work: Work, entity: Entity, stream: Stream) -> None:
+    """Counters that portals keep beside their records drift; they prove nothing (bitrix24-rest-1 §D3)."""
+    parents = work.store.count(CHECKPOINTS, estimates(stream))
+    if parents:
+        told, read = (
+            int(work.store.total(CHECKPOINTS, estimates(stream), one) or 0) for one in ("Reported", "Retrieved")
+        )
+        message = f"{stream.name}: the portal's own counters of {parents} parent records say {told}, {read} were read"
+        work.note(entity.name, f"{message}; each was read to its end", "info")
 
 
 def reported(work: Work, stream: Stream, pass_no: int) -> int | None:

@@ -20,7 +20,7 @@ from b24migrate.phases.peek import Looked, look
 from b24migrate.phases.work import Follow, Later, Work, seen, viewed, walk
 from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, marked_span, order_key
-from b24migrate.streams import REFUSED, Each, Gather, Listing, PerParent, Progress, Seen, Stream, Whole
+from b24migrate.streams import REFUSED, Backward, Each, Gather, Listing, PerParent, Progress, Seen, Stream, Whole
 
 PACK_PAGES = 200  # pages of children that one lane of parents reads, in full requests one after another
 PACK_PARENTS = 200
@@ -130,12 +130,17 @@ def pack(work: Work, job: Job) -> Follow:
     shown = [one for one in (seen(parent, of) for parent in parents) if reading.only(one)]
     packs = list(packed({parent.id: expected_pages(reading, parent) for parent in shown}))
     number = int(job.args["n"])
-    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args}
+    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | walk_of(reading)
     jobs = [
         Job(
             job.scope,
             "children",
-            {**args, "parents": [[one, 0, 0] for one in lane], "n": (number + k) * PAGES_OF_A_PARENT},
+            {
+                **args,
+                "parents": [[one, 0, 0] for one in lane],
+                "n": (number + k) * PAGES_OF_A_PARENT,
+                **walk_of(reading),
+            },
         )
         for k, lane in enumerate(packs)
     ]
@@ -176,6 +181,8 @@ def children(work: Work, job: Job) -> Follow:
     stream = work.streams[job.args["stream"]]
     reading = children_reading(work, job)
     wanted: Sequence[Sequence[Json]] = job.args["parents"]
+    if any(job.args.get(name) != way for name, way in walk_of(reading).items()):
+        wanted = [[one, 0, 0] for one, *_ in wanted]  # begun by a version that walked the other way
     parents = work.lookup(reading.of, [one[0] for one in wanted])
     progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
     gently = job.failures >= GENTLY_AFTER
@@ -190,12 +197,30 @@ def children(work: Work, job: Job) -> Follow:
             checkpoint(f"{stream.name}:{parent}", job.args["pass"], reported, got)
             for parent, (reported, got) in page.parents.items()
             if reported is not None and parent not in unreadable
+        ]
+        + [
+            checkpoint(f"{estimates(stream)}{parent}", job.args["pass"], estimate, got)
+            for parent, (reported, got) in page.parents.items()
+            if reported is None
+            and parent not in unreadable
+            and (estimate := reading.expected(parents[parent])) not in (None, got)
+            and not work.options.test_limit
         ],
     )
     alarm_empty(work, stream, reading, page)
     left = [[one["id"], *(one[name] for name in ("after", "got", "via") if name in one)] for one in page.next]
-    args = {**job.args, "parents": left, "n": int(job.args["n"]) + len(page.log)}
+    args = {**job.args, "parents": left, "n": int(job.args["n"]) + len(page.log), **walk_of(reading)}
     return [Job(job.scope, "children", args)] if left else []
+
+
+def walk_of(reading: PerParent) -> dict[str, Json]:
+    """Of a job's args: which way its cursors lead."""
+    return {"walk": "down"} if isinstance(reading.paging, Backward) else {}
+
+
+def estimates(stream: Stream) -> str:
+    """Before the keys of checkpoints: parents whose own counter says another number than they have."""
+    return f"estimate:{stream.name}:"
 
 
 def children_reading(work: Work, job: Job) -> PerParent:

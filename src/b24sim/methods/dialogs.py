@@ -9,6 +9,9 @@ from b24sim.paging import whole
 from b24sim.request import Params
 from b24sim.table import Row
 
+# Which chats' counters have drifted, and by how much.
+DRIFT_EVERY, DRIFTS = 74, {2: 3, 6: -2, 16: -60}
+
 
 def access_error() -> RestError:
     return RestError("ACCESS_ERROR", "You do not have access to the specified dialog", 403)
@@ -117,13 +120,19 @@ def dialog_shape(context: Context, chat: Chat) -> Row:
     shape = chat_shape(context, chat)
     del shape["contains_collaber"]
     return shape | {
-        "description": chat.description, "counter": 0, "message_count": len(chat), "unread_id": 0,
+        "description": chat.description, "counter": 0, "message_count": counted(context, chat), "unread_id": 0,
         "restrictions": _rights() | {"path": f"/online/?IM_DIALOG={chat.dialog_id}", "path_title": ""},
         "last_message_id": last, "last_id": last, "marked_id": 0, "disk_folder_id": 5000 + chat.id,
         "role": _role(context, chat), "is_new": False, "readed_list": _readers(context, chat, last),
         "last_message_views": {"message_id": last, "first_viewers": [], "count_of_viewers": 0},
         "dialog_id": dialog_id(chat, context.caller.user),
     } | chat.extra  # fmt: skip
+
+
+def counted(context: Context, chat: Chat) -> int:
+    """The portal moves its counter up and down and never counts anew: it drifts (bitrix24-rest-1 §D3)."""
+    drifts = not context.portal.is_box and not context.portal.message_habits.exact_count
+    return max(0, len(chat) + (DRIFTS.get(chat.place % DRIFT_EVERY, 0) if drifts and len(chat) else 0))
 
 
 def _rights() -> Row:

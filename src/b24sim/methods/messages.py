@@ -1,5 +1,7 @@
 """im.*: what was said."""
 
+from collections.abc import Iterable
+from random import Random
 from typing import Any
 
 from b24sim.company.chats import Chat
@@ -20,18 +22,49 @@ MOST_PAGES = 2_000
 
 
 def messages_get(context: Context, params: Params) -> Result:
-    chat = dialog(context, params)
-    hidden = chat.places_up_to(chat.sees_from.get(context.caller.user, 0) - 1)
-    return Result(_page(context, chat, _not_before(_places(chat, params), hidden)))
+    """LAST_ID goes down, newest first. FIRST_ID goes up, wins and has no order; neither gives the newest and then some.
+    Facts: api-reference/chats/messages/im-dialog-messages-get.md; FIRST_ID=0: bitrix-tools/b24-rest-docs issue 344."""
+    chat, habits = dialog(context, params), context.portal.message_habits
+    first_visible = chat.places_up_to(chat.sees_from.get(context.caller.user, 0) - 1)
+    limit = min(max(whole(params.get("LIMIT", LIMIT)) or LIMIT, 1), MAX_LIMIT)
+    if params.get("FIRST_ID") is not None:
+        places = _upwards(chat, _cursor(params, "FIRST_ID"), limit, first_visible, habits.plain_first_id)
+        return Result(_made(context, chat, places))
+    if params.get("LAST_ID") is None:
+        return Result(_page(context, chat, _downwards(len(chat), limit + UNREAD, first_visible)))
+    last = _cursor(params, "LAST_ID")
+    end = chat.places_up_to(last - 1) if last and habits.pages != "stuck" else len(chat)
+    limit = _shortened(chat, end, limit) if habits.pages == "short" else limit
+    page = _downwards(end, limit, first_visible)
+    if habits.order == "newest" and habits.pages != "unread":
+        return Result(_page(context, chat, page))
+    places = list(page[::-1] if habits.order == "oldest" else page)
+    if habits.pages == "unread":
+        places += _downwards(len(chat), 2, max(first_visible, end))
+    if habits.order == "mixed":
+        Random(chat.id * 31 + end).shuffle(places)
+    return Result(_made(context, chat, places, unread_from=end if habits.pages == "unread" else None))
 
 
-def _not_before(places: range, first: int) -> range:
+def _downwards(end: int, limit: int, first_visible: int) -> range:
     """Who joined late sees nothing of what was said before, unless he was let."""
-    if not first:
+    return range(end - 1, max(end - limit, first_visible) - 1, -1)
+
+
+def _upwards(chat: Chat, after: int, limit: int, first_visible: int, plain: bool) -> list[int]:
+    start = max(chat.places_up_to(after), first_visible)
+    places = list(range(start, min(start + limit, len(chat))))
+    if plain:
         return places
-    if places.step > 0:
-        return range(max(places.start, first), max(places.stop, first))
-    return range(places.start, max(places.stop, first - 1), -1)
+    if after <= 0 and len(chat) > start + limit:
+        places += range(max(start + limit, len(chat) - 1 - chat.id % 2), len(chat))
+    Random(chat.id * 31 + start).shuffle(places)
+    return places
+
+
+def _shortened(chat: Chat, end: int, limit: int) -> int:
+    """Some pages in the middle hold fewer rows than they might."""
+    return max(1, limit - 1 - (end * 7 + chat.id) % 4)
 
 
 def _page(context: Context, chat: Chat, places: range) -> Parts:
@@ -43,24 +76,20 @@ def _page(context: Context, chat: Chat, places: range) -> Parts:
         portal.page_versions = versions
     page = portal.pages.get((chat.id, places))
     if page is None:
-        rows = portal.company.correspondence.page(chat, places)
-        users, files = _authors(context, rows), _files(context, rows)
-        page = Parts({"chat_id": chat.id, "messages": rows, "users": users, "files": files})
-        portal.pages[chat.id, places] = page
+        page = portal.pages[chat.id, places] = _made(context, chat, places)
     return page
 
 
-def _places(chat: Chat, params: Params) -> range:
-    """FIRST_ID goes up and wins; LAST_ID goes down, newest first; neither gives the newest and then some."""
-    limit = min(max(whole(params.get("LIMIT", LIMIT)) or LIMIT, 1), MAX_LIMIT)
-    if params.get("FIRST_ID") is not None:
-        start = chat.places_up_to(_cursor(params, "FIRST_ID"))
-        return range(start, min(start + limit, len(chat)))
-    if params.get("LAST_ID") is None:
-        return range(len(chat) - 1, max(len(chat) - limit - UNREAD, 0) - 1, -1)
-    last = _cursor(params, "LAST_ID")
-    end = chat.places_up_to(last - 1) if last else len(chat)
-    return range(end - 1, max(end - limit, 0) - 1, -1)
+def _made(context: Context, chat: Chat, places: Iterable[int], unread_from: int | None = None) -> Parts:
+    said = context.portal.company.correspondence
+    rows = said.page(chat, places) if isinstance(places, range) else Rows(said.encoded(chat, place) for place in places)
+    if unread_from is not None:
+        rows = Rows(
+            row.replace(b'"unread":false', b'"unread":true') if place >= unread_from else row
+            for place, row in zip(places, rows, strict=True)
+        )
+    users, files = _authors(context, rows), _files(context, rows)
+    return Parts({"chat_id": chat.id, "messages": rows, "users": users, "files": files})
 
 
 def _cursor(params: Params, name: str) -> int:

@@ -6,7 +6,6 @@ import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from b24migrate.phases.read import expected_pages, with_unlisted
@@ -143,7 +142,6 @@ class Children:
         return found
 
     def _page(self, reading: PerParent, progress: Sequence[Progress]) -> Page:
-        reading = replace(reading, recount=None)
         parents = {one.parent.id: one.parent for one in progress}
 
         def read() -> Page:

@@ -78,27 +78,24 @@ def read_messages(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 
 
 def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
-    """Of chats and messages: pages of each chat, each from before the first that is not met yet, until the last is met
+    """Of chats and messages: pages of each chat downwards from the highest that is not met yet, until the lowest is met
     or the chat ends. The place of a deleted one stays, and it is not there."""
     chats: dict[str, list[int]] = {}
     for chat, number in places:
         chats.setdefault(chat, []).append(int(number))
     known = {number for _, number in places}
     rows: dict[str, Args] = {}
-    cursors = {chat: min(ids) - 1 for chat, ids in chats.items()}
+    cursors = {chat: max(ids) + 1 for chat, ids in chats.items()}
     while cursors:
-        asked = [
-            Command("im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "FIRST_ID": first, "LIMIT": PAGE})
-            for chat, first in cursors.items()
-        ]
+        asked = [Command("im.dialog.messages.get", newest(chat, last)) for chat, last in cursors.items()]
         pages = {
-            chat: {str(row["id"]): row for row in inside(answer, "messages")}
+            chat: {str(row["id"]): row for row in inside(answer, "messages") if int(row["id"]) < cursors[chat]}
             for chat, answer in zip(cursors, box.questions(asked), strict=True)
         }
         rows |= {number: row for page in pages.values() for number, row in page.items() if number in known}
-        reached = {chat: max(map(int, page)) for chat, page in pages.items() if page}
-        further = {chat: [one for one in chats[chat] if one > last] for chat, last in reached.items()}
-        cursors = {chat: min(ids) - 1 for chat, ids in further.items() if ids}
+        reached = {chat: min(map(int, page)) for chat, page in pages.items() if page}
+        further = {chat: [one for one in chats[chat] if one < lowest] for chat, lowest in reached.items()}
+        cursors = {chat: max(ids) + 1 for chat, ids in further.items() if ids}
     return {number: row for number, row in rows.items() if not is_deleted(row)}
 
 

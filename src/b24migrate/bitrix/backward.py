@@ -1,0 +1,62 @@
+"""What is known about pages that go from the newest record down, such as `im.dialog.messages.get` by LAST_ID.
+
+Facts (bitrix24-rest-1 §D5; api-reference/chats/messages/im-dialog-messages-get.md):
+- LAST_ID brings ids below it. FIRST_ID=0 brings the oldest messages and the newest one or two
+  (bitrix-tools/b24-rest-docs issue 344), so a history cannot be walked upwards from nothing.
+- The documentation names no order inside a page, and a page may hold more than LIMIT rows. Rows are therefore taken by
+  their ids, and pages are chained inside a batch only as long as the answers keep to one order.
+- Whether a page that is not full is the last one is not documented: an empty page is the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+# Above every id. LAST_ID=0 and no cursor at all also bring the newest page, but the latter adds unread messages.
+NEWEST = 2**53 - 1
+# The walk began at NEWEST and nothing came: it is begun once more without a cursor, as the documentation does.
+UNMARKED = -1
+# Walks in which an empty page followed the first page that was not full, before such a page is taken for the end.
+PROVEN = 20
+
+
+@dataclass(slots=True)
+class PageHabits:
+    """What the answers of one method have shown so far; each process learns it by itself."""
+
+    descending: bool | None = True  # the order of ids in a page; None: there is none
+    order_seen: bool = False
+    begins: bool = False  # NEWEST has brought a page
+    ends: int = 0
+    gap: bool = False  # a page that was not full was not the last one
+    trusted: dict[str, int] = field(default_factory=dict)  # walks that ended at such a page: parent -> webhook
+
+    def learn_order(self, ids: Sequence[int]) -> None:
+        if len(ids) < 2 or self.descending is None:
+            return
+        steps = {one > other for one, other in pairwise(ids)}
+        descending = steps.pop() if len(steps) == 1 else None
+        if self.order_seen and descending != self.descending:
+            descending = None  # now this way, now that
+        self.descending, self.order_seen = descending, True
+
+    @property
+    def short_page_ends(self) -> bool:
+        return self.ends >= PROVEN and not self.gap
+
+    def pages(self, left: int | None, got: int, size: int) -> int:
+        """How many pages to ask for in one request, where about `left` records are left."""
+        if self.descending is None or got % size:
+            return 1
+        if left is None:
+            return max(1, got // size)  # unknown: twice as many each time
+        full, rest = divmod(max(0, left), size)
+        return full + 1 if self.short_page_ends or not rest else full + 2
+
+    def last_place(self, left: int | None, size: int) -> int:
+        """Where the lowest id of a page stands, if about `left` records were left before it."""
+        if not self.descending:
+            return 0
+        return size - 1 if left is None or not 0 < left < size else left - 1
