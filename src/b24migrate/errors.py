@@ -13,6 +13,8 @@ MigrationError              what happened, and a hint: what the operator should 
 
 from __future__ import annotations
 
+NO_SUCH_METHOD = "ERROR_METHOD_NOT_FOUND"  # the code of a Permanent: the portal does not have the method at all
+
 
 class MigrationError(Exception):
     """Prints as one sentence that says what is wrong, followed by what to do."""

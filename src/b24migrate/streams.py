@@ -143,7 +143,7 @@ class Listing:
     params: Args = field(default_factory=dict)
     items: tuple[str, ...] = ()
     id: str = "ID"
-    needs: str = ""  # a method that must exist on the portal for this reading to be chosen
+    needs: str = ""  # a method that must exist on the portal for this reading to be chosen (`Entity.probes`)
     without: str = ""  # a method that the portal must lack for it to be chosen
     enrich: Callable[[Source, Sequence[Row]], list[Row]] | None = None
     enrich_scope: str = ""
@@ -448,6 +448,8 @@ class Entity:
     # what is known to exist but cannot be read: source, staged records of a stream, the chosen readings
     unreadable: Callable[[Source, Callable[[str], Iterable[Seen]], Sequence[Reading]], Iterable[SetAside]] | None = None
     talk: bool = False  # what people said to one another: some companies leave it behind
+    # of the methods that readings need, or need to be missing: the parameters of a cheap call that shows which is so
+    probes: Mapping[str, Args] = field(default_factory=dict)
     unreadable_by: str = ""  # the stream that is walked for it; of what belongs to it a stretch is shown at a time
 
     @property

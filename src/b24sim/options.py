@@ -12,7 +12,7 @@ from b24sim.faults import Faults
 from b24sim.limits import BATCH, INNER, LeakyBucket, Operating
 from b24sim.message_habits import ORDERS, PAGES, MessageHabits
 from b24sim.methods.feed import FeedHabits
-from b24sim.methods.system import ALL_SCOPES
+from b24sim.methods.system import ALL_SCOPES, MethodHabits
 from b24sim.native.applications import LocalApplication
 from b24sim.native.task_habits import TaskHabits
 from b24sim.portal import SMALL_COST_S, Costs, Portal
@@ -175,7 +175,20 @@ def _access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-task-dates", action="store_true", help="a box makes every task now, whatever dates are sent"
     )
-    group.add_argument("--without", metavar="METHODS", default="", help="methods it lacks, e.g. crm.item.list")
+    group.add_argument(
+        "--old-task-lists",
+        action="store_true",
+        help="task.item.list and task.item.getdata name the chat of a task, which is written nowhere",
+    )
+    group.add_argument("--without", metavar="METHODS", default="", help="methods it lacks, e.g. crm.item.list,tasks.*")
+    group.add_argument(
+        "--available-by-scope",
+        action="store_true",
+        help="isAvailable of method.get is true for tasks.* with the scope task, as on older portals",
+    )
+    group.add_argument(
+        "--stale-methods", metavar="METHODS", default="", help="methods that it has and that method.get denies"
+    )
     group.add_argument("--many-owners", action="store_true", help="crm.item.productrow.list takes a list of owners")
     group.add_argument("--faults", metavar="FILE|JSON", help="a list of fault rules")
 
@@ -210,7 +223,12 @@ def portal_from(options: argparse.Namespace) -> Portal:
         ),
         latency_s=options.latency,
         admins_read_task_chats=not options.closed_task_chats,
-        task_habits=TaskHabits(options.task_chats, not options.no_task_dates),
+        task_habits=TaskHabits(
+            options.task_chats, not options.no_task_dates, old_lists_name_chats=options.old_task_lists
+        ),
+        method_habits=MethodHabits(
+            options.available_by_scope, frozenset(name for name in options.stale_methods.split(",") if name)
+        ),
         module=not options.no_module,
         application=LocalApplication() if options.application and box else None,
         activities=[name for name in options.activities.split(",") if name],

@@ -23,7 +23,7 @@ from b24sim.limits import BATCH, LeakyBucket, Operating, operating_limit
 from b24sim.message_habits import MessageHabits
 from b24sim.methods import all_methods
 from b24sim.methods.feed import FeedHabits
-from b24sim.methods.system import ALL_SCOPES
+from b24sim.methods.system import ALL_SCOPES, MethodHabits
 from b24sim.native import native_methods
 from b24sim.native.applications import LocalApplication
 from b24sim.native.crm_box import furnish
@@ -37,6 +37,7 @@ from b24sim.stats import Stats
 
 SMALL_COST_S = 0.01
 IMPORT = "import"
+UNKNOWN_ACTION = 22002  # of a controller that the portal has (module main, Engine\Controller)
 
 
 @dataclass(slots=True)
@@ -86,6 +87,7 @@ class Portal:
         latency_s: float = 0.0,
         admins_read_task_chats: bool = True,
         task_habits: TaskHabits | None = None,
+        method_habits: MethodHabits | None = None,
         original_names: bool = True,
         document_triples: bool = True,
         module: bool = True,
@@ -110,6 +112,7 @@ class Portal:
         self.feed_habits = feed_habits or FeedHabits()
         self.message_habits = message_habits or MessageHabits()
         self.task_habits = task_habits or TaskHabits()
+        self.method_habits = method_habits or MethodHabits()
         self.original_names = original_names
         self.document_triples = document_triples  # a template's document is told by module, class and type
         self.latency_s = latency_s
@@ -162,6 +165,10 @@ class Portal:
 
     def method(self, name: str) -> Method:
         method = self.methods.find(name)
+        misspelled = self.methods.by_lower_name(name.lower()) is not None
+        if method is None and not misspelled and self.methods.controller_of(name):
+            action = name.rpartition(".")[2]
+            raise RestError(UNKNOWN_ACTION, f"Could not find description of {action} in Bitrix\\Controller")
         if method is None:
             raise RestError("ERROR_METHOD_NOT_FOUND", "Method not found!", 404)
         return method

@@ -25,6 +25,14 @@ class Registry:
     def by_lower_name(self, name: str) -> Method | None:
         return self._lower.get(name)
 
+    def controller_of(self, name: str) -> Method | None:
+        """A method of the controller that a name belongs to, whether or not that has an action of the name: the action
+        is the last part, and what comes before it is the controller (module main, Engine\\Resolver)."""
+        controller = name.lower().rpartition(".")[0]
+        if not name.lower().startswith(CONTROLLERS):
+            return None
+        return next((method for key, method in self._lower.items() if key.rpartition(".")[0] == controller), None)
+
     def public(self) -> list[Method]:
         """What `methods` tells."""
         shown = (method for method in self._methods.values() if not method.private)

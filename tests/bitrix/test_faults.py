@@ -56,6 +56,17 @@ def test_every_documented_code_is_in_the_table(code: str) -> None:
     assert error.code == code
 
 
+@pytest.mark.parametrize("said", [b"22002", b'"22002"', b'"MAIN_CONTROLLER_22002"'])
+def test_a_controller_without_the_action_does_not_have_the_method(said: bytes) -> None:
+    text = b"Could not find description of list in Bitrix\\\\Tasks\\\\Rest\\\\Controllers\\\\Task"
+    error = to_error(400, b'{"error":%s,"error_description":"%s"}' % (said, text), "tasks.task.list")
+    assert isinstance(error, Permanent)
+    assert error.code == "ERROR_METHOD_NOT_FOUND"
+    other = to_error(400, b'{"error":%s,"error_description":"Could save nothing"}' % said, "tasks.task.list")
+    assert other is not None
+    assert other.code == said.decode().strip('"')
+
+
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_every_fault_says_what_it_means_and_what_to_do(fault: Fault) -> None:
     assert fault.meaning.endswith((".", "!"))

@@ -189,13 +189,18 @@ def test_a_portal_may_lack_methods() -> None:
         Company(Plan(users=5)), clock=ManualClock(), without=("crm.item.list", "crm.type.getByEntityTypeId")
     )
     with serve(portal) as running:
+        # The controller is there, and the action is not.
         reply: Reply = call(running, "crm.item.list", {"entityTypeId": 2})
-        assert (reply.status, reply.json["error"]) == (404, "ERROR_METHOD_NOT_FOUND")
-        assert result(running, "method.get", {"name": "crm.item.list"}) == {"isExisting": False, "isAvailable": False}
-        for name, exists in (("crm.type.getbyentitytypeid", False), ("crm.item.get", True)):
-            assert result(running, "method.get", {"name": name})["isExisting"] is exists
+        assert (reply.status, reply.json["error"]) == (400, 22002)
+        for name in ("crm.item.list", "crm.type.getbyentitytypeid", "crm.item.get"):
+            assert result(running, "method.get", {"name": name}) == {"isExisting": True, "isAvailable": True}
         assert "crm.status.list" in result(running, "methods", {"scope": "crm"})
         assert result(running, "crm.deal.list", {"select": ["ID"]})
+    with serve(Portal(Company(Plan(users=5)), clock=ManualClock(), without=("crm.item.*",))) as running:
+        reply = call(running, "crm.item.list", {"entityTypeId": 2})
+        assert (reply.status, reply.json["error"]) == (404, "ERROR_METHOD_NOT_FOUND")
+        assert result(running, "method.get", {"name": "crm.item.list"}) == {"isExisting": False, "isAvailable": False}
+        assert result(running, "method.get", {"name": "crm.type.list"})["isExisting"] is True
 
 
 def test_a_company_without_a_crm_is_empty() -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.sim.calling import call, result, send
 
 from b24sim import Company, ManualClock, Operating, Plan, Portal, Running, serve
+from b24sim.methods.system import MethodHabits
 
 JSON = {"Content-Type": "application/json"}
 
@@ -121,6 +122,39 @@ def test_probes(cloud: Running, box: Running) -> None:
     assert result(box, "app.info")["LICENSE"] == "ru_selfhosted"
     assert result(cloud, "feature.get", {"CODE": "x"}) == {"value": "Y"}
     assert result(cloud, "im.revision.get")["rest"] == 32
+
+
+def test_what_is_available_is_told_by_the_module_although_a_call_goes_by_the_scope() -> None:
+    scopes = ("task", "crm", "socialnetwork", "sonet_group")
+    told: dict[str, dict[str, bool]] = {}
+    for habits in (MethodHabits(), MethodHabits(by_scope=True)):
+        with serve(Portal(Company(Plan(tasks=3)), scopes=scopes, method_habits=habits)) as running:
+            names = (
+                "tasks.task.list",
+                "task.item.list",
+                "crm.item.list",
+                "socialnetwork.api.workgroup.list",
+                "user.get",
+            )
+            answers = {name: result(running, "method.get", {"name": name}) for name in names}
+            assert all(answer["isExisting"] for answer in answers.values())
+            told[str(habits.by_scope)] = {name: answer["isAvailable"] for name, answer in answers.items()}
+            assert len(result(running, "tasks.task.list")["tasks"]) == 3
+    others = {
+        "task.item.list": True,
+        "crm.item.list": True,
+        "socialnetwork.api.workgroup.list": True,
+        "user.get": False,
+    }
+    assert told == {"False": {"tasks.task.list": False, **others}, "True": {"tasks.task.list": True, **others}}
+
+
+def test_method_get_may_not_have_heard_of_an_update_yet() -> None:
+    habits = MethodHabits(stale=frozenset({"tasks.task.list"}))
+    with serve(Portal(Company(Plan(tasks=3)), method_habits=habits)) as running:
+        unknown = {"isExisting": False, "isAvailable": False}
+        assert result(running, "method.get", {"name": "tasks.task.list"}) == unknown
+        assert len(result(running, "tasks.task.list")["tasks"]) == 3
 
 
 def test_controller_names_must_be_spelled_as_documented(cloud: Running) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from tests.sim.calling import call, result
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
+from b24sim.native.task_habits import TaskHabits
 from b24sim.options import parser, portal_from
 
 AT = "2024-03-01T09:00:00Z"
@@ -59,11 +60,35 @@ def test_a_box_refuses_what_refers_to_nothing(box: Running) -> None:
 
 
 def test_an_older_portal_has_only_the_older_list() -> None:
-    portal = Portal(Company(Plan(tasks=20)), without=("tasks.task.list",), clock=ManualClock())
+    portal = Portal(Company(Plan(tasks=20)), without=("tasks.*",), clock=ManualClock())
     with serve(portal) as running:
         assert result(running, "method.get", {"name": "tasks.task.list"})["isExisting"] is False
         assert call(running, "tasks.task.list").json["error"] == "ERROR_METHOD_NOT_FOUND"
         assert len(result(running, "task.item.list", {"ORDER": {"ID": "asc"}})) == 20
+
+
+def test_the_older_lists_name_no_chats_unless_the_portal_does() -> None:
+    for habits in (TaskHabits(), TaskHabits(old_lists_name_chats=True)):
+        portal = Portal(Company(Plan(tasks=20)), clock=ManualClock(), task_habits=habits)
+        with serve(portal) as running:
+            listed = result(
+                running, "task.item.list", {"ORDER": {"ID": "asc"}, "F": {}, "P": {}, "S": ["*", "CHAT_ID"]}
+            )
+            got = result(running, "task.item.getdata", {"TASKID": listed[0]["ID"]})
+            assert [("CHAT_ID" in row) for row in (*listed, got)] == [habits.old_lists_name_chats] * 21
+            shown = result(running, "tasks.task.list", {"select": ["CHAT_ID"]})["tasks"]
+            assert any(row["chatId"] for row in shown)
+
+
+def test_the_chat_of_a_task_is_found_by_the_kind_it_has() -> None:
+    portal = Portal(Company(Plan(tasks=20)), clock=ManualClock())
+    chat = next(chat for chat in portal.company.chats.values() if chat.id >= 500_000)
+    with serve(portal) as running:
+        for kind, other in (("TASKS_TASK", "TASKS"), ("TASKS", "TASKS_TASK")):
+            chat.entity_type = kind
+            asked = {"ENTITY_ID": chat.entity_id}
+            assert result(running, "im.chat.get", {"ENTITY_TYPE": kind, **asked}) == {"ID": chat.id}
+            assert result(running, "im.chat.get", {"ENTITY_TYPE": other, **asked}) is None
 
 
 def test_tasks_on_the_command_line() -> None:

@@ -12,11 +12,14 @@ from msgspec import UNSET, Raw, UnsetType
 from b24migrate.bitrix.envelope import Envelope, Head, Shape, number
 from b24migrate.bitrix.fault_table import FAULTS, Fault, Recovery, scope_of
 from b24migrate.bitrix.legible import legible, without_halves
-from b24migrate.errors import GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
+from b24migrate.errors import NO_SUCH_METHOD, GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
 
 __all__ = ["FAULTS", "Caller", "Fault", "Recovery", "of_code", "of_raw", "open_answer", "to_error"]
 
 _LONGEST_TEXT = 300
+# What a controller answers that is there but has no such action (module main, Engine\\Controller); for whoever calls it
+# is the same as a method that is not there.
+_UNKNOWN_ACTION = frozenset({"22002", "MAIN_CONTROLLER_22002"})
 
 
 class Caller(NamedTuple):
@@ -69,6 +72,8 @@ def of_raw(error: Raw, head: Head, method: str, caller: Caller, *, status: int =
         text = str(value.get("message") or text)
         value = value.get("code", "")
     code = "EMPTY" if value is None or value is False or value == "" else str(value)
+    if code in _UNKNOWN_ACTION and text.startswith("Could not find"):
+        code = NO_SUCH_METHOD
     return of_code(code, method, text=text, status=status, caller=caller, wait_s=wait_s)
 
 

@@ -217,6 +217,7 @@ ENTITIES = (
         streams=(chats, chat_messages),
         optional_scopes={"disk": "files in chats are fetched through the messenger only, which older portals lack"},
         unreadable=nobody_reads,
+        probes={LISTS_MESSAGES: {"CHAT_ID": 0, "LIMIT": 1}},
         talk=True,
         unreadable_by="users",
     ),

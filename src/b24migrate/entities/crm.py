@@ -20,6 +20,7 @@ from b24migrate.entities.codes import (
 )
 from b24migrate.entities.crm_reading import (
     FILE_KIND,
+    MODERN,
     MULTIFIELDS,
     by_id,
     emails,
@@ -346,7 +347,13 @@ crm_spitems = Stream(
 def entity(stream: Stream, method: str) -> Entity:
     fields = CustomFields(stream.name, "crm", listed(method), files=FILE_KIND, codes=crm_code, statuses=STAGE_CODES)
     return Entity(
-        name=stream.name, wire="crm", scopes=("crm",), needs_admin=True, streams=(stream,), custom_fields=fields
+        name=stream.name,
+        wire="crm",
+        scopes=("crm",),
+        needs_admin=True,
+        streams=(stream,),
+        custom_fields=fields,
+        probes={MODERN: {"entityTypeId": 2, "filter": {"<id": 1}, "select": ["id"], "start": -1}},
     )
 
 

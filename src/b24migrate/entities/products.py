@@ -10,8 +10,8 @@ from weakref import WeakSet
 import msgspec
 
 from b24migrate.answers import opened
-from b24migrate.entities.reading import NO_SUCH_METHOD, refused
-from b24migrate.errors import Limited, Permanent, Transient
+from b24migrate.entities.reading import refused
+from b24migrate.errors import NO_SUCH_METHOD, Limited, Permanent, Transient
 from b24migrate.phases.values import flag, number
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Row

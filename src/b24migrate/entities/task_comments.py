@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+import msgspec
+
+from b24migrate.answers import entry
 from b24migrate.entities.attached import on_drive
 from b24migrate.entities.chats import attached as files_of_message
 from b24migrate.entities.chats import join_files
-from b24migrate.ports import Source
-from b24migrate.records import Json, SetAside, Table, order_key
+from b24migrate.entities.reading import refused
+from b24migrate.errors import GateUnmet, Permanent
+from b24migrate.ports import Answer, Command, Source
+from b24migrate.records import Json, Row, SetAside, Table, order_key
 from b24migrate.streams import (
     Backward,
     Field,
@@ -27,6 +32,7 @@ from b24migrate.streams import (
 UNSEEN = "the portal counts comments of the task and shows none; add the webhook of somebody who takes part in it"
 # Seconds between a comment on the forum and its copy in the chat: somebody who says the same once more takes longer.
 APART = 10
+CHAT_KINDS = ("TASKS_TASK", "TASKS")
 
 
 def from_anywhere(payload: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -78,7 +84,38 @@ def near(one: Json, other: Json) -> bool:
 
 
 def chat_of(task: Seen) -> str:
-    return str(task.payload.get("chatId") or "")
+    return str(task.payload.get("chatId") or task.extras.get("chatId") or "")
+
+
+def with_chats(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """Each task with its chat, where the list that it came from does not name it: chats of the new card first, then
+    those of the old one (chats/im-chat-get.md)."""
+    found: dict[str, Row] = {row.source_id: row for row in rows}
+    left = [row for row in rows if "CHAT_ID" not in msgspec.json.decode(row.payload)]
+    for kind in CHAT_KINDS:
+        asked = [Command("im.chat.get", {"ENTITY_TYPE": kind, "ENTITY_ID": row.source_id}) for row in left]
+        answers = list(zip(left, source.batch(asked), strict=True))
+        if any(isinstance(answer.error, GateUnmet) for _, answer in answers):
+            break  # without the scope `im` nobody reads chats: the doctor says so, and the comments are told as unseen
+        left = []
+        for row, answer in answers:
+            try:
+                chat = chat_in(answer)
+            except Permanent as error:
+                found[row.source_id] = refused(row, "the chat of the task", error)
+                continue
+            if chat:
+                found[row.source_id] = row._replace(extras={**(row.extras or {}), "chatId": chat})
+            else:
+                left.append(row)
+    return list(found.values())
+
+
+def chat_in(answer: Answer) -> Json:
+    """The chat that `im.chat.get` found; None: there is none."""
+    if answer.error is not None:
+        raise answer.error
+    return entry(answer.result, "ID", "im.chat.get") if msgspec.json.decode(answer.result or b"null") else None
 
 
 task_comments = Stream(

@@ -12,7 +12,7 @@ from b24migrate.entities.codes import CRM_STREAMS, crm_link
 from b24migrate.entities.custom import of_tasks
 from b24migrate.entities.people import person
 from b24migrate.entities.reading import either, one_by_one, refused
-from b24migrate.entities.task_comments import task_comments, unseen_comments
+from b24migrate.entities.task_comments import task_comments, unseen_comments, with_chats
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Json, Row, Table
@@ -148,7 +148,7 @@ def tags(seen: Seen) -> Json:
 
 
 def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
-    """The older listing tells neither tags nor who else takes part."""
+    """The older listing tells neither tags nor who else takes part, nor, on any page of the documentation, the chat."""
     answers = source.batch([Command("task.item.getdata", {"TASKID": row.source_id}) for row in rows])
     known = []
     for row, answer in zip(rows, answers, strict=True):
@@ -164,7 +164,7 @@ def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
         said = camel(said)
         more = {name: told(said[name]) for name in ("tags", "accomplices", "auditors") if name in said}
         known.append(row._replace(extras={**(row.extras or {}), **more}))
-    return resolved(source, known, attachments)
+    return resolved(source, with_chats(source, known), attachments)
 
 
 def attachments(payload: Mapping[str, Json]) -> list[str]:
@@ -329,6 +329,7 @@ ENTITIES = (
             "disk": "files attached to tasks are not migrated",
         },
         custom_fields=CustomFields("tasks", "task", of_tasks()),
+        probes={MODERN: {"filter": {"<ID": 1}, "select": ["ID"], "start": -1}},
         unreadable=unseen_comments,
         unreadable_by="tasks",
     ),

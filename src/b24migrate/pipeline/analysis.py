@@ -25,9 +25,12 @@ class Analysis:
     @property
     def for_phases(self) -> PortalFacts:
         scopes = None if self.facts.scopes is None else frozenset(self.facts.scopes)
-        told = self.facts.methods.items()
-        there, lacking = ({name for name, exists in told if exists is wanted} for wanted in (True, False))
-        return PortalFacts(scopes, frozenset(there), frozenset(lacking))
+        there, lacking = (
+            frozenset(name for name, exists in self.facts.methods.items() if exists is wanted)
+            for wanted in (True, False)
+        )
+        # Only a call shows that a method is missing: `method.get` denies some that work.
+        return PortalFacts(scopes, there, lacking if self.facts.called else frozenset())
 
 
 def load(store: Store) -> Analysis:

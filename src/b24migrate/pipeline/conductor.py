@@ -6,7 +6,7 @@ conduct the same plan; each change happens once, by whoever comes first, and nev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 
@@ -31,8 +31,10 @@ from b24migrate.pipeline.state import (
     EntityState,
     PhaseState,
 )
-from b24migrate.records import Job
+from b24migrate.records import Job, Json
 from b24migrate.streams import FINAL, LATE, Entity
+
+READINGS = "readings"  # of an entity's counts: by stream the method that this pass reads it with
 
 
 class Conductor:
@@ -48,16 +50,30 @@ class Conductor:
     # ------------------------------------------------------------ a run's beginning
 
     def reset(self, *, continued: bool) -> None:
-        """A new run starts every phase of its plan anew; a continued one only those that failed or were blocked."""
+        """A new run starts every phase of its plan anew; a continued one only those that failed or were blocked, and
+        those that rest on a reading which is no longer the right one: what it brought may lack something."""
         for entity in self._entities:
             state = self._states.read(entity.name)
-            for phase in self._phases:
-                if continued and state.phase(phase).state not in STUCK:
+            stale = continued and state.phase("get").state != PENDING and self._reads_otherwise(entity, state)
+            after = self._phases.index("get") if stale and "get" in self._phases else len(self._phases)
+            for place in reversed(range(len(self._phases))):  # get at last: until then it can be seen that it is stale
+                phase = self._phases[place]
+                if continued and place < after and state.phase(phase).state not in STUCK:
                     continue
                 self._work.queue.drop(entity.task(phase))
                 self._set(entity, phase, PhaseState())
             if not continued:
                 self._states.change(entity.name, lambda before: replace(before, notes=()))
+
+    def _readings(self, entity: Entity) -> dict[str, Json]:
+        return {stream.name: self._work.reading(stream).method for stream in (*entity.aids, *entity.streams)}
+
+    def _reads_otherwise(self, entity: Entity, state: EntityState) -> bool:
+        """Earlier versions did not keep how they read; what they took for missing was not always missing."""
+        known = state.counts.get(READINGS)
+        if known is None:
+            return any(reading.without for stream in entity.streams for reading in stream.read)
+        return bool(known != self._readings(entity))
 
     # ------------------------------------------------------------ steps
 
@@ -111,7 +127,7 @@ class Conductor:
         if closed is not None:
             return self._turn(state, phase, PhaseState(BLOCKED, message=str(closed)))
         if phase == "get":
-            state = _next_pass(state)
+            state = _next_pass(state, self._readings(entity))
         return self._turn(state, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
 
     def _turn(self, state: EntityState, phase: str, after: PhaseState) -> bool:
@@ -202,5 +218,6 @@ def steps(phases: Sequence[str]) -> list[str]:
     return [one for phase in with_late(phases) for one in ((phase, FINAL) if phase == LATE else (phase,))]
 
 
-def _next_pass(before: EntityState) -> EntityState:
-    return replace(before, counts={**before.counts, "pass": before.pass_no + 1}, verified=False)
+def _next_pass(before: EntityState, readings: Mapping[str, Json]) -> EntityState:
+    counts = {**before.counts, "pass": before.pass_no + 1, READINGS: readings}
+    return replace(before, counts=counts, verified=False)

@@ -41,13 +41,14 @@ class Facts:
 
     scopes: tuple[str, ...] | None = None  # None: the portal does not tell
     admin: bool | None = None
-    methods: Mapping[str, bool] = field(default_factory=dict)  # those that readings need
+    methods: Mapping[str, bool] = field(default_factory=dict)  # whether those exist that readings depend on
     owners: tuple[str, ...] = ()
     unfit: Mapping[str, str] = field(default_factory=dict)  # entity -> what a further webhook lacks for it
     served: tuple[str, ...] = ()
     server: str = ""
     at: str = ""
     lacks: Mapping[str, str] = field(default_factory=dict)  # of what the target does not take: why, by its wire name
+    called: bool = False  # the methods were called; stores of earlier versions have what `method.get` said
 
     def as_json(self) -> Json:
         return msgspec.to_builtins(self)

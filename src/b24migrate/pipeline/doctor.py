@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from b24migrate.errors import GateUnmet, Limited, MigrationError, Permanent, Transient
+from b24migrate.errors import NO_SUCH_METHOD, GateUnmet, Limited, MigrationError, Permanent, Transient
 from b24migrate.pipeline.diagnosis import Check, Diagnosis, Facts
 from b24migrate.ports import ANALYSIS, Answer, Clock, Command, RegisterRow, Source, Store, Target, TargetInfo
-from b24migrate.records import Json
+from b24migrate.records import Args, Json
 from b24migrate.streams import Entity
 
 CONTRACT = 1
@@ -71,9 +71,10 @@ def _storage(store: Store, clock: Clock) -> Iterator[Check]:
 
 
 def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, clock: Clock) -> tuple[list[Check], Facts]:
-    needs = sorted(_asked_for(entities))
+    needs = _asked_for(entities)
     commands = [Command(name, {}) for name in PROBES]
     commands += [Command("method.get", {"name": name.lower()}) for name in needs]
+    commands += [Command(name, params) for name, params in needs.items()]
     try:
         answers = patient(clock, lambda: source.batch(commands))
     except MigrationError as error:
@@ -91,9 +92,11 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
     unfit: dict[str, str] = {}
     for via in range(1, len(source.owners)):
         checks += _other_webhook(source, via, entities, clock, unfit)
-    told = {name: _exists(_value(answer)) for name, answer in zip(needs, answers[len(PROBES) :], strict=True)}
-    methods = {name: exists for name, exists in told.items() if exists is not None}
-    return checks, Facts(tuple(sorted(scopes)) if scopes is not None else None, admin, methods, unfit=unfit)
+    told, called = answers[len(PROBES) :][: len(needs)], answers[len(PROBES) :][len(needs) :]
+    found = {name: _exists(_value(one), call) for name, one, call in zip(needs, told, called, strict=True)}
+    methods = {name: exists for name, exists in found.items() if exists is not None}
+    granted = tuple(sorted(scopes)) if scopes is not None else None
+    return checks, Facts(granted, admin, methods, unfit=unfit, called=True)
 
 
 def _reached(said: Mapping[str, Answer]) -> Check:
@@ -209,18 +212,27 @@ def _other_webhook(
     return checks
 
 
-def _asked_for(entities: Sequence[Entity]) -> set[str]:
-    """The methods on which it depends how a stream is read."""
-    streams = [stream for entity in entities for stream in (*entity.aids, *entity.streams)]
-    readings = [reading for stream in streams for reading in (*stream.read, *stream.more)]
-    return {name for reading in readings for name in (reading.needs, reading.without) if name}
+def _asked_for(entities: Sequence[Entity]) -> dict[str, Args]:
+    """The methods on which it depends how a stream is read, each with the parameters of a cheap call."""
+    streams = [(entity, stream) for entity in entities for stream in (*entity.aids, *entity.streams)]
+    readings = [(entity, reading) for entity, stream in streams for reading in (*stream.read, *stream.more)]
+    named = [(entity, name) for entity, reading in readings for name in (reading.needs, reading.without) if name]
+    return {name: entity.probes.get(name, {}) for entity, name in named}
 
 
-def _exists(said: Json) -> bool | None:
-    """None: the portal does not tell."""
-    if not isinstance(said, dict) or "isExisting" not in said:
-        return None
-    return said["isExisting"] is True and said.get("isAvailable") is not False
+def _exists(told: Json, called: Answer) -> bool | None:
+    """The call is the proof: whatever the method itself answers, a refusal too, it is there. `method.get` counts only
+    where the call failed for another reason, and of it only `isExisting`: `isAvailable` compares the module of a
+    controller with the scopes, so it denies `tasks.task.list` to the scope `task`. And `isExisting` says only that
+    there is a controller, as of up to a week ago (common/system/method-get.md; the kernel's rest_provider.php and
+    ScopeManager). None: the portal does not tell."""
+    error = called.error
+    if isinstance(error, (Permanent, GateUnmet)):
+        return error.code != NO_SUCH_METHOD
+    if error is None:
+        return True
+    exists = told.get("isExisting") if isinstance(told, dict) else None
+    return exists if isinstance(exists, bool) else None
 
 
 def _value(answer: Answer) -> Json:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from b24sim.company.company import Company
 
 ENTITY = "TASKS_TASK"
+OLD_ENTITY = "TASKS"  # of the old card (chats/im-chat-get.md)
 # Above every other chat and message, so that a company with tasks has the same ones besides.
 FIRST_CHAT_ID = 500_000
 FIRST_MESSAGE_ID = 10_000_001

@@ -1,6 +1,7 @@
 """The REST methods, one room per module of the portal."""
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 from b24sim.context import Method
 from b24sim.methods import (
@@ -26,11 +27,12 @@ from b24sim.methods import (
 def all_methods(
     *, listing_chats: bool = False, without: Iterable[str] = (), more: Iterable[Method] = ()
 ) -> list[Method]:
-    """What a portal serves: a few list chats under names of their own, and some are too old for some methods."""
+    """What a portal serves: a few list chats under names of their own, and some are too old for some methods, or for
+    all that begin alike (`tasks.*`)."""
     rooms = (system, users, groups, chats, messages, disk, feed, feed_comments, tasks, tasks_legacy, workflows)
     crm = (crm_items, crm_structure, crm_products, crm_legacy, crm_userfields)
     everything = [method for room in (*rooms, *crm) for method in room.METHODS]
     everything += messages.LISTING_METHODS if listing_chats else []
     everything += more
-    lacking = {name.lower() for name in without}
-    return [method for method in everything if method.name.lower() not in lacking]
+    lacking = [name.lower() for name in without]
+    return [method for method in everything if not any(fnmatchcase(method.name.lower(), one) for one in lacking)]

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from b24sim.company.chats import CHANNEL, OPEN_CHANNEL, PRIVATE, Chat
-from b24sim.company.tasks import ENTITY
+from b24sim.company.tasks import ENTITY, OLD_ENTITY
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.dialogs import (
@@ -94,8 +94,8 @@ def chat_get(context: Context, params: Params) -> Result:
     if context.portal.listing_chats and not params.get("ENTITY_TYPE"):
         return _listing(context, whole(params.get("START", 0)))
     kind, number = str(params.get("ENTITY_TYPE") or ""), str(params.get("ENTITY_ID") or "")
-    chat_of_task = context.portal.company.tasks.chat_of(whole(number)) if kind == ENTITY else None
-    if chat_of_task:
+    chat_of_task = context.portal.company.tasks.chat_of(whole(number)) if kind in (ENTITY, OLD_ENTITY) else None
+    if chat_of_task and chat_of_task.entity_type == kind:
         return Result({"ID": chat_of_task.id})
     for chat in context.portal.company.chats.values():
         if kind and chat.entity_type == kind and chat.entity_id == number:

@@ -1,7 +1,10 @@
 """Probes: who am I, what may I call, what time is it."""
 
+from dataclasses import dataclass
+
 from b24sim.context import Context, Method
 from b24sim.paging import truthy
+from b24sim.registry import CONTROLLERS
 from b24sim.request import Params
 from b24sim.result import Result
 
@@ -10,6 +13,19 @@ ALL_SCOPES = (
     "im.import",
     "disk", "log", "task", "crm", "userfieldconfig", "bizproc", "import",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class MethodHabits:
+    """How portals differ in what `method.get` tells.
+
+    Of what a controller serves it compares the first part of the name, the module, with the webhook's scopes, while a
+    call takes the scope `task` for the module `tasks`. Older portals compared what the call compares (`by_scope`). It
+    keeps its answers for a week: of methods that an update brought since (`stale`) it still says that there are none.
+    """
+
+    by_scope: bool = False
+    stale: frozenset[str] = frozenset()
 
 
 def profile(context: Context, _params: Params) -> Result:
@@ -49,14 +65,16 @@ def methods(context: Context, params: Params) -> Result:
 
 
 def method_get(context: Context, params: Params) -> Result:
-    """Knows methods by their lower-case names only."""
-    portal = context.portal
+    """Knows methods by their lower-case names only; of a controller it looks for the class and not for the action."""
+    portal, habits = context.portal, context.portal.method_habits
     name = str(params.get("NAME", ""))
-    method = portal.methods.find(name) or portal.methods.by_lower_name(name)
-    exists = method is not None and name == name.lower()
-    mine = context.caller.scopes
-    granted = exists and method is not None and (not method.scopes or any(scope in mine for scope in method.scopes))
-    return Result({"isExisting": exists, "isAvailable": granted})
+    method = portal.methods.find(name) or portal.methods.by_lower_name(name) or portal.methods.controller_of(name)
+    if method is None or name != name.lower() or name in habits.stale:
+        return Result({"isExisting": False, "isAvailable": False})
+    by_module = name.startswith(CONTROLLERS) and not habits.by_scope
+    needed = (name.partition(".")[0],) if by_module else method.scopes
+    granted = not needed or any(scope in context.caller.scopes for scope in needed)
+    return Result({"isExisting": True, "isAvailable": granted})
 
 
 def app_info(context: Context, _params: Params) -> Result:

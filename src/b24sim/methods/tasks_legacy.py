@@ -57,7 +57,7 @@ def _window(params: Params, navigation: Row) -> tuple[int, int]:
 
 
 def _names(context: Context, select: Any) -> list[str]:
-    plain = [name for name in fields.PLAIN if name not in NOT_IN_LISTS]
+    plain = [name for name in _plain(context) if name not in NOT_IN_LISTS]
     if not isinstance(select, list) or not select:
         return plain
     custom = [row["FIELD_NAME"] for row in context.portal.company.tasks.user_fields]
@@ -66,10 +66,15 @@ def _names(context: Context, select: Any) -> list[str]:
     return [name for name in dict.fromkeys(asked) if name in plain or name in custom]
 
 
+def _plain(context: Context) -> list[str]:
+    named = context.portal.task_habits.old_lists_name_chats
+    return [name for name in fields.PLAIN if named or name != "CHAT_ID"]
+
+
 def item_data(context: Context, params: Params) -> Result:
     row = _task(context, arguments(params, 1)[0])
     custom = [field["FIELD_NAME"] for field in context.portal.company.tasks.user_fields]
-    shape = upper_shape(row, [*fields.PLAIN, *custom], context.portal.company.moments)
+    shape = upper_shape(row, [*_plain(context), *custom], context.portal.company.moments)
     return Result(shape | {"TAGS": row["_TAGS"], "DEPENDS_ON": [], "FILES": []})
 
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 class TaskHabits:
     """With `chats` comments are messages, as from tasks 25.700 on; `keeps_dates` is what kernels did until then,
     and what nobody promises for later ones. That one may filter by XML_ID is written nowhere at all. Kernels read the
-    start of a list `from_address`: one in a JSON body counts for nothing."""
+    start of a list `from_address`: one in a JSON body counts for nothing. No page says that the older lists name the
+    chat of a task (tasks/deprecated/task-item/task-item-list.md, task-item-get-data.md): with `old_lists_name_chats`
+    they do."""
 
     chats: bool = False
     keeps_dates: bool = True
     filters_xml_id: bool = True
     start_from_address: bool = False
+    old_lists_name_chats: bool = False
