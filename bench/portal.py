@@ -96,7 +96,7 @@ def _without(field: str, make: Callable[[int], Row]) -> Callable[[int], Row]:
 def files_of_about(size: int) -> None:
     """Files of chats: from half as large to half as large again."""
 
-    def large(seed: int, number: int, ordinal: int) -> File:
+    def large(seed: int, number: int, ordinal: int, sizes: tuple[int, ...] = ()) -> File:  # noqa: ARG001
         return File(number, file_of(seed, number, ordinal).name, size // 2 + number * 7_919 % size)
 
     company.file_of = large  # type: ignore[attr-defined]

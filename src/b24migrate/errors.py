@@ -31,11 +31,13 @@ class MigrationError(Exception):
 
 class Transient(MigrationError):
     """A timeout, a lost connection, a 5xx. For a write the outcome is unknown; keys make the repeat harmless.
-    `own`: it failed while the portal was otherwise healthy, so it counts against the record."""
+    `own`: it failed while the portal was otherwise healthy, so it counts against the record, unless a part of the work
+    was done by it (then it is not `spent`)."""
 
     def __init__(self, message: str, *, code: str = "", hint: str = "", own: bool = False) -> None:
         super().__init__(message, code=code, hint=hint)
         self.own = own
+        self.spent = True
 
 
 class Limited(MigrationError):

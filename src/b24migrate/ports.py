@@ -411,11 +411,45 @@ class Queue(Protocol):
         ...
 
 
+class Part(Protocol):
+    """A file on its way here. What arrived outlives whoever brought it, in whole blocks, when it was begun with a
+    version: the next one goes on behind it."""
+
+    @property
+    def length(self) -> int:
+        """How many bytes are here."""
+        ...
+
+    @property
+    def sure(self) -> int:
+        """How many of them outlive the block as it is now."""
+        ...
+
+    def holds(self, version: str) -> bool:
+        """Whether the bytes that are here are of this version."""
+        ...
+
+    def begin(self, version: str) -> None:
+        """From the first byte on; what is here goes. Without a version nothing outlives the block."""
+        ...
+
+    def write(self, data: bytes) -> int: ...
+
+    def publish(self) -> None:
+        """All of it is here: at the end of the block it appears under its key."""
+        ...
+
+
 class Files(Protocol):
     """The bytes of attachments, under names chosen here, never by a portal."""
 
     def writer(self, key: str) -> AbstractContextManager[BinaryIO]:
         """Writes a new file for the key. It appears under the key only when the block ends without an error."""
+        ...
+
+    def part(self, key: str, size: int | None = None) -> AbstractContextManager[Part]:
+        """Takes up what is here of the key's file, or nothing. Two who do so at once do not mix their bytes. `size`:
+        what is known of its length; of a short file nothing outlives the block."""
         ...
 
     def open(self, key: str) -> BinaryIO:
@@ -486,6 +520,14 @@ class Source(Protocol):
     def download(self, url: str, out: BinaryIO, *, limit: int) -> tuple[int, str]:
         """Streams a file; returns its length and SHA-256. Raises Permanent for a web page in place of a file or one
         over `limit`, Transient for what may succeed later."""
+        ...
+
+    def resume(
+        self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
+    ) -> tuple[int, str] | None:
+        """As `download`, but goes on behind what is here already, where the server gives the rest of the very same
+        file; then nobody has seen all of its bytes, and the SHA-256 is empty. None when it was `enough` before the
+        end, which is asked only of what can be gone on with."""
         ...
 
     @property
@@ -598,6 +640,10 @@ class Target(Protocol):
     def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int | None]:
         """A page in an order that never changes, the cursor of the next (None at the end), and the count of all; None
         where only whoever leafs through all pages can tell. A page before the last may be empty."""
+        ...
+
+    def file_bytes(self) -> int:
+        """The largest file that it takes; asked once."""
         ...
 
     def put_file(

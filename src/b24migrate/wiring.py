@@ -31,6 +31,7 @@ from b24migrate.stores import open_store
 from b24migrate.stores.places import exists, located
 from b24migrate.target.imports import ImportTarget
 
+MEGABYTE = 1_000_000
 PROBES = {"import": "import.info", "rest": "server.time"}  # by the kind of the target
 
 
@@ -214,6 +215,7 @@ def options(settings: Settings, known: Catalog, verify_all: bool) -> Options:
         },
         source_url=settings.source.webhooks[0].origin,
         target_url=settings.target.origin,
+        file_bytes=int(settings.run.largest_file_mb * MEGABYTE),
         absent=settings.absent,
         workers=settings.run.workers,
     )

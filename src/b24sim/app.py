@@ -3,7 +3,7 @@
 from b24sim.batch import Batch
 from b24sim.context import Context, Method
 from b24sim.control import control
-from b24sim.downloads import download
+from b24sim.downloads import HALF, download
 from b24sim.envelope import Timing, envelope, xml
 from b24sim.errors import RestError
 from b24sim.faults import Rule
@@ -64,8 +64,10 @@ class App:
             return
         address = parse_address(path)
         if address is None or address.method in {"download", GET_FILE}:
-            if not await self._struck("download", scope, receive, send):
-                await download(self.portal, address, scope, send)
+            struck = self.portal.faults.strike("download")
+            if not await self._before(struck, scope, receive, send, "download"):
+                cut = next((rule.bytes or HALF for rule in struck if rule.kind == "truncated"), 0)
+                await download(self.portal, address, scope, send, cut)
             return
         await self._rest(address, scope, receive, send)
 
@@ -143,10 +145,6 @@ class App:
             await respond(send, status, document.encode(), b"text/xml; charset=utf-8", headers)
             return
         await respond(send, status, answer, headers=headers)
-
-    async def _struck(self, name: str, scope: Scope, receive: Receive, send: Send) -> bool:
-        """Misfortunes of downloads, all of them before the answer."""
-        return await self._before(self.portal.faults.strike(name), scope, receive, send, name)
 
     async def _before(self, struck: list[Rule], scope: Scope, receive: Receive, send: Send, name: str) -> bool:
         """Misfortunes that come instead of the call, or delay it; True when the request is over."""

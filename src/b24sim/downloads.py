@@ -1,10 +1,18 @@
 """Bytes behind links: photos, avatars and files."""
 
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from email.utils import formatdate
+from enum import IntEnum
+from functools import partial
+from typing import NamedTuple
 from urllib.parse import parse_qs, quote
 
-from b24sim.company.crm_files import content
+from b24sim.company.crm_files import stretch
 from b24sim.company.files import picture
-from b24sim.http import HTML, LOGIN_PAGE, NOT_FOUND, Scope, Send, header, respond
+from b24sim.company.plan import ANCHOR
+from b24sim.http import HTML, LOGIN_PAGE, NOT_FOUND, Scope, Send, close, header, respond, respond_in_pieces
 from b24sim.methods.crm_items import GET_FILE
 from b24sim.methods.disk import UF, signature
 from b24sim.portal import Portal
@@ -12,10 +20,40 @@ from b24sim.request import Address
 
 PNG = b"image/png"
 BINARY = b"application/octet-stream"
+PIECE = 1 << 18
+HALF = -1
 
 
-async def download(portal: Portal, address: Address | None, scope: Scope, send: Send) -> None:
-    """Serve a link. A link that is signed wrongly gives the login page, with status 200."""
+class Habit(IntEnum):
+    """Who serves a file, by its number: each of them has its own way with `Range`.
+
+    The first is a web server, or a storage behind it. The others are what the kernel does by itself
+    (main/classes/general/file.php, ViewByUser): it gives the rest of a file that lies on its disk, with an ETag that
+    has no quotes, and names the range of whole files, too; with nothing to cache it tells no version at all; and of a
+    file in a cloud storage it promises the rest and begins at the first byte."""
+
+    WEB_SERVER = 0
+    NO_RANGES = 1
+    KERNEL = 2
+    KERNEL_FROM_CLOUD = 3
+
+    @classmethod
+    def of(cls, number: int) -> "Habit":
+        return cls(number % len(cls))
+
+
+class Served(NamedTuple):
+    """A file on its way out."""
+
+    number: int
+    size: int
+    stretch: Callable[[int, int], bytes]
+    disposition: bytes
+
+
+async def download(portal: Portal, address: Address | None, scope: Scope, send: Send, cut: int = 0) -> None:
+    """Serve a link. A link that is signed wrongly gives the login page, with status 200. `cut`: after so many bytes
+    the connection breaks."""
     portal.stats.downloads += 1
     if not header(scope, b"user-agent"):
         await respond(send, 404, NOT_FOUND, HTML)
@@ -24,7 +62,7 @@ async def download(portal: Portal, address: Address | None, scope: Scope, send: 
         await _picture(portal, scope, send)
         return
     if address is not None and address.method == GET_FILE:
-        await _crm_file(portal, address, scope, send)
+        await _crm_file(portal, address, scope, send, cut)
         return
     number = _granted(portal, address, scope) if address else _attached(portal, scope)
     file = portal.company.drive_file(number) if number else None
@@ -32,10 +70,44 @@ async def download(portal: Portal, address: Address | None, scope: Scope, send: 
         await respond(send, 200, LOGIN_PAGE, HTML)
         return
     disposition = f'attachment; filename="file.{file.extension}"'.encode()
-    await respond(send, 200, file.content(), BINARY, ((b"content-disposition", disposition),))
+    await _serve(portal, scope, send, Served(file.id, file.size, file.stretch, disposition), cut)
 
 
-async def _crm_file(portal: Portal, address: Address, scope: Scope, send: Send) -> None:
+async def _serve(portal: Portal, scope: Scope, send: Send, file: Served, cut: int) -> None:
+    habit, headers = Habit.of(file.number), [(b"content-type", BINARY), (b"content-disposition", file.disposition)]
+    asked = re.fullmatch(r"bytes=(\d+)-", header(scope, b"range"))
+    start = int(asked[1]) if asked and habit is not Habit.NO_RANGES else 0
+    if start >= file.size and start and habit is Habit.WEB_SERVER:
+        await respond(send, 416, NOT_FOUND, HTML, ((b"content-range", f"bytes */{file.size}".encode()),))
+        return
+    start = start if start < file.size else 0
+    if habit in (Habit.WEB_SERVER, Habit.KERNEL):
+        headers += [(b"accept-ranges", b"bytes"), *_version(file, habit)]
+    if habit is Habit.KERNEL or (habit is Habit.WEB_SERVER and start):
+        headers.append((b"content-range", f"bytes {start}-{file.size - 1}/{file.size}".encode()))
+    headers.append((b"content-length", str(file.size - start).encode()))
+    first = 0 if habit is Habit.KERNEL_FROM_CLOUD else start
+    last = first + file.size - start
+    end = min(last, first + ((last - first) // 2 if cut == HALF else cut)) if cut else last
+    begun = {"status": 206 if start else 200, "headers": headers}
+    if end < last:
+        await respond_in_pieces(scope, send, begun, _pieces(file, first, end), portal.stats.count_download, whole=False)
+        close(scope)
+        return
+    await respond_in_pieces(scope, send, begun, _pieces(file, first, end), portal.stats.count_download)
+
+
+def _pieces(file: Served, start: int, end: int) -> Iterator[bytes]:
+    return (file.stretch(place, min(end, place + PIECE)) for place in range(start, end, PIECE))
+
+
+def _version(file: Served, habit: Habit) -> list[tuple[bytes, bytes]]:
+    mark = hashlib.sha256(f"{file.number}:{file.size}".encode()).hexdigest()[:32]
+    etag = mark if habit is Habit.KERNEL else f'"{mark}"'
+    return [(b"etag", etag.encode()), (b"last-modified", formatdate(ANCHOR, usegmt=True).encode())]
+
+
+async def _crm_file(portal: Portal, address: Address, scope: Scope, send: Send, cut: int) -> None:
     """Nothing but this header tells the name of a file in a CRM field."""
     number = _granted(portal, address, scope, "crm")
     file = portal.company.crm.file(number) if number else None
@@ -43,7 +115,7 @@ async def _crm_file(portal: Portal, address: Address, scope: Scope, send: Send) 
         await respond(send, 200, LOGIN_PAGE, HTML)
         return
     name = f"attachment; filename=\"file.{file.extension}\"; filename*=utf-8''{quote(file.name, safe='')}".encode()
-    await respond(send, 200, content(file), BINARY, ((b"content-disposition", name),))
+    await _serve(portal, scope, send, Served(file.id, file.size, partial(stretch, file), name), cut)
 
 
 def _granted(portal: Portal, address: Address, scope: Scope, wanted: str = "disk") -> int:

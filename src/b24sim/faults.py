@@ -35,6 +35,7 @@ class Rule:
     status: int = 400
     retry_after: float = 0.0
     rows: int = 1
+    bytes: int = 0  # of a download that is truncated, so many come; 0 = half of them
     inner: bool = True
     item: dict[str, Any] = field(default_factory=dict)
     seen: int = 0

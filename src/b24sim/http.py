@@ -3,7 +3,7 @@
 import contextlib
 import socket
 import struct
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from typing import Any
 
 Scope = MutableMapping[str, Any]
@@ -61,6 +61,31 @@ async def respond_half(scope: Scope, send: Send, body: bytes) -> None:
     }
     await send(start)
     await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
+    close(scope)
+
+
+async def respond_in_pieces(
+    scope: Scope,
+    send: Send,
+    start: Message,
+    pieces: Iterator[bytes],
+    count: Callable[[int], None],
+    *,
+    whole: bool = True,
+) -> None:
+    """A body that is never in memory as a whole. Whoever has left gets no more of it; `count` is told what went out."""
+    transport = scope.get("extensions", {}).get(TRANSPORT)
+    await send({"type": "http.response.start", **start})
+    for piece in pieces:
+        if transport is not None and transport.is_closing():
+            return
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        count(len(piece))
+    if whole:
+        await send({"type": "http.response.body", "body": b""})
+
+
+def close(scope: Scope) -> None:
     transport = scope.get("extensions", {}).get(TRANSPORT)
     if transport is not None:
         transport.close()

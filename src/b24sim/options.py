@@ -9,6 +9,7 @@ from b24sim.clock import RunningClock
 from b24sim.company.company import Company
 from b24sim.company.plan import BY_USERS, TASKS_PER_USER, Plan, changed, sized
 from b24sim.faults import Faults
+from b24sim.imports import Limits
 from b24sim.limits import BATCH, INNER, LeakyBucket, Operating
 from b24sim.message_habits import ORDERS, PAGES, MessageHabits
 from b24sim.methods.feed import FeedHabits
@@ -69,6 +70,9 @@ def _company(group: argparse._ArgumentGroup) -> None:
         group.add_argument(f"--{name}", type=int, help=f"exactly so many {name}")
     for name in ("companies", "contacts", "deals"):
         group.add_argument(f"--{name}", type=int, help=f"exactly so many {name} (default: by the number of users)")
+    group.add_argument(
+        "--large-files", type=_sizes, metavar="BYTES", help="the first files of chats are so large, e.g. 1e9,157286400"
+    )
     group.add_argument("--smart-types", type=int, help="smart processes (default 2)")
     group.add_argument("--smart-items", type=int, help="items of each smart process (default: as many as users)")
     group.add_argument(
@@ -168,6 +172,9 @@ def _access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--activities", metavar="NAMES", default="", help="activities of applications that a box has, e.g. rest_1c"
     )
+    group.add_argument(
+        "--largest-file", type=float, metavar="BYTES", help="that a box's import.* takes (default 1 GiB)"
+    )
     group.add_argument("--no-module", action="store_true", help="a box without import.*, as every stock box is")
     group.add_argument(
         "--task-chats", action="store_true", help="comments written to tasks of a box become messages of their chats"
@@ -230,6 +237,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
             options.available_by_scope, frozenset(name for name in options.stale_methods.split(",") if name)
         ),
         module=not options.no_module,
+        import_limits=Limits(file_bytes=int(options.largest_file)) if options.largest_file else None,
         application=LocalApplication() if options.application and box else None,
         activities=[name for name in options.activities.split(",") if name],
     )
@@ -243,6 +251,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         "chats",
         "messages",
         "files",
+        "large_files",
         "companies",
         "contacts",
         "deals",
@@ -270,6 +279,10 @@ def _numbers(text: str) -> list[int]:
         return [int(part) for part in text.split(",") if part]
     except ValueError:
         raise ValueError(f"{text!r} is not a list of user ids such as 1,5,9") from None
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(int(float(part)) for part in text.split(",") if part)
 
 
 def _scopes_of(entries: list[str]) -> dict[int, list[str]]:

@@ -16,7 +16,7 @@ from b24sim.context import Caller, Context, Method
 from b24sim.envelope import Timing
 from b24sim.errors import RestError
 from b24sim.faults import Faults
-from b24sim.imports import Imports
+from b24sim.imports import Imports, Limits
 from b24sim.imports.arguments import body_of
 from b24sim.imports.catalog import ENTITIES
 from b24sim.limits import BATCH, LeakyBucket, Operating, operating_limit
@@ -91,6 +91,7 @@ class Portal:
         original_names: bool = True,
         document_triples: bool = True,
         module: bool = True,
+        import_limits: Limits | None = None,
         application: LocalApplication | None = None,
         activities: Iterable[str] = (),
     ):
@@ -132,7 +133,10 @@ class Portal:
         if self.is_box and self.company.plan.box:
             furnish(self.company)
         self.imports = Imports(
-            now=lambda: utc(self.clock), timezone=self.company.plan.timezone, **furniture(self.company)
+            now=lambda: utc(self.clock),
+            timezone=self.company.plan.timezone,
+            limits=import_limits,
+            **furniture(self.company),
         )
         writing = native_methods() if self.is_box else []
         known = all_methods(listing_chats=listing_chats, without=without, more=writing)

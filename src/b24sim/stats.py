@@ -13,9 +13,13 @@ class Stats:
     errors: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     downloads: int = 0
+    downloaded_bytes: int = 0
     bytes_sent: int = 0
     in_flight: int = 0
     peak_in_flight: int = 0
+
+    def count_download(self, size: int) -> None:
+        self.downloaded_bytes += size
 
     def enter(self) -> None:
         self.http_requests += 1
@@ -43,6 +47,7 @@ class Stats:
             },
             "faults": dict(self.faults),
             "downloads": self.downloads,
+            "downloaded_bytes": self.downloaded_bytes,
             "bytes_sent": self.bytes_sent,
             "peak_in_flight": self.peak_in_flight,
         }

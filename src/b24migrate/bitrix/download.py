@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Callable
 from typing import BinaryIO, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -16,17 +18,69 @@ from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.faults import open_answer
 from b24migrate.bitrix.webhook import is_loopback
 from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
-from b24migrate.ports import Bill
+from b24migrate.ports import Bill, Part
 
 _CHUNK = 1 << 16
 _LONGEST_ERROR = 1 << 16
 _MOST_REDIRECTS = 5
 _NAME = "download"
+_PARTIAL, _NO_SUCH_RANGE = 206, 416
+_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 
 
 class Fetched(NamedTuple):
     size: int
-    sha256: str
+    sha256: str  # empty when the first bytes came at another time
+
+
+class Enough(NamedTuple):
+    """Nobody waits for the rest: it is for another time."""
+
+
+class _Stretch(NamedTuple):
+    """What an answer says that it brings: from which byte on, of how many in all, of which version of the file."""
+
+    start: int
+    whole: int | None
+    version: str  # empty where a version cannot be told from another, or no rest of it can be had another time
+
+    @classmethod
+    def of(cls, answer: BaseHTTPResponse) -> _Stretch:
+        """A version is known by its ETag, unless that is a weak one, or by the time of its change. The kernel itself
+        (main, CFile::ViewByUser) sends neither where nothing is to be cached, writes the ETag without quotes, and
+        names a range in whole answers, too; for a file in a cloud storage that it reads for us it answers 206 without
+        a range and begins at the first byte."""
+        found = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+        start, whole = (int(found[1]), int(found[2])) if found else (0, _length(answer))
+        if answer.status == _PARTIAL and not found:
+            start = -1
+        etag, changed = answer.headers.get("ETag", ""), answer.headers.get("Last-Modified", "")
+        known = changed if etag.startswith("W/") else etag or changed
+        lasting = bool(found) or answer.headers.get("Accept-Ranges", "") == "bytes"
+        plain = answer.headers.get("Content-Encoding", "identity") == "identity"
+        version = f"{known} {whole}" if known and whole is not None and lasting and plain else ""
+        return cls(start, whole, version)
+
+
+class Whole:
+    """Bytes that go nowhere but to `out`: none of them is here before."""
+
+    length = sure = 0
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+
+    def holds(self, version: str) -> bool:  # noqa: ARG002
+        return False
+
+    def begin(self, version: str) -> None:
+        pass
+
+    def write(self, data: bytes) -> int:
+        return self._out.write(data)
+
+    def publish(self) -> None:
+        pass
 
 
 class Downloads:
@@ -35,6 +89,12 @@ class Downloads:
 
     def fetch(self, url: str, out: BinaryIO, *, limit: int) -> Fetched:
         """Raises Permanent for what is no file or too large, Transient for what may succeed later."""
+        fetched = self.resume(url, Whole(out), limit=limit)
+        assert fetched is not None  # noqa: S101 (it never has enough)
+        return fetched
+
+    def resume(self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False) -> Fetched | None:
+        """As `fetch`, behind the bytes that are here. None: it was enough before the end."""
         webhook = self._portal.webhooks[0]
         url = urljoin(webhook.origin + "/", url)
         ours = urlsplit(url).netloc in self._portal.hosts
@@ -46,18 +106,22 @@ class Downloads:
         digest = hashlib.blake2b(url.encode(), digest_size=12).hexdigest()
         attempt = Attempt(f"{_NAME}:{digest}", self._portal.clock.monotonic())
         with self._portal.under_way:
-            fetched = self._follow(url, out, limit)
-        if isinstance(fetched, Fetched):
+            fetched = self._follow(url, part, limit, enough)
+        if isinstance(fetched, Fetched | Enough):
             if ours:
                 self._portal.breaker.succeeded(attempt)
             if self._portal.governor.meter:
                 took_s = self._portal.clock.monotonic() - attempt.started
                 self._portal.governor.meter(Bill(0, _NAME, 1, None, None, 0.0, took_s))
-            return fetched
+            return fetched if isinstance(fetched, Fetched) else None
         raise self._judged(fetched, attempt, ours)
 
     def _judged(self, error: MigrationError, attempt: Attempt, ours: bool) -> MigrationError:
         error.message = self._portal.redactor.redact(error.message)
+        if isinstance(error, Transient) and error.own:  # it did answer
+            if ours:
+                self._portal.breaker.succeeded(attempt)
+            return error
         if isinstance(error, Transient):
             if ours:
                 return self._portal.failure(error, attempt)
@@ -68,18 +132,20 @@ class Downloads:
             return Permanent(error.message, code=error.code, hint=error.hint)
         return error
 
-    def _follow(self, url: str, out: BinaryIO, limit: int) -> Fetched | MigrationError:
+    def _follow(
+        self, url: str, part: Part, limit: int, enough: Callable[[], bool]
+    ) -> Fetched | Enough | MigrationError:
         for _ in range(_MOST_REDIRECTS):
             if not self._allowed(url):
                 return Permanent(
                     "The file's link uses http.", code="INSECURE_LINK", hint="Set allow_http to follow it."
                 )
-            answer = self._get(url)
+            answer = self._get(url, part.length)
             if isinstance(answer, MigrationError):
                 return answer
             try:
                 if not 300 <= answer.status < 400:
-                    return self._receive(answer, out, limit)
+                    return self._receive(answer, part, limit, enough)
                 url = urljoin(url, answer.headers.get("Location", ""))
             finally:
                 answer.close()  # what was not read to its end must not meet the next request
@@ -91,7 +157,7 @@ class Downloads:
         plain = webhook.allow_http or (parts.netloc in self._portal.hosts and is_loopback(parts.hostname or ""))
         return parts.scheme == "https" or (parts.scheme == "http" and plain)
 
-    def _get(self, url: str) -> BaseHTTPResponse | Transient:
+    def _get(self, url: str, start: int) -> BaseHTTPResponse | Transient:
         timeouts = self._portal.timeouts
         headers = {
             # Without these the web server before the files may answer 404 to a good link.
@@ -100,6 +166,7 @@ class Downloads:
             "Accept-Language": "en",
             "Accept-Encoding": "identity",
             "Referer": self._portal.webhooks[0].origin + "/",
+            **({"Range": f"bytes={start}-"} if start else {}),
         }
         failed: HTTPError
         try:
@@ -116,34 +183,56 @@ class Downloads:
             failed = error
         return self._portal.transport_error(failed, _NAME)
 
-    def _receive(self, answer: BaseHTTPResponse, out: BinaryIO, limit: int) -> Fetched | MigrationError:
+    def _receive(
+        self, answer: BaseHTTPResponse, part: Part, limit: int, enough: Callable[[], bool]
+    ) -> Fetched | Enough | MigrationError:
         failed: HTTPError
         try:
+            if part.length and answer.status == _NO_SUCH_RANGE:
+                return _begun_anew(part)
             refusal = self._refusal(answer)
             if refusal is not None:
                 return refusal
-            if int(answer.headers.get("Content-Length") or 0) > limit:
+            stretch = _Stretch.of(answer)
+            if stretch.whole is not None and stretch.whole > limit:
                 return self._too_large(limit)
-            return self._copy(answer, out, limit)
+            asked = part.length
+            if stretch.start != asked or not part.holds(stretch.version):
+                if stretch.start != 0:
+                    return _begun_anew(part)
+                part.begin(stretch.version)
+            # A server that did not give the rest when it was asked for it would not do so the next time either.
+            lasting = bool(stretch.version) and stretch.start == asked
+            return self._copy(answer, part, limit, enough if lasting else lambda: False, stretch.whole)
         except HTTPError as error:
             failed = error
         return self._portal.transport_error(failed, _NAME)
 
-    def _copy(self, answer: BaseHTTPResponse, out: BinaryIO, limit: int) -> Fetched | MigrationError:
-        size, sha256 = 0, hashlib.sha256()
+    def _copy(
+        self, answer: BaseHTTPResponse, part: Part, limit: int, enough: Callable[[], bool], whole: int | None
+    ) -> Fetched | Enough | MigrationError:
+        size, sure = part.length, part.sure
+        sha256 = None if size else hashlib.sha256()
         for chunk in answer.stream(_CHUNK):
             size += len(chunk)
             if size > limit:
                 return self._too_large(limit)
-            sha256.update(chunk)
-            out.write(chunk)
-        return Fetched(size, sha256.hexdigest())
+            if sha256:
+                sha256.update(chunk)
+            part.write(chunk)
+            if part.sure > sure and size != whole:
+                sure = part.sure
+                if enough():
+                    return Enough()
+        if whole is not None and size != whole and not answer.headers.get("Content-Encoding"):
+            return Transient(f"The file has {whole} bytes, and {size} came.", code="WRONG_LENGTH", own=True)
+        return Fetched(size, sha256.hexdigest() if sha256 else "")
 
     def _refusal(self, answer: BaseHTTPResponse) -> MigrationError | None:
         """What came instead of a file. A file of such a type is sent as an attachment; a page or an error is not."""
         kind = answer.headers.get("Content-Type", "").lower()
         attached = "attachment" in answer.headers.get("Content-Disposition", "").lower()
-        if answer.status == 200 and (attached or not ("html" in kind or "json" in kind)):
+        if answer.status in (200, _PARTIAL) and (attached or not ("html" in kind or "json" in kind)):
             return None
         body = answer.read(_LONGEST_ERROR) if "json" in kind else b"<"
         error = open_answer(answer.status, body, _NAME, self._portal.caller(0), Envelope)
@@ -156,6 +245,17 @@ class Downloads:
     @staticmethod
     def _too_large(limit: int) -> Permanent:
         return Permanent(f"The file is larger than {limit:,} bytes.", code="TOO_LARGE")
+
+
+def _length(answer: BaseHTTPResponse) -> int | None:
+    said = answer.headers.get("Content-Length", "")
+    return int(said) if said.isdecimal() else None
+
+
+def _begun_anew(part: Part) -> Transient:
+    """What came does not belong to what is here. The link may have been good for once, so the next try gets another."""
+    part.begin("")
+    return Transient("The file is another one than before; it is fetched anew.", code="FILE_REPLACED", own=True)
 
 
 _LOGIN = "The webhook's owner may not read the file, or the link is meant for a browser."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 from b24migrate.bitrix.backward import PageHabits
@@ -14,7 +14,7 @@ from b24migrate.bitrix.download import Downloads
 from b24migrate.bitrix.keyset import KeysetReader
 from b24migrate.bitrix.offset import OffsetReader
 from b24migrate.bitrix.reads import only_reads
-from b24migrate.ports import Answer, Command
+from b24migrate.ports import Answer, Command, Part
 from b24migrate.records import Args, Page
 from b24migrate.streams import Gather, Keyset, Listing, PerParent, Progress, Whole
 
@@ -59,6 +59,11 @@ class BitrixSource:
 
     def download(self, url: str, out: BinaryIO, *, limit: int) -> tuple[int, str]:
         return self._downloads.fetch(url, out, limit=limit)
+
+    def resume(
+        self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
+    ) -> tuple[int, str] | None:
+        return self._downloads.resume(url, part, limit=limit, enough=enough)
 
     @property
     def owners(self) -> Sequence[str]:

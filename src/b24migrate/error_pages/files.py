@@ -79,6 +79,14 @@ CHAPTER = Chapter(
             "Nothing to do; if it stays, `b24migrate retry`.",
         ),
         Page(
+            "FILE_REPLACED",
+            "The rest of the file does not fit its beginning",
+            Again.TRIES,
+            "The file was replaced on the source while it was fetched, or the server did not give the rest of it. It is"
+            " fetched anew from the beginning.",
+            "Nothing to do; if it stays, `b24migrate retry`.",
+        ),
+        Page(
             "FILE_DAMAGED",
             "The file in the store is damaged",
             Again.ASIDE,

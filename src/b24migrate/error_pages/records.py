@@ -77,7 +77,8 @@ CHAPTER = Chapter(
             "Too large for the target",
             Again.ASIDE,
             "The record or file is larger than the target takes.",
-            f"Raise the limit of the import module on the box, {RETRY}",
+            "Give the box more disk space and raise its limits for uploads, raise run.largest_file_mb where it is set,"
+            f" {RETRY}",
         ),
         Page(
             "LOCKED",

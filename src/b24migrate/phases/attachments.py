@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import mimetypes
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import PurePosixPath
-from typing import BinaryIO, Generic, TypeVar
+from typing import Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -18,6 +19,7 @@ from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.events import FileMoved
 from b24migrate.phases import lanes, values
 from b24migrate.phases.work import ATTEMPTS, DELAYS_S, Follow, Work
+from b24migrate.ports import Part
 from b24migrate.records import Job, Json, Link, Record, Settled, Span, Staged, Status
 from b24migrate.streams import FileRef
 
@@ -25,6 +27,7 @@ T = TypeVar("T")
 
 AT_ONCE = 20
 AT_STAKE = 64 << 20  # bytes that were moved and would be moved again, were the process killed now
+CHUNK = 1 << 20
 LANE = 100
 FETCHED = 1  # the pass in which a file is staged once more, when it is here
 FETCH_DELAYS_S = (1.0, 2.0, 4.0)  # between the tries of a download
@@ -100,7 +103,8 @@ def fetch(work: Work, job: Job) -> Follow:
         for place, one in enumerate(held):
             if place and work.time_is_up():
                 return lanes.further(job, held[place - 1].record, moved=True)
-            _fetch_one(work, one, urls.get(one.ref.key, ""), fetched)
+            if not _fetch_one(work, one, urls.get(one.ref.key, ""), fetched):
+                return lanes.once_more(job) if not place else lanes.further(job, held[place - 1].record, moved=True)
     return lanes.further(job, last, moved=bool(held))
 
 
@@ -134,9 +138,8 @@ def bring(work: Work, keys: Collection[str]) -> datetime | None:
     urls = _links(work, strange)
     with together(partial(_keep_fetched, work)) as fetched:
         for place, one in enumerate(strange):
-            if place and work.time_is_up():
+            if (place and work.time_is_up()) or not _fetch_one(work, one, urls.get(one.ref.key, ""), fetched):
                 return work.clock.now()
-            _fetch_one(work, one, urls.get(one.ref.key, ""), fetched)
     here = [one for one in (_under_way(work, keys) if strange else held) if one.fetched and _is_due(work, one)]
     with together(partial(_keep_uploaded, work)) as uploaded:
         for place, one in enumerate(here):
@@ -186,17 +189,22 @@ def _links(work: Work, held: Sequence[Held]) -> dict[str, str]:
     return urls
 
 
-def _fetch_one(work: Work, one: Held, url: str, fetched: Together[Staged]) -> None:
+def _fetch_one(work: Work, one: Held, url: str, fetched: Together[Staged]) -> bool:
+    """False when time was up before the whole file was here: the next time it goes on behind what has arrived."""
     try:
-        size, sha256 = _download(work, one, url)
+        received = _download(work, one, url)
     except (Transient, Permanent) as error:
         if not of_its_own(error):
             raise
         _failed(work, one, error, "DOWNLOAD_FAILED", FETCH_DELAYS_S)
-        return
+        return True
+    if received is None:
+        return False
+    size, sha256 = received
     name = one.ref.name or name_from(url, one.ref)
     fetched.add(one.staged(size, sha256, name), size)
     work.tell(FileMoved(one.entity, one.ref.key, "fetched", size))
+    return True
 
 
 def _keep_fetched(work: Work, staged: Sequence[Staged]) -> None:
@@ -209,28 +217,47 @@ def _keep_uploaded(work: Work, settled: Sequence[Settled]) -> None:
     work.store.settle(files.name, files.table, settled, now=work.clock.now())
 
 
-def _download(work: Work, one: Held, url: str) -> tuple[int, str]:
-    limit = work.options.file_bytes
+def _download(work: Work, one: Held, url: str) -> tuple[int, str] | None:
+    limit = work.largest_file()
     if not url:
         raise Transient("the portal gave no link for the file", code="NO_DOWNLOAD_LINK", own=True)
     if one.ref.size is not None and int(one.ref.size) > limit:
         raise Permanent(f"the file has {int(one.ref.size):,} bytes, the limit is {limit:,}", code="TOO_LARGE")
-    with work.files.writer(one.ref.key) as out:
-        size, sha256 = _received(work, one.ref.kind, url, out)
+    with work.files.part(one.ref.key, one.ref.size) as part:
+        received = _received(work, one.ref.kind, url, part, limit)
+        if received is None:
+            return None
+        size, sha256 = received
         if one.ref.size is not None and int(one.ref.size) != size:
+            part.begin("")
             raise Transient(f"{size} bytes came instead of {one.ref.size}", code="WRONG_LENGTH", own=True)
-    return size, sha256
+        part.publish()
+    return size, sha256 or _read_back(work, one.ref.key)
 
 
-def _received(work: Work, kind: str, url: str, out: BinaryIO) -> tuple[int, str]:
-    limit = work.options.file_bytes
+def _received(work: Work, kind: str, url: str, part: Part, limit: int) -> tuple[int, str] | None:
     otherwise = work.file_kinds[kind].otherwise
+    before = part.sure
     try:
-        return work.source.download(url, out, limit=limit)
-    except Permanent as error:
-        if otherwise is None or error.code != NOT_FOUND:
-            raise
-        return work.source.download(otherwise(url), out, limit=limit)
+        try:
+            return work.source.resume(url, part, limit=limit, enough=work.time_is_up)
+        except Permanent as error:
+            if otherwise is None or error.code != NOT_FOUND:
+                raise
+            return work.source.resume(otherwise(url), part, limit=limit, enough=work.time_is_up)
+    except Transient as error:
+        # A connection that breaks again and again still brings a large file, a part each time.
+        error.spent = part.sure <= before
+        raise
+
+
+def _read_back(work: Work, key: str) -> str:
+    """The digest of a file that came at more than one time: of what is here, and is sent."""
+    digest = hashlib.sha256()
+    with work.files.open(key) as content:
+        while chunk := content.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def of_its_own(error: Transient | Permanent) -> bool:
@@ -240,11 +267,12 @@ def of_its_own(error: Transient | Permanent) -> bool:
 
 def _failed(work: Work, one: Held, error: MigrationError, code: str, delays_s: Sequence[float]) -> None:
     """To be tried again, or given up: what refers to the file then goes without it."""
-    attempts = one.record.attempts + 1
+    spent = not isinstance(error, Transient) or error.spent
+    attempts = one.record.attempts + spent
     hopeless = isinstance(error, Permanent) and (one.fetched or error.code in HOPELESS)
-    final = hopeless or attempts >= ATTEMPTS
+    final = hopeless or (spent and attempts >= ATTEMPTS)
     status = Status.IMPORT_ERR if final else Status.ERROR_RETRY
-    due = None if final else values.utc_text(work.clock.now() + timedelta(seconds=delays_s[attempts - 1]))
+    due = None if final else values.utc_text(work.clock.now() + timedelta(seconds=delays_s[max(0, attempts - 1)]))
     code = error.code or code
     settled = Settled(one.record.row_key, status, attempts, code, error.message, due)
     files = work.streams["files"]

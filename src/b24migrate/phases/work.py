@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from b24migrate.errors import MigrationError
 from b24migrate.events import Event, Noted, Observer, tell
 from b24migrate.fidelity import Rule
 from b24migrate.phases.links import Gone, Links
@@ -24,6 +25,8 @@ from b24migrate.streams import Entity, FileKind, Known, PerParent, Policy, Readi
 ATTEMPTS = 3
 LONGEST_JOB_S = 180.0  # then a job leaves the rest to a following one: some hosts end whatever takes ten minutes
 MOST_NOTES = 100
+NO_LIMIT = 1 << 62
+ASKED_AGAIN_S = 60.0
 WALKED_AT_ONCE = 500
 MORE_NOTES = "there is more like this; all of it is in the log"
 DELAYS_S = (0.0, 2.0, 6.0)  # before the first, second and third attempt
@@ -43,7 +46,7 @@ class Options:
     batch: Mapping[str, int] = field(default_factory=dict)  # stream -> records in a call
     source_url: str = ""  # where links in texts point to now
     target_url: str = ""  # and where they should
-    file_bytes: int = 100 * 1024 * 1024
+    file_bytes: int = 0  # the largest file to move; 0 = what the target takes
     absent: frozenset[str] = frozenset()  # of source and target those whose webhook cannot be had: not to be asked
     workers: int = 4  # how many calls to a portal are under way at a time
     longest_job_s: float = LONGEST_JOB_S
@@ -94,6 +97,7 @@ class Work:
     texts: TextRewriter = field(init=False)
     _job: local = field(default_factory=local)
     _rules: tuple[str, Sequence[Rule]] | None = None
+    _silent_until: float = -math.inf  # the target did not say how large a file may be
     _asking: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -107,6 +111,18 @@ class Work:
     def time_is_up(self) -> bool:
         """Asked between the items of a job, after the first: what is left is for a job that follows."""
         return self.leaving() or self.clock.monotonic() >= getattr(self._job, "until", math.inf)
+
+    def largest_file(self) -> int:
+        """What the target takes, or less where that is configured. A target that cannot be asked now says so when the
+        file is sent."""
+        own = self.options.file_bytes or NO_LIMIT
+        if "target" in self.options.absent or self.clock.monotonic() < self._silent_until:
+            return own
+        try:
+            return min(own, self.target.file_bytes())
+        except MigrationError:
+            self._silent_until = self.clock.monotonic() + ASKED_AGAIN_S
+            return own
 
     def rules(self, stream: Stream) -> list[Rule]:
         """What the target does not keep of the stream's records; it is asked once for each run."""

@@ -115,6 +115,7 @@ class RunSettings(Table):
     test_limit: Count = 0
     user_coverage: Share = 0.98
     outage_minutes: Amount = 30.0
+    largest_file_mb: Amount = 0.0
     entities: tuple[str, ...] = ()
 
 

@@ -100,6 +100,9 @@ class ImportTarget:
             raise _strange(method)
         return [_record(entry) for entry in _entries(result, method)], None if cursor is None else str(cursor), count
 
+    def file_bytes(self) -> int:
+        return self._limits.file_bytes
+
     def put_file(
         self,
         key: str,

@@ -162,7 +162,7 @@ class Company:
             return self.tasks.file_in_chat(number)
         sequence = number - FILE_BASE
         ordinal = sequence * self.correspondence.files // self.correspondence.messages
-        return file_of(self.plan.seed, number, ordinal), *found
+        return file_of(self.plan.seed, number, ordinal, self.plan.large_files), *found
 
     def drive_file(self, number: int) -> File | None:
         """A file by its id on the Drive, wherever it was put."""

@@ -32,12 +32,17 @@ def owner_of(file: int, smart_types: tuple[SmartType, ...]) -> tuple[int, int]:
 
 def crm_file(seed: int, file: int) -> File:
     if file % SLOTS == PICTURE:
-        return File(file, "photo.png", len(content(File(file, "photo.png", 0))))
+        return File(file, "photo.png", len(picture(f"crm:{file}")))
     return file_of(seed, file, file // SLOTS + file % SLOTS)
 
 
 def content(file: File) -> bytes:
+    return stretch(file, 0, file.size)
+
+
+def stretch(file: File, start: int, end: int) -> bytes:
     """The same bytes every time, and never those of a Drive file."""
     if isinstance(file, KeptFile):
-        return file.data
-    return picture(f"crm:{file.id}") if file.id % SLOTS == PICTURE else noise(f"crm:{file.id}", file.size)
+        return file.data[start:end]
+    drawn = file.id % SLOTS == PICTURE
+    return picture(f"crm:{file.id}")[start:end] if drawn else noise(f"crm:{file.id}", min(end, file.size), start)

@@ -9,6 +9,7 @@ from b24sim.company.chance import chance
 
 NAMES = ("План работ.pdf", "image.png", "отчёт 'Q3' & итоги.xlsx", "Договор №12 (финал).docx", "photo.jpg", "архив.zip")
 LARGE = 300_000
+PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,11 @@ class File:
 
     def content(self) -> bytes:
         """The same bytes every time, different for every file."""
-        return noise(f"file:{self.id}", self.size)
+        return self.stretch(0, self.size)
+
+    def stretch(self, start: int, end: int) -> bytes:
+        """Some of its bytes: the whole of a large one need never be in memory."""
+        return noise(f"file:{self.id}", min(end, self.size), start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +41,29 @@ class KeptFile(File):
 
     data: bytes = b""
 
-    def content(self) -> bytes:
-        return self.data
+    def stretch(self, start: int, end: int) -> bytes:
+        return self.data[start:end]
 
 
-def file_of(seed: int, number: int, ordinal: int) -> File:
-    """Some files are empty, some large, most small."""
+def file_of(seed: int, number: int, ordinal: int, sizes: tuple[int, ...] = ()) -> File:
+    """Some files are empty, some large, most small; the first are as large as is asked."""
     luck = chance(seed, "file", number)
+    if ordinal < len(sizes):
+        return File(number, NAMES[luck % len(NAMES)], sizes[ordinal])
     size = 0 if ordinal % 50 == 7 else LARGE if ordinal % 40 == 11 else 40 + luck % 6_000
     return File(number, NAMES[luck % len(NAMES)], size)
 
 
-def noise(label: str, size: int) -> bytes:
-    block = b"".join(hashlib.sha256(f"{label}:{part}".encode()).digest() for part in range(32))
-    return (block * (size // len(block) + 1))[:size]
+def noise(label: str, end: int, start: int = 0) -> bytes:
+    """Bytes of which no two pieces are alike, so that one in the place of another is noticed."""
+    first = start // PIECE
+    pieces = b"".join(_piece(label, number) for number in range(first, -(-end // PIECE)))
+    return pieces[start - first * PIECE : end - first * PIECE]
+
+
+def _piece(label: str, number: int) -> bytes:
+    label = f"{label}:{number}" if number else label
+    return b"".join(hashlib.sha256(f"{label}:{part}".encode()).digest() for part in range(32)) * (PIECE // 1024)
 
 
 def picture(label: str) -> bytes:

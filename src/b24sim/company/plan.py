@@ -40,6 +40,7 @@ class Plan:
     # Tasks come only where they are asked for, since their chats show among the others; BY_USERS: three for everybody.
     tasks: int = 0
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
+    large_files: tuple[int, ...] = ()  # bytes of the first files of chats
 
     @property
     def task_count(self) -> int:

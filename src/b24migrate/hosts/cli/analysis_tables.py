@@ -17,6 +17,7 @@ from b24migrate.pipeline.survey.model import Estimate, FieldFacts, Forecast
 WIDEST = 80
 SHOWN_FIELDS = 5  # of each entity
 SHOWN_METHODS = 12
+SHOWN_LARGE = 50
 WORTH_TELLING = 0.02
 KINDS = {"2": "deals", "3": "contacts", "4": "companies", "31": "smart invoices"}
 OWNERS = {True: "an administrator's", False: "not an administrator's", None: "whose, the portal does not tell"}
@@ -42,7 +43,7 @@ def print_survey(found: Survey) -> None:
 
 def lines(found: Survey) -> list[str]:
     told = [verdict(found.forecast), "", *hours(found.forecast), "", *what_ifs(found.forecast), "", *counts(found)]
-    told += [*methods(found), *fields(found), *portal(found), *missing(found), *basis(found)]
+    told += [*large_files(found), *methods(found), *fields(found), *portal(found), *missing(found), *basis(found)]
     return told
 
 
@@ -98,6 +99,26 @@ def counts(found: Survey) -> list[str]:
         files.append(("all", f"≈{number(round(count))}", size(whole), ""))
         told += [*table(files), ""]
     return told
+
+
+def large_files(found: Survey) -> list[str]:
+    """What stays behind for its size, before anything has begun."""
+    if not found.large_files:
+        return []
+    limit = size(found.file_limit)
+    count = len(found.large_files)
+    one_or_more = "One file is" if count == 1 else f"{number(count)} files are"
+    seen = "" if found.all_met else f" of those seen ({found.share:.0%}; --sample 1 looks at all)"
+    head = (
+        f"{one_or_more} larger than {limit}, the most that may be moved{seen}. What they belong to goes without them:"
+    )
+    rows = [
+        (size(one.bytes), harmless(one.name or one.key), f"({one.entity}, {one.key})")
+        for one in found.large_files[:SHOWN_LARGE]
+    ]
+    rest = count - SHOWN_LARGE
+    more = [f"… and {number(rest)} more: --json"] * (rest > 0)
+    return [wrapped(head, ""), *(wrapped("  " + "  ".join(row), "    ") for row in rows), *more, ""]
 
 
 def methods(found: Survey) -> list[str]:

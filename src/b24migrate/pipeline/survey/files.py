@@ -10,11 +10,11 @@ from statistics import median
 
 from b24migrate.errors import MigrationError, Stop
 from b24migrate.phases.attachments import AT_ONCE
-from b24migrate.phases.work import Work
+from b24migrate.phases.work import NO_LIMIT, Work
 from b24migrate.pipeline.survey.asking import patiently
 from b24migrate.pipeline.survey.loads import Ask, scaled
 from b24migrate.pipeline.survey.metering import Meter
-from b24migrate.pipeline.survey.model import Estimate, FileFacts
+from b24migrate.pipeline.survey.model import Estimate, FileFacts, LargeFile
 from b24migrate.pipeline.survey.sampled import Sampled
 from b24migrate.streams import FileRef
 
@@ -22,6 +22,7 @@ USUAL_BYTES = 100_000  # of a file whose size nobody tells: a picture
 TRIED = 5  # are downloaded, to see how long it takes
 TRIED_BYTES = 5_000_000
 USUAL_S = 0.3
+USUAL_LIMIT = 1 << 30  # of a target that cannot be asked yet: what the import module takes
 
 
 @dataclass(slots=True)
@@ -61,6 +62,18 @@ def look(
     size = Estimate.of(count * mean, max(error, 0.0 if sizes else 0.5), exact=exact, basis=known)
     facts = FileFacts(entity, files, size, len(refs) - len(sizes))
     return FoundFiles(facts, error, tries.links, tries.counted, tries.each_s(mean), len(tries.bytes))
+
+
+def limit_of(work: Work) -> int:
+    told = work.largest_file()
+    return told if told < NO_LIMIT else USUAL_LIMIT
+
+
+def too_large(entity: str, streams: Sequence[Sampled], known: Collection[str], limit: int) -> list[LargeFile]:
+    """Those that stay behind. Of a file whose size nobody tells it shows when it is fetched."""
+    refs = {key: ref for sampled in streams for key, ref in sampled.files.items() if key not in known}
+    told = ((key, ref.name, int(ref.size or 0)) for key, ref in refs.items())
+    return [LargeFile(entity, key, name, size) for key, name, size in told if size > limit]
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from b24migrate.pipeline.survey.asking import patiently
 from b24migrate.pipeline.survey.building import Need, StreamNeed
 from b24migrate.pipeline.survey.loads import Ask
 from b24migrate.pipeline.survey.metering import Meter
-from b24migrate.pipeline.survey.model import Estimate, FieldFacts, Impossible
+from b24migrate.pipeline.survey.model import Estimate, FieldFacts, Impossible, LargeFile
 from b24migrate.pipeline.survey.sampled import Sampled
 from b24migrate.pipeline.survey.sampling import Sampler
 from b24migrate.records import Json
@@ -37,6 +37,8 @@ class Look:
         self.wanted: list[Entity] = []
         self.fields: list[FieldFacts] = []
         self.files: dict[str, filing.FoundFiles] = {}
+        self.file_limit = filing.limit_of(work)
+        self.large_files: list[LargeFile] = []
         self.impossible: list[Impossible] = []
         self.troubles: dict[str, str] = {}  # entity -> why nothing is known of it
         self.warnings: list[str] = []
@@ -59,6 +61,9 @@ class Look:
         self.wanted.append(entity)
         self.fields += self._filled(entity)
         streams = [self.sampler.found[stream.name] for stream in entity.streams]
+        large = filing.too_large(entity.name, streams, self._known_files, self.file_limit)
+        self.large_files += large
+        self._known_files |= {one.key for one in large}
         found = filing.look(self.work, self.meter, entity.name, streams, self._known_files)
         self._known_files |= {key for one in streams for key in one.files}
         if found:

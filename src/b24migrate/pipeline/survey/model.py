@@ -56,6 +56,16 @@ class FileFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class LargeFile:
+    """A file that stays behind, since it is larger than may be moved."""
+
+    entity: str
+    key: str
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class FieldFacts:
     entity: str
     code: str
@@ -144,6 +154,9 @@ class Survey:
     impossible: tuple[Impossible, ...]
     unread_people: Estimate | None  # whose private chats nobody can read
     forecast: Forecast
+    file_limit: int = 0  # the largest file that may be moved; 0: a survey from before it was told
+    large_files: tuple[LargeFile, ...] = ()  # of those met, the largest first
+    all_met: bool = False  # every record was looked at, so there are no more of them
     version: int = field(default=1)
 
     def to_json(self) -> Json:

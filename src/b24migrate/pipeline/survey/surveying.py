@@ -105,6 +105,9 @@ def survey(
         impossible=tuple(look.impossible),
         unread_people=next((one.count for one in look.impossible if work.owner[one.stream].talk), None),
         forecast=foretold,
+        file_limit=look.file_limit,
+        large_files=tuple(sorted(look.large_files, key=lambda one: (-one.bytes, one.key))),
+        all_met=all(one.met >= one.count for one in look.sampler.found.values() if one.stream.files),
     )
     remember(work.store, found, played)
     return found

@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from secrets import token_hex
 from typing import Any, BinaryIO, TypeVar, cast
 
@@ -23,6 +24,7 @@ T = TypeVar("T")
 FILES = "files"
 EMPTY_HAS_NO_RANGE = 416
 BLOCK_BYTES = 4 * MIB  # what a file costs in memory while it is written or read
+_TURN = 3  # digits
 
 
 class BlobFiles:
@@ -33,7 +35,16 @@ class BlobFiles:
     def writer(self, key: str) -> Iterator[BinaryIO]:
         upload = _Upload(self._blob(key), key, self._account.place)
         yield cast(BinaryIO, upload)
-        upload.publish()
+        upload.commit()
+
+    @contextmanager
+    def part(self, key: str, size: int | None = None) -> Iterator[_Upload]:
+        upload = _Upload(self._blob(key), key, self._account.place)
+        if size is None or size > BLOCK_BYTES:
+            upload.take_up()
+        yield upload
+        if upload.whole:
+            upload.commit()
 
     def open(self, key: str) -> BinaryIO:
         found = self._if_there(lambda: _Download(self._blob(key), key, self._account.place))
@@ -64,16 +75,65 @@ class BlobFiles:
 
 
 class _Upload(io.RawIOBase):
-    """Sends a block whenever there is one. Nothing is seen of them before `publish`; those that are never published
-    are forgotten by the service after a week."""
+    """Sends a block whenever there is one. Nothing is seen of them before `commit`; those that are never committed
+    are forgotten by the service after a week.
+
+    A block's name is `<token>-<place>`, of one length for all, as the service wants it. Blocks of another writer have
+    another token, unless both write the same version: then the same bytes are in them."""
 
     def __init__(self, blob: BlobClient, key: str, place: str) -> None:
+        self.whole = False
         self._blob = blob
         self._key = key
         self._place = place
         self._waiting = bytearray()
-        self._token = token_hex(8)  # blocks of another writer of the same file have other names
+        self._turn = 0  # how often this file was begun: the last beginning is the one to go on with
+        self._token = token_hex(8)
+        self._lasting = False
         self._blocks: list[BlobBlock] = []
+
+    @property
+    def length(self) -> int:
+        return len(self._blocks) * BLOCK_BYTES + len(self._waiting)
+
+    @property
+    def sure(self) -> int:
+        return len(self._blocks) * BLOCK_BYTES if self._lasting else 0
+
+    def take_up(self) -> None:
+        """The full blocks in a row from the first on, of the last who began."""
+        with translated(self._place):
+            try:
+                _, waiting = self._blob.get_block_list("uncommitted")
+            except ResourceNotFoundError as error:
+                if error_code(error) == "ContainerNotFound":
+                    raise
+                return
+        names = {str(block.id) for block in waiting if block.size == BLOCK_BYTES}
+        tokens = {name.partition("-")[0] for name in names}
+        turns = {int(token[:_TURN]): token for token in sorted(tokens) if token[:_TURN].isdecimal()}
+        if not turns:
+            return
+        self._lasting = True
+        self._turn = max(turns)
+        self._token = turns[self._turn]
+        for name in map(self._name, count()):
+            if name not in names:
+                break
+            self._blocks.append(BlobBlock(name))
+
+    def holds(self, version: str) -> bool:
+        return bool(self._blocks) and bool(version) and self._token[_TURN:] == _digested(version)
+
+    def begin(self, version: str) -> None:
+        self._waiting.clear()
+        self._blocks.clear()
+        self._lasting = bool(version)
+        self._turn = (self._turn + 1) % 10**_TURN
+        self._token = f"{self._turn:0{_TURN}}{_digested(version)}" if version else token_hex(8)
+
+    def publish(self) -> None:
+        self.whole = True
 
     def writable(self) -> bool:
         return True
@@ -87,7 +147,7 @@ class _Upload(io.RawIOBase):
                 del self._waiting[:BLOCK_BYTES]
         return len(view)
 
-    def publish(self) -> None:
+    def commit(self) -> None:
         if not self._blocks:
             with translated(self._place):
                 self._blob.upload_blob(bytes(self._waiting), overwrite=True)
@@ -105,10 +165,18 @@ class _Upload(io.RawIOBase):
                 ) from error
 
     def _send(self, block: bytes) -> None:
-        name = f"{self._token}-{len(self._blocks):06}"
+        name = self._name(len(self._blocks))
         with translated(self._place):
             self._blob.stage_block(name, block, length=len(block))
         self._blocks.append(BlobBlock(name))
+
+    def _name(self, place: int) -> str:
+        return f"{self._token}-{place:06}"
+
+
+def _digested(version: str) -> str:
+    """As long as the rest of a token."""
+    return hashlib.sha256(version.encode()).hexdigest()[: 16 - _TURN]
 
 
 class _Download(io.RawIOBase):

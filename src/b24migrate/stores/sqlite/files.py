@@ -6,15 +6,24 @@ import errno
 import hashlib
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from b24migrate.errors import Halted, Permanent
 from b24migrate.ports import Clock
 
+if sys.platform != "win32":
+    import fcntl
+
+_PART, _NOTE = ".part", ".json"
 _STALE_S = 24 * 3600
+_STALE_PART_S = 7 * _STALE_S
+_BLOCK_BYTES = 4 << 20  # so much of a part is written before it is made sure
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 _HINTS = {
     errno.ENOSPC: "free some space",
@@ -54,6 +63,23 @@ class FolderFiles:
             unfinished.unlink(missing_ok=True)
             raise
 
+    @contextmanager
+    def part(self, key: str, size: int | None = None) -> Iterator[_Part]:  # noqa: ARG002 - asking costs nothing here
+        place = self._unfinished / f"{_named(key)}{_PART}"
+        with self._translated():
+            self._unfinished.mkdir(parents=True, exist_ok=True)
+            part = _Part.taken_up(place) or _Part.apart(place.with_name(f"{os.getpid()}-{secrets.token_hex(8)}"))
+        try:
+            with self._translated(_DISK):
+                yield part
+            if part.whole:
+                with self._translated():
+                    part.make_sure()
+                    part.forget()
+                    self._publish(part.place, self._path(key))
+        finally:
+            part.leave()
+
     def open(self, key: str) -> BinaryIO:
         with self._translated():
             try:
@@ -75,7 +101,7 @@ class FolderFiles:
             self._path(key).unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
-        name = hashlib.sha256(key.encode()).hexdigest()
+        name = _named(key)
         return self._folder / name[:2] / name[2:4] / name
 
     def _publish(self, unfinished: Path, path: Path) -> None:
@@ -94,7 +120,8 @@ class FolderFiles:
         if self._unfinished.is_dir():
             for left in self._unfinished.iterdir():
                 with suppress(FileNotFoundError):  # another process has just finished it
-                    if left.stat().st_mtime < before:
+                    part_of_a_file = left.suffix in (_PART, _NOTE)
+                    if left.stat().st_mtime < before - (_STALE_PART_S - _STALE_S) * part_of_a_file:
                         left.unlink()
 
     @contextmanager
@@ -110,3 +137,111 @@ class FolderFiles:
                 code="STORE_FULL" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "STORE_IO",
                 hint=f"Nothing is lost: {way_out}, then run the same command again.",
             ) from error
+
+
+def _named(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+class _Note(msgspec.Struct):
+    """Beside a part: what it is of, and how many of its bytes are on the disk for sure."""
+
+    version: str
+    sure: int
+
+
+class _Part:
+    """A file and a note beside it. Who has the file locked has both; the lock ends with its process."""
+
+    def __init__(self, place: Path, out: BinaryIO, *, shared: bool) -> None:
+        self.place = place
+        self.whole = False
+        self._out = out
+        self._note_at = place.with_suffix(_NOTE) if shared else None
+        self._version = ""
+        self.sure = self.length = 0
+
+    @classmethod
+    def taken_up(cls, place: Path) -> _Part | None:
+        """None while another has it; and on Windows, where every download begins anew."""
+        if sys.platform == "win32":
+            return None
+        while True:
+            out = place.open("ab+")
+            try:
+                fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(os.fstat(out.fileno()), place.stat()):
+                    part = cls(place, out, shared=True)
+                    part._recall()
+                    return part
+            except BlockingIOError:
+                out.close()
+                return None
+            except FileNotFoundError:
+                pass  # whoever had it has published it meanwhile
+            out.close()
+
+    @classmethod
+    def apart(cls, place: Path) -> _Part:
+        return cls(place, place.open("xb"), shared=False)
+
+    def holds(self, version: str) -> bool:
+        return bool(self.length) and bool(version) and version == self._version
+
+    def begin(self, version: str) -> None:
+        self.forget()
+        self._out.truncate(0)
+        self._out.seek(0)
+        self._version = version if self._note_at else ""
+        self.sure = self.length = 0
+
+    def write(self, data: bytes) -> int:
+        self._out.write(data)
+        self.length += len(data)
+        if self._version and self.length - self.sure >= _BLOCK_BYTES:
+            self.make_sure()
+            self._note()
+        return len(data)
+
+    def publish(self) -> None:
+        self.whole = True
+
+    def make_sure(self) -> None:
+        self._out.flush()
+        os.fsync(self._out.fileno())
+        self.sure = self.length
+
+    def forget(self) -> None:
+        if self._note_at:
+            self._note_at.unlink(missing_ok=True)
+
+    def leave(self) -> None:
+        """What is published has gone from its place; what nobody could go on with goes as well."""
+        try:
+            if self._note_at is None or not self._note_at.exists():
+                self._drop()
+        finally:
+            self._out.close()
+
+    def _drop(self) -> None:
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(self._out.fileno()), self.place.stat()):
+                self.place.unlink()
+
+    def _note(self) -> None:
+        assert self._note_at is not None  # noqa: S101 (only what has one has a version)
+        fresh = self._note_at.with_suffix(".new")
+        fresh.write_bytes(msgspec.json.encode(_Note(self._version, self.sure)))
+        fresh.replace(self._note_at)
+
+    def _recall(self) -> None:
+        """Bytes behind those that are sure may be anything after a power cut."""
+        try:
+            assert self._note_at is not None  # noqa: S101
+            note = msgspec.json.decode(self._note_at.read_bytes(), type=_Note)
+        except (FileNotFoundError, msgspec.DecodeError):
+            note = _Note("", 0)
+        if note.sure <= os.fstat(self._out.fileno()).st_size:
+            self._version, self.sure, self.length = note.version, note.sure, note.sure
+        self._out.truncate(self.length)
+        self._out.seek(self.length)

@@ -89,6 +89,9 @@ class RestTarget:
         records = self._records(WRITERS[stream], [one for one in page if one.target_id])
         return list(records.values()), cursor, None
 
+    def file_bytes(self) -> int:
+        return probes.LIMITS.file_bytes
+
     def put_file(
         self,
         key: str,

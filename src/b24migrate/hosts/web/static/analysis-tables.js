@@ -14,6 +14,9 @@ export const streamsPart = (streams) => part("streams", ["stream", "records", "r
 export const filesPart = (files) => part("files", ["entity", "files", "size", "size_range", "unknown_sizes"],
   files.map((one) => [named("entity", one.entity), counted(one.files), bytes(one.bytes.value), ranged(one.bytes, bytes), number(one.unknown_sizes)]), [1, 2, 3, 4]);
 
+export const largeFilesPart = (files) => part("large_files", ["name", "size", "entity"],
+  (files ?? []).map((one) => [brief(one.name || one.key, 120), bytes(one.bytes), named("entity", one.entity)]), [1]);
+
 export const methodsPart = (methods) => part("methods", ["method", "seconds", "calls", "measured_on"],
   methods.map((one) => [h("code", {}, brief(one.method, 60)), one.measured_on ? decimal(one.seconds, 3) : say("analysis.unmeasured"), number(one.calls), number(one.measured_on)]), [1, 2, 3]);
 

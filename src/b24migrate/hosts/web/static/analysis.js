@@ -3,7 +3,7 @@ import "./shell.js";
 import { act } from "./actions.js";
 import { ask } from "./asking.js";
 import { forecastPart, forecastWas, whatIfs } from "./analysis-forecast.js";
-import { fieldsPart, filesPart, methodsPart, streamsPart } from "./analysis-tables.js";
+import { fieldsPart, filesPart, largeFilesPart, methodsPart, streamsPart } from "./analysis-tables.js";
 import { h, show } from "./dom.js";
 import { duration, number, percent, time } from "./format.js";
 import { poll } from "./polling.js";
@@ -37,6 +37,7 @@ function whole(survey, compared) {
     behind(survey),
     streamsPart(survey.streams),
     filesPart(survey.files),
+    largeFilesPart(survey.large_files),
     people(survey),
     fieldsPart(survey.fields),
     methodsPart(survey.methods),

@@ -1,0 +1,164 @@
+"""The rest of a file: taken only from a server that gives the rest of the very same one."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from tests.bitrix.support import Kit, Said, Scripted
+
+from b24migrate.bitrix.source import BitrixSource
+from b24migrate.errors import MigrationError, Permanent, Transient
+
+CONTENT = bytes(range(256)) * 1024  # read in pieces of 64 KB, so some of them are here when it is cut in the middle
+HALF = len(CONTENT) // 2
+VERSION = (("ETag", '"one"'), ("Accept-Ranges", "bytes"))
+
+
+class InMemory:
+    """A part of which everything is sure at once."""
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+        self.version = ""
+
+    @property
+    def length(self) -> int:
+        return len(self.content)
+
+    @property
+    def sure(self) -> int:
+        return self.length if self.version else 0
+
+    def holds(self, version: str) -> bool:
+        return bool(self.content) and bool(version) and version == self.version
+
+    def begin(self, version: str) -> None:
+        self.content.clear()
+        self.version = version
+
+    def write(self, data: bytes) -> int:
+        self.content += data
+        return len(data)
+
+    def publish(self) -> None: ...
+
+
+def said(
+    start: int = 0, headers: tuple[tuple[str, str], ...] = VERSION, *, status: int = 0, announce: int | None = None
+) -> Said:
+    """The file from a byte on, as a web server says it."""
+    status = status or (206 if start else 200)
+    place = (("Content-Range", f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}"),) if start else ()
+    return Said(CONTENT[start:], status, "image/png", (*headers, *place), announce)
+
+
+def broken(headers: tuple[tuple[str, str], ...] = VERSION) -> Said:
+    return Said(CONTENT[:HALF], 200, "image/png", headers, len(CONTENT))
+
+
+def after_a_cut(*answers: Said, first: Said | None = None) -> tuple[InMemory, list[object], list[str]]:
+    """What is there in the end, what each further try said, and the ranges that were asked for."""
+    part = InMemory()
+    told: list[object] = []
+    with Scripted(first or broken(), Said(), *answers) as server:  # after the cut the portal is asked whether it lives
+        source = BitrixSource(Kit([server.webhook]).portal)
+        with pytest.raises(Transient):
+            source.resume("/disk/file.bin", part, limit=10**7)
+        for _ in answers:
+            try:
+                told.append(source.resume("/disk/file.bin", part, limit=10**7))
+            except MigrationError as error:
+                told.append(error.code)
+        return part, told, [one.headers.get("Range", "") for one in server.heard if one.method == "GET"]
+
+
+def test_the_rest_is_asked_for_and_taken() -> None:
+    part, told, ranges = after_a_cut(said(HALF))
+    assert bytes(part.content) == CONTENT
+    assert told == [(len(CONTENT), "")]  # nobody has seen all of it at once
+    assert ranges == ["", f"bytes={HALF}-"]
+
+
+@pytest.mark.parametrize("headers", [(("ETag", "0a1b"),), (("Last-Modified", "Thu, 01 Oct 2026 00:00:00 GMT"),)])
+def test_a_version_is_known_by_an_odd_etag_or_by_the_time_of_its_change(headers: tuple[tuple[str, str], ...]) -> None:
+    every = (*headers, ("Accept-Ranges", "bytes"))
+    part, told, _ = after_a_cut(said(HALF, every), first=broken(every))
+    assert bytes(part.content) == CONTENT
+    assert told == [(len(CONTENT), "")]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (),
+        (("Accept-Ranges", "bytes"),),
+        (("ETag", '"one"'),),
+        (("ETag", 'W/"one"'), ("Accept-Ranges", "bytes")),
+        (*VERSION, ("Content-Encoding", "x-odd")),
+    ],
+)
+def test_what_cannot_be_gone_on_with_is_not_kept(headers: tuple[tuple[str, str], ...]) -> None:
+    """No version, a weak one, no word of ranges, or bytes that are not the file's own."""
+    part, _, _ = after_a_cut(first=broken(headers))
+    assert part.sure == 0
+
+
+def test_a_whole_answer_takes_the_place_of_what_is_there() -> None:
+    part, told, _ = after_a_cut(said())
+    assert bytes(part.content) == CONTENT
+    assert told == [(len(CONTENT), hashlib.sha256(CONTENT).hexdigest())]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        said(HALF, (("ETag", '"two"'), ("Accept-Ranges", "bytes"))),  # replaced meanwhile
+        said(HALF, ()),  # nobody knows of what
+        Said(CONTENT[:HALF], 206, "image/png", VERSION),  # promised the rest, and begins at the first byte
+        said(HALF - 1),  # from another byte on
+        Said(b"<html>", 416, "text/html"),  # it has become shorter
+        Said(CONTENT[HALF:], 206, "image/png", (*VERSION, ("Content-Range", f"bytes {HALF}-9/{len(CONTENT) + 1}"))),
+    ],
+)
+def test_a_rest_that_does_not_fit_is_refused_and_the_next_try_begins_anew(rest: Said) -> None:
+    """The link may have been good for once, so the next try gets another."""
+    part, told, ranges = after_a_cut(rest, said())
+    assert told == ["FILE_REPLACED", (len(CONTENT), hashlib.sha256(CONTENT).hexdigest())]
+    assert ranges == ["", f"bytes={HALF}-", ""]
+    assert bytes(part.content) == CONTENT
+
+
+def test_a_rest_that_is_shorter_than_promised_is_not_the_end() -> None:
+    short = Said(CONTENT[HALF : HALF + 9], 206, "image/png", said(HALF).headers)
+    part, told, ranges = after_a_cut(short, said(HALF + 9))
+    assert told == ["WRONG_LENGTH", (len(CONTENT), "")]
+    assert ranges[-1] == f"bytes={HALF + 9}-"
+    assert bytes(part.content) == CONTENT
+
+
+def test_a_page_in_place_of_the_rest_costs_nothing_of_what_is_there() -> None:
+    """A link that was good for once leads to the login page."""
+    part, told, _ = after_a_cut(Said(b"<html>login", kind="text/html"), said(HALF))
+    assert told == ["HTML_INSTEAD_OF_FILE", (len(CONTENT), "")]
+    assert bytes(part.content) == CONTENT
+
+
+def test_enough_is_asked_only_of_what_can_be_gone_on_with() -> None:
+    for answer, ended in ((said(), False), (said(headers=()), True)):
+        part = InMemory()
+        with Scripted(answer) as server:
+            source = BitrixSource(Kit([server.webhook]).portal)
+            big = Said(CONTENT * 100, 200, "image/png", answer.headers)
+            server.answers[:] = [big]
+            told = source.resume("/disk/file.bin", part, limit=10**8, enough=lambda: True)
+        assert (told is not None) is ended
+
+
+def test_a_file_that_is_too_large_in_all_is_refused_at_its_rest() -> None:
+    part = InMemory()
+    part.begin(f'"one" {len(CONTENT)}')
+    part.write(CONTENT[:HALF])
+    with Scripted(said(HALF)) as server, pytest.raises(Permanent) as caught:
+        BitrixSource(Kit([server.webhook]).portal).resume("/disk/file.bin", part, limit=len(CONTENT) - 1)
+    assert caught.value.code == "TOO_LARGE"
