@@ -85,6 +85,8 @@ OUTAGES = Register("Outages", "portal", ("SinceUtc", "NextUtc", "StopsUtc", "Rea
 NATIVE = Register("Native", "native", ("Stream", "TargetId", "Digest", "State", "Print", "Trace"))
 # the newest tokens of an application, which replace one another while it works: sealed, and who is renewing them
 TOKENS = Register("Tokens", "tokens", ("Origin", "Sealed", "Holder", "HeldUntilUtc"))
+# by stream and name: the id of what children belong to, where the source tells only another name of it
+ALIASES = Register("Aliases", "alias", ("Id",))
 # in which order the records of a serial stream go: `Order` names the last, its slices have [row key, second], …
 TURNS = Register("Turns", "turn", ("Order", "Turns"))
 REGISTERS = (
@@ -114,6 +116,7 @@ REGISTERS = (
     KEPT,
     TURNS,
     TOKENS,
+    ALIASES,
 )
 
 

@@ -172,6 +172,27 @@ class Progress(NamedTuple):
     via: int = -1  # the webhook that is asked, where it is not the one that the reading says
 
 
+ANY = ""
+
+
+class Named(NamedTuple):
+    """The id behind a name; or why nobody can tell."""
+
+    id: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another name by which children call what they belong to. The source is asked once for each, and what it says is
+    kept in the store."""
+
+    of: Callable[[Args], str]  # the name that a row has; empty where it tells the id itself
+    # by name the webhook that likely sees it -> the ids behind them; with ANY, what is so for every name
+    ask: Callable[[Source, Mapping[str, int]], Mapping[str, Named]]
+    at_once: int
+
+
 @dataclass(frozen=True, slots=True)
 class PerParent:
     """The children of each staged parent. Their id is `<parent>:<id>`."""
@@ -197,12 +218,19 @@ class PerParent:
     mark: str = ""  # before the child's own id, where a stream has children of two kinds
     row_key: Callable[[Seen, Args], str] | None = None  # where the parent is not what the child's id begins with
     conceals: Callable[[Seen, Args, Sequence[str]], str | None] = lambda *_: None  # why a row is not what it should be
+    alias: Alias | None = None  # with `row_key`: children that tell another name get the id behind it into their key
     bare: bool = False  # that it is there is all one wants to know
     twins: str = ""  # the mark of children, read before, that may be the same
     same: Callable[[Seen, Seen], bool] = lambda *_: False
     # children that a parent counts and the method does not list: those that can be read otherwise, and the others. It
     # is given the parents with the ids that were listed, and tells which scopes are granted.
     unlisted: Callable[[Source, Mapping[str, tuple[Seen, set[str]]], Callable[[str], bool]], Page] | None = None
+
+
+def person(parent: Seen) -> str:
+    """Who is meant, for people to read."""
+    name = f"{parent.payload.get('NAME') or ''} {parent.payload.get('LAST_NAME') or ''}".strip()
+    return name or f"user {parent.id}"
 
 
 @dataclass(frozen=True, slots=True)

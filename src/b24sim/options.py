@@ -136,10 +136,18 @@ def _access(group: argparse._ArgumentGroup) -> None:
         "--old-feed", action="store_true", help="log.blogpost.get ignores LOG_DATE_*, FIRST_ID, LAST_ID and LIMIT"
     )
     group.add_argument(
-        "--feed-cursor", choices=("post", "entry"), default="post", help="what FIRST_ID of log.blogpost.get counts"
+        "--feed-cursor", choices=("entry", "post"), default="entry", help="what FIRST_ID of log.blogpost.get counts"
     )
     group.add_argument(
-        "--comments-name", choices=("post", "entry"), default="post", help="feed comments have post_id or log_id"
+        "--comments-name",
+        choices=("entry", "post"),
+        help="feed comments have log_id or post_id (default: entry; a box: post)",
+    )
+    group.add_argument(
+        "--comment-keys",
+        choices=("upper", "lower"),
+        default="upper",
+        help="log.blogcomment.user.get answers COMMENTS and FILES, or comments and files",
     )
     group.add_argument(
         "--first-id",
@@ -221,7 +229,12 @@ def portal_from(options: argparse.Namespace) -> Portal:
         listing_chats=options.listing_chats,
         without=options.without.split(","),
         many_owners=options.many_owners,
-        feed_habits=FeedHabits(options.old_feed, options.feed_cursor == "entry", options.comments_name == "entry"),
+        feed_habits=FeedHabits(
+            old=options.old_feed,
+            cursor_is_post=options.feed_cursor == "post",
+            comments_name_post=(options.comments_name or ("post" if box else "entry")) == "post",
+            lower_keys=options.comment_keys == "lower",
+        ),
         message_habits=MessageHabits(
             options.message_order,
             options.message_pages,

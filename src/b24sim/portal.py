@@ -110,7 +110,7 @@ class Portal:
         self.faults = faults or Faults()
         self.listing_chats = listing_chats
         self.many_owners = many_owners
-        self.feed_habits = feed_habits or FeedHabits()
+        self.feed_habits = feed_habits or FeedHabits(comments_name_post=self.is_box)
         self.message_habits = message_habits or MessageHabits()
         self.task_habits = task_habits or TaskHabits()
         self.method_habits = method_habits or MethodHabits()

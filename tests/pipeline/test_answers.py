@@ -32,7 +32,7 @@ def answering(made: World, name: str, result: object) -> None:
         known = find(wanted)
         return replace(known, call=lambda *_: Result(result)) if known and wanted == name else known
 
-    methods.find = found  # type: ignore[method-assign]
+    methods.find = found  # type: ignore[method-assign, assignment]
 
 
 @pytest.mark.parametrize("result", [{"unexpected": []}, [], None], ids=("another key", "an empty map", "nothing"))

@@ -98,33 +98,37 @@ def test_a_start_beyond_the_end_gives_the_first_page_again(portal: Running) -> N
     assert first == beyond
 
 
-def test_cursors_walk_up_and_down_over_everything(portal: Running) -> None:
-    for name, edge in (("FIRST_ID", "ascending"), ("LAST_ID", "descending")):
-        seen: list[int] = []
-        cursor = 0
+def test_cursors_walk_up_and_down_over_everything_in_no_order(portal: Running) -> None:
+    entries = {n: f["hidden"]["LOG_ID"] for n, f in truth(portal, 1).items()}
+    for name, furthest in (("FIRST_ID", max), ("LAST_ID", min)):
+        seen: list[str] = []
+        cursor, sorted_pages = 0, []
         while True:
             reply = call(portal, "log.blogpost.get", {name: cursor, "LIMIT": 20, "start": 50}).json
             assert "next" not in reply
             if not reply["result"]:
                 break
             assert len(reply["result"]) <= 20
-            seen += [int(row["ID"]) for row in reply["result"]]
-            cursor = seen[-1]
-        assert seen == sorted(seen, reverse=edge == "descending")
-        assert {str(number) for number in seen} == set(truth(portal, 1))
+            page = [row["ID"] for row in reply["result"]]
+            sorted_pages.append(page == sorted(page, key=lambda number: entries[number], reverse=furthest is min))
+            seen += page
+            cursor = furthest(entries[number] for number in page)
+        assert len(seen) == len(set(seen))
+        assert set(seen) == set(entries)
+        assert not all(sorted_pages)
     assert len(result(portal, "log.blogpost.get", {"FIRST_ID": 0, "LIMIT": 1000})) <= 200
 
 
-def test_a_cursor_may_be_an_entry_of_the_feed_instead() -> None:
-    with serve(_served(FeedHabits(cursor_is_entry=True))) as running:
-        rows = result(running, "log.blogpost.get", {"FIRST_ID": 0, "LIMIT": 30})
-        entries = [truth(running)[row["ID"]]["hidden"]["LOG_ID"] for row in rows]
-        assert entries == sorted(entries)
-        after = result(running, "log.blogpost.get", {"FIRST_ID": entries[-1], "LIMIT": 5})
-        assert not {row["ID"] for row in after} & {row["ID"] for row in rows}
-        # Whoever takes the post for the cursor is sent around in a circle.
-        again = result(running, "log.blogpost.get", {"FIRST_ID": rows[-1]["ID"], "LIMIT": 30})
-        assert [row["ID"] for row in again] == [row["ID"] for row in rows]
+@pytest.mark.parametrize("cursor_is_post", [False, True])
+def test_a_cursor_is_an_entry_of_the_feed_or_on_some_portals_a_post(cursor_is_post: bool) -> None:
+    with serve(_served(FeedHabits(cursor_is_post=cursor_is_post))) as running:
+        numbers = {n: int(n) if cursor_is_post else f["hidden"]["LOG_ID"] for n, f in truth(running, 1).items()}
+        for number, cursor in numbers.items():
+            (first,) = result(running, "log.blogpost.get", {"FIRST_ID": cursor - 1, "LIMIT": 1})
+            behind = result(running, "log.blogpost.get", {"FIRST_ID": cursor, "LIMIT": 1})
+            (last,) = result(running, "log.blogpost.get", {"LAST_ID": cursor + 1, "LIMIT": 1})
+            assert first["ID"] == last["ID"] == number
+            assert [row["ID"] for row in behind] != [number]
 
 
 def test_windows_of_publication_cover_every_post_once(portal: Running) -> None:
@@ -292,7 +296,7 @@ def test_the_same_seed_gives_the_same_feed_whoever_joins_in_between() -> None:
 def test_a_company_may_do_without_a_feed() -> None:
     with serve(Portal(Company(Plan(posts=0)), clock=ManualClock())) as running:
         assert call(running, "log.blogpost.get").json["result"] == []
-        assert result(running, "log.blogcomment.user.get", {"USER_ID": 2}) == {"comments": [], "files": []}
+        assert result(running, "log.blogcomment.user.get", {"USER_ID": 2}) == {"COMMENTS": [], "FILES": []}
         silent = Company(Plan(posts=30, comments_per_post=0))
         assert (len(silent.feed.posts), len(silent.feed_rows.comments)) == (30, 0)
         lonely = Company(Plan(users=1, departments=1, groups=0, chats=0, messages=0, files=0, posts=40))
@@ -301,11 +305,13 @@ def test_a_company_may_do_without_a_feed() -> None:
 
 def test_options_describe_the_feed_and_its_habits() -> None:
     asked = (
-        "--users 9 --posts 7 --comments-per-post 2 --templates 4 --old-feed --feed-cursor entry --comments-name entry"
+        "--users 9 --posts 7 --comments-per-post 2 --templates 4 --old-feed --feed-cursor post --comments-name post"
+        " --comment-keys lower"
     )
     portal = portal_from(parser().parse_args(asked.split()))
     assert (len(portal.company.feed.posts), len(portal.company.workflows.templates)) == (7, 4)
-    assert portal.feed_habits == FeedHabits(old=True, cursor_is_entry=True, comments_name_entry=True)
+    assert portal.feed_habits == FeedHabits(old=True, cursor_is_post=True, comments_name_post=True, lower_keys=True)
     plain = portal_from(parser().parse_args(["--users", "9"]))
     assert (len(plain.company.feed.posts), plain.feed_habits) == (18, FeedHabits())
-    assert len(portal_from(parser().parse_args(["--role", "box"])).company.feed.posts) == 0
+    box = portal_from(parser().parse_args(["--role", "box"]))
+    assert (len(box.company.feed.posts), box.feed_habits) == (0, FeedHabits(comments_name_post=True))

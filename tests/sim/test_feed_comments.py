@@ -19,7 +19,11 @@ def portal() -> Iterator[Running]:
 
 
 def of(running: Running, author: int, user: int = 1, **more: Any) -> list[Any]:
-    return list(result(running, "log.blogcomment.user.get", {"USER_ID": author} | more, user)["comments"])
+    return list(result(running, "log.blogcomment.user.get", {"USER_ID": author} | more, user)["COMMENTS"])
+
+
+def posts(running: Running) -> list[dict[str, Any]]:
+    return list(control(running, "dump?stream=feed_posts")["records"])
 
 
 def truth(running: Running) -> list[dict[str, Any]]:
@@ -32,7 +36,7 @@ def test_own_comments_have_their_text_and_those_of_others_none(portal: Running) 
     assert own.items() <= {row["id"]: row["text"] for row in truth(portal)}.items()
     assert {row["text"] for row in of(portal, 2)} == {""}
     assert len(of(portal, 2)) == len(own)
-    assert len(result(portal, "log.blogcomment.user.get", {}, 2)["comments"]) == len(own)
+    assert len(result(portal, "log.blogcomment.user.get", {}, 2)["COMMENTS"]) == len(own)
 
 
 def test_only_administrators_ask_about_others(portal: Running) -> None:
@@ -69,16 +73,34 @@ def test_by_way_of_all_authors_every_comment_is_found_but_those_of_the_deleted(p
 
 
 def test_comments_of_posts_that_cannot_be_seen_are_told_nevertheless(portal: Running) -> None:
-    seen = {int(record["id"]) for record in control(portal, "dump?stream=feed_posts&visible_to=1")["records"]}
-    assert {row["post_id"] in seen for author in range(2, 12) for row in of(portal, author)} == {True, False}
+    records = control(portal, "dump?stream=feed_posts&visible_to=1")["records"]
+    seen = {record["fields"]["hidden"]["LOG_ID"] for record in records}
+    assert {row["log_id"] in seen for author in range(2, 12) for row in of(portal, author)} == {True, False}
 
 
-def test_a_portal_may_name_the_entry_instead_of_the_post(portal: Running) -> None:
-    with serve(Portal(Company(PLAN), clock=ManualClock(), feed_habits=FeedHabits(comments_name_entry=True))) as other:
+def test_comments_name_the_entry_of_their_post_and_on_some_portals_the_post(portal: Running) -> None:
+    habits = FeedHabits(comments_name_post=True)
+    entries = {int(record["id"]): record["fields"]["hidden"]["LOG_ID"] for record in posts(portal)}
+    with serve(Portal(Company(PLAN), clock=ManualClock(), feed_habits=habits)) as other:
         for row, same in zip(of(other, 3), of(portal, 3), strict=True):
-            assert "post_id" not in row
-            assert row["log_id"] != same["post_id"]
-            assert "log_id" not in same
+            assert "post_id" not in same
+            assert "log_id" not in row
+            assert same["log_id"] == entries[row["post_id"]]
+
+
+def test_entries_have_gaps_and_numbers_of_other_posts(portal: Running) -> None:
+    entries = {int(record["id"]): record["fields"]["hidden"]["LOG_ID"] for record in posts(portal)}
+    assert len(set(entries.values())) == len(entries)
+    assert max(entries.values()) - min(entries.values()) > 3 * len(entries)
+    assert [number for number, entry in entries.items() if entry in entries and entry != number]
+
+
+def test_keys_are_capitals_or_as_the_documentation_has_them(portal: Running) -> None:
+    asked = ("log.blogcomment.user.get", {"USER_ID": 3})
+    with serve(Portal(Company(PLAN), clock=ManualClock(), feed_habits=FeedHabits(lower_keys=True))) as other:
+        lower, upper = result(other, *asked), result(portal, *asked)
+    assert (sorted(lower), sorted(upper)) == (["comments", "files"], ["COMMENTS", "FILES"])
+    assert lower["comments"] == upper["COMMENTS"]
 
 
 def test_somebody_says_plus_one_twice_under_the_same_post(portal: Running) -> None:
@@ -89,12 +111,12 @@ def test_somebody_says_plus_one_twice_under_the_same_post(portal: Running) -> No
 def test_files_are_those_of_the_drive_and_their_links_need_a_session(portal: Running) -> None:
     answer = next(
         answer for author in range(2, 30)
-        if (answer := result(portal, "log.blogcomment.user.get", {"USER_ID": author}))["files"]
+        if (answer := result(portal, "log.blogcomment.user.get", {"USER_ID": author}))["FILES"]
     )  # fmt: skip
-    named = {str(number) for row in answer["comments"] for number in row["attach"]}
-    assert set(answer["files"]) == named
+    named = {str(number) for row in answer["COMMENTS"] for number in row["attach"]}
+    assert set(answer["FILES"]) == named
     opened = 0
-    for number, about in answer["files"].items():
+    for number, about in answer["FILES"].items():
         page = send(about["urlDownload"], headers={"User-Agent": "test/1"})
         assert (page.status, page.body[:9]) == (200, b"<!DOCTYPE")
         file = call(portal, "disk.file.get", {"id": number}).json

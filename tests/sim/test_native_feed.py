@@ -72,7 +72,7 @@ def test_comments_are_made_now_and_never_twice(box: Running, colleague: int) -> 
     file = {"FILES": [["a.txt", base64.b64encode(b"bytes").decode()]]}
     result(box, "log.blogcomment.add", body | file)
     assert told(box, number)["NUM_COMMENTS"] == "2"
-    rows = result(box, "log.blogcomment.user.get", {"USER_ID": colleague, "FIRST_ID": 0})["comments"]
+    rows = result(box, "log.blogcomment.user.get", {"USER_ID": colleague, "FIRST_ID": 0})["COMMENTS"]
     assert [(row["comment_id"] == made, row["text"], len(row["attach"])) for row in rows] == [
         (True, "", 0),
         (False, "", 1),

@@ -16,7 +16,7 @@ from b24migrate.bitrix.paging import Span, entry, id_reader, side_by_id
 from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
 from b24migrate.ports import Command
 from b24migrate.records import Args, Page, Row, SetAside
-from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Upward, Whole
+from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Upward, Whole, person
 
 _GENTLE_PARENTS = 10
 
@@ -381,12 +381,6 @@ class ChildrenReader:
         if isinstance(self._paging, Backward):
             return None
         return chain.total if chain.total is not None else self._reading.expected(chain.parent)
-
-
-def person(parent: Seen) -> str:
-    """Who is meant, for people to read."""
-    name = f"{parent.payload.get('NAME') or ''} {parent.payload.get('LAST_NAME') or ''}".strip()
-    return name or f"user {parent.id}"
 
 
 def _worst(errors: Iterable[MigrationError | None]) -> MigrationError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from enum import StrEnum
 
 import msgspec
 
@@ -15,6 +16,8 @@ from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.streams import (
+    ANY,
+    Alias,
     Entity,
     Field,
     FileRef,
@@ -22,6 +25,7 @@ from b24migrate.streams import (
     Kind,
     Known,
     Mention,
+    Named,
     PerParent,
     Policy,
     Seen,
@@ -44,7 +48,10 @@ OWN_FEED = (
 REACTIONS = "reactions to posts and comments are told by no method of the portal and stay behind"
 UNPUBLISHED = "the portal counts it and does not show it: it waits for its moderator"
 HIDDEN = "the portal shows the text of a comment to its author only; add the author's webhook to source.more_webhooks"
-NAMELESS = "the portal names the feed entry of the comment, not its post"
+NAMELESS = "the portal names neither the post of the comment nor its feed entry"
+BY_POST = "the portal names the feed entry of the comment, not its post, and finds posts by their own id only"
+NO_CURSOR = "the portal names the feed entry of the comment, not its post, and cannot find posts by it"
+UNSEEN = "no webhook sees the post of the comment; add the webhook of somebody who sees it to source.more_webhooks"
 
 
 # ---------------------------------------------------------------- reading posts
@@ -270,6 +277,94 @@ feed_posts = Stream(
 )
 
 
+# ---------------------------------------------------------------- which post an entry of the feed is
+
+# Comments name their post (kernel 25.100) or only its entry in the feed (documentation of log.blogcomment.user.get),
+# and posts do not name their entry. The documentation of log.blogpost.get calls its cursors ids of entries, and an old
+# portal knows none. So for each entry two posts are asked for, the first from the entry on and the first behind it: the
+# former is the entry's own unless both are the same.
+
+
+class Cursor(StrEnum):
+    """What FIRST_ID and LAST_ID of log.blogpost.get count on a portal."""
+
+    ENTRY = "entry"
+    POST = "post"
+    NONE = "none"  # they are ignored, and everything is answered
+    UNKNOWN = "unknown"  # nobody sees a post by which it could be told
+
+
+BEYOND = 2**31 - 1  # nothing is behind it: whoever answers a post ignores cursors
+ENTRIES_AT_ONCE = 24  # two commands each, and one that proves that cursors are obeyed: one request
+POSTS_TRIED = 16  # three commands each
+
+
+def first_behind(number: int) -> Command:
+    return Command(METHOD, {"FIRST_ID": number, "LIMIT": 1})
+
+
+def from_and_behind(number: int) -> list[Command]:
+    return [first_behind(number - 1), first_behind(number)]
+
+
+def ids_by_cursor(source: Source, commands: Sequence[Command], via: int) -> list[list[str]] | None:
+    """The posts that each command finds; None where the portal ignores cursors."""
+    answers = believed(source.batch([*commands, first_behind(BEYOND)], via=via))
+    *found, beyond = [[row.source_id for row in posts_in(answer)] for answer in answers]
+    return None if beyond or any(len(one) > 1 for one in found) else found
+
+
+def cursor_kind(source: Source, via: int = 0) -> Cursor:
+    """One page and one request with posts that are known: a cursor that counts posts finds each of them by its id, one
+    that counts entries finds others. A post that went meanwhile says nothing."""
+    (page,) = believed(source.batch([page_at(0)], via=via))
+    posts = [row.source_id for row in posts_in(page)][:POSTS_TRIED]
+    asked = [[*from_and_behind(int(one)), Command(METHOD, {"POST_ID": int(one)})] for one in posts]
+    found = ids_by_cursor(source, [command for some in asked for command in some], via)
+    if found is None:
+        return Cursor.NONE
+    told = zip(posts, found[::3], found[1::3], found[2::3], strict=True)
+    by_id = [first == [one] and behind != [one] for one, first, behind, itself in told if itself == [one]]
+    if not by_id:
+        return Cursor.UNKNOWN
+    return Cursor.POST if all(by_id) else Cursor.ENTRY
+
+
+def posts_of_entries(source: Source, entries: Mapping[str, int]) -> dict[str, Named]:
+    """The post of each entry, through the webhook that likely sees it, else through the first. A cursor that counts
+    posts finds under the number of an entry a post of the same number or none: any other proves that it counts entries,
+    and where there is no proof it is asked for."""
+    found: dict[str, str] = {}
+    for via in sorted(set(entries.values())):
+        for one in dict.fromkeys((via, 0)):
+            left = [entry for entry, likely in entries.items() if likely == via and entry not in found]
+            posts = own_posts(source, left, one)
+            if posts is None:
+                return for_all(entries, Cursor.NONE)
+            found |= posts
+    if all(entry == post for entry, post in found.items()):
+        kind = cursor_kind(source, min(entries.values()))
+        if kind in (Cursor.POST, Cursor.NONE):
+            return for_all(entries, kind)
+        found = found if kind is Cursor.ENTRY else {}
+    return {entry: Named(found[entry]) if entry in found else Named(why=UNSEEN) for entry in entries}
+
+
+def for_all(entries: Iterable[str], kind: Cursor) -> dict[str, Named]:
+    why = Named(why=BY_POST if kind is Cursor.POST else NO_CURSOR)
+    return {ANY: why, **dict.fromkeys(entries, why)}
+
+
+def own_posts(source: Source, entries: Sequence[str], via: int) -> dict[str, str] | None:
+    """The post of each entry, of those that this webhook sees; None where the portal ignores cursors."""
+    asked = [command for one in entries for command in from_and_behind(int(one))]
+    found = ids_by_cursor(source, asked, via) if asked else []
+    if found is None:
+        return None
+    both = zip(entries, found[::2], found[1::2], strict=True)
+    return {entry: first[0] for entry, first, behind in both if first and first != behind}
+
+
 # ---------------------------------------------------------------- comments
 
 
@@ -286,7 +381,11 @@ def comment_key(_: Seen, row: Args) -> str:
 def concealed(author: Seen, row: Args, owners: Sequence[str]) -> str | None:
     if author.id not in owners:
         return HIDDEN
-    return None if row.get("post_id") else NAMELESS
+    return None if row.get("post_id") or row.get("log_id") else NAMELESS
+
+
+def entry_of(row: Args) -> str:
+    return "" if row.get("post_id") else str(row["log_id"])
 
 
 def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
@@ -318,6 +417,7 @@ feed_comments = Stream(
             items=("comments",),
             via=owner_of,
             row_key=comment_key,
+            alias=Alias(of=entry_of, ask=posts_of_entries, at_once=ENTRIES_AT_ONCE),
             conceals=concealed,
             side="files",
             join=join_files,
@@ -329,7 +429,7 @@ feed_comments = Stream(
         Field(
             "post_id",
             Kind.REF,
-            take=lambda seen: seen.payload.get("post_id"),
+            take=lambda seen: seen.payload.get("post_id") or seen.parent,
             to="feed_posts",
             policy=Policy.REQUIRE,
         ),

@@ -18,9 +18,24 @@ from b24migrate.phases import values
 from b24migrate.phases.beside import mark_holders
 from b24migrate.phases.peek import Looked, look
 from b24migrate.phases.work import Follow, Later, Work, seen, viewed, walk
-from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
+from b24migrate.ports import ALIASES, CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, marked_span, order_key
-from b24migrate.streams import REFUSED, Backward, Each, Gather, Listing, PerParent, Progress, Seen, Stream, Whole
+from b24migrate.streams import (
+    ANY,
+    REFUSED,
+    Alias,
+    Backward,
+    Each,
+    Gather,
+    Listing,
+    Named,
+    PerParent,
+    Progress,
+    Seen,
+    Stream,
+    Whole,
+    person,
+)
 
 PACK_PAGES = 200  # pages of children that one lane of parents reads, in full requests one after another
 PACK_PARENTS = 200
@@ -35,6 +50,7 @@ SLICE = 100  # rows of a page that are asked about at a time, after execution ti
 LONG_S = 30.0  # a longer wait is for execution time
 # Of a job's args: the last row that was taken before, and whether few are asked about at a time.
 DONE, SLOWLY = "done", "slowly"
+AGAIN = "again"  # how often a job was begun anew, each time with more names known
 
 
 # ---------------------------------------------------------------- jobs
@@ -188,7 +204,10 @@ def children(work: Work, job: Job) -> Follow:
     gently = job.failures >= GENTLY_AFTER
     page = work.source.children(reading, progress, one_page=bool(work.options.test_limit), gently=gently)
     page = with_unlisted(work, reading, {one.parent.id: one.parent for one in progress}, page)
-    page = numbered(without_twins(work, stream, reading, page), int(job.args["n"]))
+    told = with_ids(work, stream, reading, page, parents)
+    if told is None:
+        return [Job(job.scope, job.kind, {**job.args, AGAIN: int(job.args.get(AGAIN, 0)) + 1})]
+    page = numbered(without_twins(work, stream, reading, told), int(job.args["n"]))
     unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
     keep(work, stream, page, int(job.args["pass"]))
     work.store.write(
@@ -209,7 +228,8 @@ def children(work: Work, job: Job) -> Follow:
     )
     alarm_empty(work, stream, reading, page)
     left = [[one["id"], *(one[name] for name in ("after", "got", "via") if name in one)] for one in page.next]
-    args = {**job.args, "parents": left, "n": int(job.args["n"]) + len(page.log), **walk_of(reading)}
+    args = {name: value for name, value in job.args.items() if name != AGAIN}
+    args |= {"parents": left, "n": int(job.args["n"]) + len(page.log), **walk_of(reading)}
     return [Job(job.scope, "children", args)] if left else []
 
 
@@ -221,6 +241,50 @@ def walk_of(reading: PerParent) -> dict[str, Json]:
 def estimates(stream: Stream) -> str:
     """Before the keys of checkpoints: parents whose own counter says another number than they have."""
     return f"estimate:{stream.name}:"
+
+
+def with_ids(work: Work, stream: Stream, reading: PerParent, page: Page, parents: Mapping[str, Seen]) -> Page | None:
+    """The children under the id of what they belong to, where they tell only another name of it; None when time was up
+    before all names were known."""
+    alias = reading.alias
+    names = [alias.of(msgspec.json.decode(row.payload)) if alias else "" for row in page.rows]
+    if alias is None or not any(names):
+        return page
+    whose = [parents[(row.extras or {})["of"]] for row in page.rows]
+    seen_by = {name: reading.via(parent, work.source.owners) for name, parent in zip(names, whose, strict=True) if name}
+    known = looked_up(work, stream, alias, seen_by)
+    if known is None:
+        return None
+    rows: list[Row] = []
+    aside = list(page.aside)
+    for row, name, parent in zip(page.rows, names, whose, strict=True):
+        one = known[name] if name else None
+        if one is None:
+            rows.append(row)
+        elif one.id:
+            rows.append(row._replace(source_id=f"{one.id}:{row.source_id.rpartition(':')[2]}"))
+        else:
+            aside.append(SetAside(stream.name, row.source_id, "impossible", one.why, person(parent)))
+    return replace(page, rows=rows, aside=aside)
+
+
+def looked_up(work: Work, stream: Stream, alias: Alias, seen_by: Mapping[str, int]) -> dict[str, Named] | None:
+    """What is behind each name. What the source says is kept in the store, so that whoever begins anew gets further."""
+    kept = {name: work.store.read(ALIASES, f"{stream.name}:{name}") for name in seen_by}
+    known = {name: Named(str(row.values["Id"])) for name, row in kept.items() if row is not None}
+    waiting = sorted(seen_by.keys() - known.keys(), key=lambda name: (seen_by[name], order_key(name)))
+    while waiting:
+        said = alias.ask(work.source, {name: seen_by[name] for name in waiting[: alias.at_once]})
+        found = [RegisterRow(f"{stream.name}:{name}", {"Id": one.id}) for name, one in said.items() if one.id]
+        if found:
+            work.store.write(ALIASES, found)
+        known |= said
+        waiting = waiting[alias.at_once :]
+        if ANY in said:  # the same goes for all others
+            return known | dict.fromkeys(waiting, said[ANY])
+        if waiting and found and work.time_is_up():
+            return None
+    return known
 
 
 def children_reading(work: Work, job: Job) -> PerParent:

@@ -215,10 +215,11 @@ class Feed:
         )
 
     def _log_id(self, place: int) -> int:
-        """Entries are numbered when they are published."""
+        """Entries are numbered when they are published, together with those of tasks, events and other things. So many
+        an entry has the number of another post."""
         if self.is_postponed(place):
-            return 704 + 5 * (place + POSTPONED_BY)
-        return 700 + 5 * place + chance(self.plan.seed, "log", place) % 4
+            return 8 + 5 * (place + POSTPONED_BY)
+        return 4 + 5 * place + chance(self.plan.seed, "log", place) % 4
 
 
 Audience = Callable[[Feed, int], tuple[int, tuple[str, ...]]]

@@ -21,12 +21,14 @@ MOST_READERS = 500
 class FeedHabits:
     """How portals differ. An `old` one does not know dates and cursors and says nothing about it.
 
-    Whether a cursor is a post or an entry of the feed is not documented: `cursor_is_entry` means the latter.
-    Comments name their post, or only its entry (`comments_name_entry`)."""
+    A cursor is an entry of the feed (log-blogpost-get.md), or a post (`cursor_is_post`). Comments name that entry only
+    (log-blogcomment-user-get.md), or their post (`comments_name_post`, kernel 25.100). The keys above them are
+    capitals (kernel 25.100), or as the documentation shows them (`lower_keys`)."""
 
     old: bool = False
-    cursor_is_entry: bool = False
-    comments_name_entry: bool = False
+    cursor_is_post: bool = False
+    comments_name_post: bool = False
+    lower_keys: bool = False
 
 
 def get(context: Context, params: Params) -> Result:
@@ -72,8 +74,9 @@ def _moment(context: Context, params: Params, name: str) -> float | None:
 
 
 def _by_cursor(context: Context, posts: Sequence[Post], params: Params) -> Result:
-    """FIRST_ID goes up and wins, LAST_ID goes down; 0 starts at the edge. Nothing is counted."""
-    key: Callable[[Post], int] = _entry if context.portal.feed_habits.cursor_is_entry else _number
+    """FIRST_ID goes up and wins, LAST_ID goes down; 0 starts at the edge. Nothing is counted, and no order is promised:
+    the last bumped comes first, as on every other page."""
+    key: Callable[[Post], int] = _number if context.portal.feed_habits.cursor_is_post else _entry
     limit = min(max(whole(params.get("LIMIT", PAGE)) or PAGE, 1), LARGEST_PAGE)
     published = [post for post in posts if post.status == PUBLISHED]
     if params.get("FIRST_ID") is not None:
@@ -82,7 +85,8 @@ def _by_cursor(context: Context, posts: Sequence[Post], params: Params) -> Resul
     else:
         last = whole(params["LAST_ID"])
         found = sorted((post for post in published if not last or key(post) < last), key=key, reverse=True)
-    return Result(Rows(_encoded(context, post) for post in found[:limit]))
+    page = sorted(found[:limit], key=lambda post: (post.updated, post.id), reverse=True)
+    return Result(Rows(_encoded(context, post) for post in page))
 
 
 def _by_page(context: Context, posts: Sequence[Post], start: int) -> Result:

@@ -24,7 +24,9 @@ def user_get(context: Context, params: Params) -> Result:
     page = _page(rows.comments_of_author(user), params)
     comments = [rows.comments.row(number) for number in page]
     files = {str(file): _file_shape(context, file, row) for row in comments for file in row["attach"]}
-    return Result(Parts({"comments": encode_all(_shape(context, row) for row in comments), "files": php_array(files)}))
+    parts = {"comments": encode_all(_shape(context, row) for row in comments), "files": php_array(files)}
+    lower = context.portal.feed_habits.lower_keys
+    return Result(Parts(parts if lower else {name.upper(): part for name, part in parts.items()}))
 
 
 def _page(ids: list[int], params: Params) -> list[int]:
@@ -37,8 +39,8 @@ def _page(ids: list[int], params: Params) -> list[int]:
 
 
 def _shape(context: Context, row: Row) -> Row:
-    names_entry = context.portal.feed_habits.comments_name_entry
-    post = {"log_id": row["_log_id"]} if names_entry else {"post_id": row["_post_id"]}
+    names_post = context.portal.feed_habits.comments_name_post
+    post = {"post_id": row["_post_id"]} if names_post else {"log_id": row["_log_id"]}
     own = row["_author_id"] == context.caller.user
     plain = shown(row)
     return {name: plain[name] for name in ("id", "comment_id")} | post | {

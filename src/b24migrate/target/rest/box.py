@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from b24migrate.answers import opened
 from b24migrate.bitrix.application import Application
 from b24migrate.bitrix.batch import Batcher
 from b24migrate.bitrix.client import Portal
@@ -202,11 +203,16 @@ def understood(what: str) -> Iterator[None]:
 
 
 def inside(said: Json, *path: str) -> Iterator[Args]:
-    """The rows at the end of a path; a list with gaps is a map."""
-    for step in path:
-        said = said.get(step) if isinstance(said, Mapping) else None
-    members = said.values() if isinstance(said, Mapping) else said if isinstance(said, list) else ()
-    return (row for row in members if isinstance(row, Mapping))
+    """The rows at the end of a path. An answer without them is strange, not empty: what is taken for missing is written
+    again, and what is taken for gone is forgotten."""
+    return (row for row in members(said, *path) if isinstance(row, Mapping))
+
+
+def members(said: Json, *path: str) -> list[Json]:
+    try:
+        return opened(said, path).items
+    except Permanent as error:
+        raise strange(f"a question for {'.'.join(path) or 'a list'}") from error
 
 
 def by_the_dozen(values: Iterable[One], size: int = PAGE) -> Iterator[list[One]]:

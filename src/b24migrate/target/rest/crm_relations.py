@@ -25,7 +25,7 @@ def _relate(box: Box, parent: str, child: str) -> bool:
     """One of the two is a smart process, which tells and takes its relations."""
     smart, side, other = (child, "parent", parent) if int(child) >= FIRST_SMART_TYPE else (parent, "child", child)
     about = _type(box, smart)
-    relations = about.get("relations") or {}
+    relations = about.get("relations") or {"parent": [], "child": []}
     if any(str(one.get("entityTypeId")) == other for one in inside(relations, side)):
         return True
     wanted = {name: [_spelled(one) for one in inside(relations, name)] for name in ("parent", "child")}

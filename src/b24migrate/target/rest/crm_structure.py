@@ -168,6 +168,7 @@ def read_pipelines(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     rows = {
         (number, str(row["id"])): row
         for number, said in zip(numbers, box.questions(asked), strict=True)
+        if said is not None
         for row in inside(said, "categories")
     }
     places = {key: (str(one.trace["type"]), one.target_id) for key, one in wanted.items()}

@@ -9,7 +9,7 @@ from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_feed, spelling
-from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.box import Box, inside, members
 from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import attempt
 from b24migrate.target.rest.tasks import behind
@@ -69,7 +69,7 @@ def strange_groups(box: Box, fields: Args) -> set[str]:
     asked = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one[2:]}}) for one in groups]
     said = zip(groups, box.questions(asked), strict=True)
     author = str(fields.get("AUTHOR_ID") or box.owner)
-    return {one for one, about in said if author not in spelling.ids((about or {}).get("MEMBERS") or [])}
+    return {one for one, about in said if about is None or author not in spelling.ids(members(about, "MEMBERS"))}
 
 
 def now_there(box: Box) -> str:

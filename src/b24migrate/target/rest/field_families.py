@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from b24migrate.answers import entry
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Json
@@ -56,7 +57,7 @@ def of_type(box: Box, type_id: str) -> list[Args]:
     rows = [row for row in box.pages("userfieldconfig.list", asked, "fields") if row["entityId"] == owner(box, type_id)]
     commands = [Command("userfieldconfig.get", {"moduleId": "crm", "id": row["id"]}) for row in rows]
     return [
-        _upper({**row, **(said or {}).get("field", {})})
+        _upper({**row, **(entry(said, "field", "userfieldconfig.get") if said is not None else {})})
         for row, said in zip(rows, box.questions(commands), strict=True)
     ]
 

@@ -8,7 +8,7 @@ from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_groups, spelling
-from b24migrate.target.rest.box import Box, by_the_dozen, inside
+from b24migrate.target.rest.box import Box, by_the_dozen, inside, members
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.project_dates import DATES
 from b24migrate.target.rest.spelling import Column, columns
@@ -225,8 +225,10 @@ def read_members(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 
 
 def roles_in(about: Args) -> Iterator[tuple[str, str]]:
-    yield from ((one, MEMBER) for one in spelling.ids(about.get("MEMBERS") or []))
-    yield from ((one, MODERATOR) for one in spelling.ids(about.get("MODERATOR_MEMBERS") or []))
+    if not about:
+        return
+    yield from ((one, MEMBER) for one in spelling.ids(members(about, "MEMBERS")))
+    yield from ((one, MODERATOR) for one in spelling.ids(members(about, "MODERATOR_MEMBERS")))
     if about.get("OWNER_ID"):
         yield str(about["OWNER_ID"]), OWNER
 

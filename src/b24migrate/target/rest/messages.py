@@ -91,6 +91,7 @@ def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
         pages = {
             chat: {str(row["id"]): row for row in inside(answer, "messages") if int(row["id"]) < cursors[chat]}
             for chat, answer in zip(cursors, box.questions(asked), strict=True)
+            if answer is not None
         }
         rows |= {number: row for page in pages.values() for number, row in page.items() if number in known}
         reached = {chat: min(map(int, page)) for chat, page in pages.items() if page}
