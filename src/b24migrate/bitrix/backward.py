@@ -30,6 +30,7 @@ class PageHabits:
     order_seen: bool = False
     begins: bool = False  # NEWEST has brought a page
     ends: int = 0
+    asked: int = 0  # empty pages that were planned for, to find out
     gap: bool = False  # a page that was not full was not the last one
     trusted: dict[str, int] = field(default_factory=dict)  # walks that ended at such a page: parent -> webhook
 
@@ -53,7 +54,10 @@ class PageHabits:
         if left is None:
             return max(1, got // size)  # unknown: twice as many each time
         full, rest = divmod(max(0, left), size)
-        return full + 1 if self.short_page_ends or not rest else full + 2
+        if not rest or self.asked >= PROVEN + PROVEN // 2:
+            return full + 1
+        self.asked += 1
+        return full + 2
 
     def last_place(self, left: int | None, size: int) -> int:
         """Where the lowest id of a page stands, if about `left` records were left before it."""

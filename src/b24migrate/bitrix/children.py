@@ -68,10 +68,13 @@ class ChildrenReader:
         unfinished = [chain for chain in chains if not self._concluded(chain, one_page, page)]
         failed = [chain for chain in unfinished if chain.error is not None and not chain.answered]
         going_on = [chain.progress for chain in unfinished if chain not in failed]
+        settled = [one for one in going_on if isinstance(self._paging, Backward) and self._adds_up(one)]
         if failed and not page.log and not page.parents:
             raise _worst(chain.error for chain in failed)  # nothing at all was read
-        # What failed goes last: a parent that spoils every request it is in ends up alone.
-        for one in (*going_on, *waiting, *(chain.progress for chain in failed)):
+        # Those of which only the end is to be proven wait: others may prove it for all. What failed goes last: a parent
+        # that spoils every request it is in ends up alone.
+        going_on = [one for one in going_on if one not in settled]
+        for one in (*going_on, *waiting, *settled, *(chain.progress for chain in failed)):
             page.next.append(self._reached(one))
         if self._habits.gap and self._habits.trusted:  # they may have more after all
             again, self._habits.trusted = self._habits.trusted, {}
@@ -144,13 +147,19 @@ class ChildrenReader:
                 return chains, list(group[place:])
             pages = 1 if one_page else min(room - used, self._pages(one))
             chains.append(self._chain(one, used, pages))
+            if not pages:
+                self._trust(chains[-1])
             used += pages
         return chains, []
 
     def _pages(self, one: Progress) -> int:
         size = self._size
         if isinstance(self._paging, Backward):
-            return 1 if one.after == UNMARKED else self._habits.pages(self._left(one), one.got, size)
+            if one.after == UNMARKED:
+                return 1
+            if self._adds_up(one) and self._habits.short_page_ends:
+                return 0
+            return self._habits.pages(self._left(one), one.got, size)
         if not size or one.got % size:  # a page was short already: only an empty one is left to be seen
             return 1
         expected = self._reading.expected(one.parent)
@@ -259,9 +268,16 @@ class ChildrenReader:
         self._keep(chain, [row for number, row in below if number not in chain.early])
         chain.early = {number for number, _ in below[self._size :]}
         chain.after, chain.got = window[-1][0], chain.got + len(window)
-        if len(window) < self._size and habits.short_page_ends and chain.got == self._reading.expected(chain.parent):
-            chain.ended = True
-            habits.trusted[chain.parent.id] = chain.via
+        if habits.short_page_ends and self._adds_up(chain.progress):
+            self._trust(chain)
+
+    def _adds_up(self, one: Progress) -> bool:
+        """The last page was not full, and as many were read as the parent says it has."""
+        return one.got % self._size != 0 and one.got == self._reading.expected(one.parent)
+
+    def _trust(self, chain: _Chain) -> None:
+        chain.ended = True
+        self._habits.trusted[chain.parent.id] = chain.via
 
     def _met_empty_page(self, chain: _Chain) -> None:
         if chain.after == 0 and not self._habits.begins and self._reading.expected(chain.parent) != 0:

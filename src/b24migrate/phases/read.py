@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,8 +38,11 @@ from b24migrate.streams import (
     person,
 )
 
-PACK_PAGES = 200  # pages of children that one lane of parents reads, in full requests one after another
-PACK_PARENTS = 200
+# Parents are read in lanes side by side: few, because the last request of a lane is seldom full, but enough for all
+# workers. A lane of fewer pages is not worth it; the parents of one are named in its job.
+LANES = 5
+PACK_PAGES = 200
+PACK_PARENTS = 400
 PARENTS_AT_ONCE = 2000
 # page numbers: each parent, lane and reading has a range of its own
 PAGES_OF_A_PARENT = 1_000_000
@@ -167,24 +171,33 @@ def pack(work: Work, job: Job) -> Follow:
 
 
 def packed(pages: Mapping[str, int]) -> Iterator[list[str]]:
-    """The long ones first, while they fit; short ones fill a lane up, so that its last request is full as well."""
-    left = deque(sorted(pages, key=lambda parent: -pages[parent]))
-    while left:
-        lane = [left.popleft()]
-        total = pages[lane[0]]
-        while left and len(lane) < PACK_PARENTS and (room := room_for(total)):
+    """Lanes of about equal work whose last request is full. Each has one of the longest parents, which comes last: what
+    the others leave over then still finds room in a request."""
+    by_length = sorted(pages, key=lambda parent: -pages[parent])
+    lanes = lane_count(len(pages), sum(pages.values()))
+    size = -(-sum(pages.values()) // (lanes * FULL_REQUEST)) * FULL_REQUEST if lanes else 0
+    left = deque(by_length[lanes:])
+    for place, longest in enumerate(by_length[:lanes]):
+        lane, total = [longest], pages[longest]
+        most = -(-len(left) // (lanes - place))
+        while left and len(lane) <= most and (room := room_for(total, size)):
             parent = left.popleft() if pages[left[0]] <= room else left.pop()
             if pages[parent] > room:
                 left.append(parent)
                 break
             lane.append(parent)
             total += pages[parent]
-        yield lane
+        yield lane[::-1]
+    yield from (list(left)[start : start + PACK_PARENTS] for start in range(0, len(left), PACK_PARENTS))
 
 
-def room_for(total: int) -> int:
+def lane_count(parents: float, pages: float) -> int:
+    return max(min(LANES, math.ceil(pages / PACK_PAGES)), math.ceil(parents / PACK_PARENTS))
+
+
+def room_for(total: int, size: int) -> int:
     """Pages that a lane of so many takes yet: up to its size, or beyond it until its last request is full."""
-    return PACK_PAGES - total if total < PACK_PAGES else -total % FULL_REQUEST
+    return size - total if total < size else -total % FULL_REQUEST
 
 
 def expected_pages(reading: PerParent, parent: Seen) -> int:

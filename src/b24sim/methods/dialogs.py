@@ -10,7 +10,7 @@ from b24sim.request import Params
 from b24sim.table import Row
 
 # Which chats' counters have drifted, and by how much.
-DRIFT_EVERY, DRIFTS = 74, {2: 3, 6: -2, 16: -60}
+DRIFT_EVERY, DRIFTS = 74, (3, -2, -60)
 
 
 def access_error() -> RestError:
@@ -132,7 +132,9 @@ def dialog_shape(context: Context, chat: Chat) -> Row:
 def counted(context: Context, chat: Chat) -> int:
     """The portal moves its counter up and down and never counts anew: it drifts (bitrix24-rest-1 §D3)."""
     drifts = not context.portal.is_box and not context.portal.message_habits.exact_count
-    return max(0, len(chat) + (DRIFTS.get(chat.place % DRIFT_EVERY, 0) if drifts and len(chat) else 0))
+    if not drifts or chat.place % DRIFT_EVERY != 2:
+        return len(chat)
+    return max(0, len(chat) + DRIFTS[chat.place // DRIFT_EVERY % len(DRIFTS)])
 
 
 def _rights() -> Row:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from b24migrate.phases.read import PACK_PAGES, PACK_PARENTS
+from b24migrate.phases.read import PARENTS_AT_ONCE, lane_count
 from b24migrate.pipeline.survey.courses import even_lanes
 from b24migrate.pipeline.survey.metering import Billed, Used
 
@@ -88,7 +88,8 @@ def children_load(calls: Calls, *, parents: float, longest: float, records: floa
     pages = sum(calls.values())
     if pages <= 0:
         return None
-    lanes = max(1.0, math.ceil(pages / PACK_PAGES), math.ceil(parents / PACK_PARENTS))
+    packs = max(1, math.ceil(parents / PARENTS_AT_ONCE))
+    lanes = float(max(1, lane_count(parents / packs, pages / packs)) * packs)
     jobs = max(1.0, math.ceil(pages / lanes / COMMANDS)) * lanes if lanes < 3 else max(lanes, pages / COMMANDS)
     vias = len({via for via, _ in calls})
     chain = max(math.ceil(longest / COMMANDS), jobs / lanes)
