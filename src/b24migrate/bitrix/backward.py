@@ -19,7 +19,7 @@ NEWEST = 2**53 - 1
 # The walk began at NEWEST and nothing came: it is begun once more without a cursor, as the documentation does.
 UNMARKED = -1
 # Walks in which an empty page followed the first page that was not full, before such a page is taken for the end.
-PROVEN = 20
+PROVEN = 10
 
 
 @dataclass(slots=True)

@@ -42,7 +42,8 @@ from b24migrate.streams import (
 # workers. A lane of fewer pages is not worth it; the parents of one are named in its job.
 LANES = 5
 PACK_PAGES = 200
-PACK_PARENTS = 400
+PACK_PARENTS = 600
+SPARE = 1  # commands of a request that nothing is planned for
 PARENTS_AT_ONCE = 2000
 # page numbers: each parent, lane and reading has a range of its own
 PAGES_OF_A_PARENT = 1_000_000
@@ -171,16 +172,16 @@ def pack(work: Work, job: Job) -> Follow:
 
 
 def packed(pages: Mapping[str, int]) -> Iterator[list[str]]:
-    """Lanes of about equal work whose last request is full. Each has one of the longest parents, which comes last: what
-    the others leave over then still finds room in a request."""
+    """Lanes whose last request is nearly full: parents may turn out to have a page more. Each has one of the longest
+    parents, which comes last: what the others leave over then still finds room in a request."""
     by_length = sorted(pages, key=lambda parent: -pages[parent])
     lanes = lane_count(len(pages), sum(pages.values()))
-    size = -(-sum(pages.values()) // (lanes * FULL_REQUEST)) * FULL_REQUEST if lanes else 0
+    requests = -(-sum(pages.values()) // (max(1, lanes) * FULL_REQUEST))
+    size = requests * (FULL_REQUEST - SPARE)
     left = deque(by_length[lanes:])
-    for place, longest in enumerate(by_length[:lanes]):
+    for longest in by_length[:lanes]:
         lane, total = [longest], pages[longest]
-        most = -(-len(left) // (lanes - place))
-        while left and len(lane) <= most and (room := room_for(total, size)):
+        while left and len(lane) < PACK_PARENTS and (room := room_for(total, size)):
             parent = left.popleft() if pages[left[0]] <= room else left.pop()
             if pages[parent] > room:
                 left.append(parent)
@@ -196,8 +197,8 @@ def lane_count(parents: float, pages: float) -> int:
 
 
 def room_for(total: int, size: int) -> int:
-    """Pages that a lane of so many takes yet: up to its size, or beyond it until its last request is full."""
-    return size - total if total < size else -total % FULL_REQUEST
+    """Pages that a lane of so many takes yet: up to its size, or beyond it until its last request is nearly full."""
+    return size - total if total < size else -total % (FULL_REQUEST - SPARE)
 
 
 def expected_pages(reading: PerParent, parent: Seen) -> int:
