@@ -28,11 +28,12 @@ def requests_alone(requests: int) -> float:
 
 
 def soonest(commands: int, cost_s: float, *, at: float, before: int = 0) -> float:
-    """Seconds for so many commands of one method that costs `cost_s` each, after `before` other requests.
+    """Seconds for so many commands that cost `cost_s` each, after `before` other requests.
 
-    A request takes 50 commands. A command is refused once its method has spent more than 480 s in the present and the
-    nine minutes before it, minutes being those of the portal's clock, which shows `at` at the beginning. Whoever sends
-    as soon as he may is done first: what is spent earlier is forgotten earlier.
+    A request takes 50 commands, of whatever methods: `batch` pays for all of them, so that they share one budget.
+    Nothing is sent once more than 480 s are spent in the present and the nine minutes before it, minutes being those of
+    the portal's clock, which shows `at` at the beginning; the command that crosses the limit is the last. Whoever
+    sends as soon as he may is done first: what is spent earlier is forgotten earlier.
     """
     now, level = at, float(before)
     spent: deque[tuple[float, float]] = deque()  # minute, seconds

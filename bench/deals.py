@@ -68,6 +68,6 @@ def fewest(deals: int) -> int:
 
 
 def possible(deals: int, *, at: float) -> float:
-    """The bucket takes the requests of both methods; each method has execution time of its own."""
-    of_one_method = bounds.soonest(bounds.pages(deals), COST_S, at=at)
-    return max(bounds.requests_alone(fewest(deals)), of_one_method)
+    """The bucket takes the requests of both methods, and both share the execution time of `batch`."""
+    of_both = bounds.soonest(2 * bounds.pages(deals), COST_S, at=at)
+    return max(bounds.requests_alone(fewest(deals)), of_both)

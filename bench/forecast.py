@@ -1,4 +1,5 @@
-"""i: how near a forecast from a sample of 2 % comes to what happens: whole runs of three portals that differ."""
+"""i: how near a forecast from a sample of 2 % comes to what happens: whole runs of three portals that differ, two of
+them with either way of billing."""
 
 from __future__ import annotations
 
@@ -38,13 +39,16 @@ PEOPLE: dict[str, object] = {**LITTLE, "users": 2_000, "cost": "user.get=30,crm.
 def measured(quick: bool) -> list[Figure]:
     """The clock runs as fast as our own computing, which it makes as much longer, stays a small part."""
     figures = _portal("files and talk", TALK, speed=2, box_s=0.1)
-    figures += [] if quick else _portal("a large CRM", CRM, speed=4, box_s=0.1)
-    figures += _portal("many people, a slow method", PEOPLE, speed=12, box_s=0.02)
+    for billing, who_pays in (("batch", "batch pays"), ("inner", "methods pay")):
+        figures += [] if quick else _portal(f"a large CRM, {who_pays}", CRM, speed=4, box_s=0.1, billing=billing)
+        figures += _portal(f"many people, a slow method, {who_pays}", PEOPLE, speed=12, box_s=0.02, billing=billing)
     return figures
 
 
-def _portal(what: str, company: dict[str, object], *, speed: float, box_s: float) -> list[Figure]:
-    with box(speed=speed, latency=box_s) as target, portal(speed=speed, **company) as source:
+def _portal(
+    what: str, company: dict[str, object], *, speed: float, box_s: float, billing: str = "batch"
+) -> list[Figure]:
+    with box(speed=speed, latency=box_s) as target, portal(speed=speed, billing=billing, **company) as source:
         said = foretold(source, target, speed=speed, share=SHARE)
     figures = [_figure(what, said, "get", "reading of all"), _figure(what, said, "run", "the whole run")]
     return figures if company is not TALK else [*figures, _enterprise(company, said, speed=speed, box_s=box_s)]

@@ -44,7 +44,7 @@ def _compared(target: Portal, what: str, *, users: int, cost_s: float, speed: fl
     what = f"{PROCESSES} processes, bound by {what}"
     shares = " + ".join(map(str, seen["pages"]))
     shown = f"{ratio:.3f} ×: {all_of_them:.3f} of what is possible, one process {one:.3f} (jobs: {shares})"
-    said = f"{refused} of {requests} requests ({spent} commands for lack of execution time, {alone} with one process)"
+    said = f"{refused} of {requests} requests ({spent} for lack of execution time, {alone} with one process)"
     return [
         at_least("h", what, ratio, BAR, shown),
         at_most("h", f"{what}: refused", refused / requests, REFUSED_BAR, said),

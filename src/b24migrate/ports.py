@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 from b24migrate.fidelity import Rule
 from b24migrate.records import (
@@ -481,15 +481,19 @@ class Answer(NamedTuple):
 
 
 class Bill(NamedTuple):
-    """What a portal said that calls of one method in one request had cost."""
+    """What a portal said that calls of one method in one request had cost. Where `batch` pays for its commands they say
+    no sums, and the last bill of a request is of `batch`, with no calls."""
 
     via: int
     method: str
     calls: int
     first: float | None  # the method's sum of execution time after the first of them, and after the last
     last: float | None
-    duration_s: float  # of one call
+    duration_s: float  # of one call, on the average
     request_s: float  # of the whole request, by our own clock; 0 when another bill of the same request says it
+
+
+Billing = Literal["inner", "batch"]
 
 
 class Source(Protocol):
@@ -536,6 +540,11 @@ class Source(Protocol):
     @property
     def owners(self) -> Sequence[str]:
         """The user id behind each webhook."""
+        ...
+
+    @property
+    def billing(self) -> Billing | None:
+        """On what the portal books the commands of a batch; None as long as no answer has told."""
         ...
 
     def alive(self) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from tests.pipeline.world import LeapingClock
 
 from b24migrate.pipeline.survey import Limits, Meter, Survey, compared, last, survey, whole_run
+from b24migrate.pipeline.survey.courses import EXECUTION
 from b24migrate.settings import load
 from b24migrate.wiring import App, open_app
 from b24sim.options import parser, portal_from
@@ -162,3 +163,19 @@ def test_an_analysis_costs_a_bounded_number_of_requests_however_large_the_portal
         told = surveyed(app, meter)
     assert told.requests < 400
     assert all(sampled <= 60_000 for sampled in (one.sampled for one in told.streams))
+
+
+@pytest.mark.parametrize("billing", ["batch", "inner"])
+def test_whoever_pays_calls_are_measured_and_booked(tmp_path: Path, billing: str) -> None:
+    costs = {"user.get": 1.5, "crm.item.list": 4.0, "im.dialog.messages.get": 0.7}
+    cost = ",".join(f"{method}={seconds}" for method, seconds in costs.items())
+    limits = ("--limits", "on", "--requests-per-second", "1000", "--bucket", "10000", "--operating", "100000")
+    with opened(tmp_path, *limits, "--billing", billing, "--cost", cost) as (app, meter):
+        zone = app.settings.source.zone
+        told = survey(app.work, meter, app.catalog.entities, Limits(0, 50, 40), timezone=zone)
+        assert app.work.source.billing == billing
+    measured = {one.method: one.seconds for one in told.methods}
+    assert {method: measured[method] for method in costs} == pytest.approx(costs, rel=0.05)
+    together = any("all calls in batches together" in one for one in told.forecast.basis)
+    assert (together, told.forecast.limited_by) == (billing == "batch", EXECUTION)
+    assert told.forecast.method == ("batch" if billing == "batch" else "crm.item.list")

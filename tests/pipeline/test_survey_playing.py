@@ -177,6 +177,30 @@ def test_without_a_sum_the_duration_counts() -> None:
     assert meter.costs["user.get"].seconds == 0.25
 
 
+def test_where_batch_pays_its_growth_is_divided_by_how_long_calls_lasted() -> None:
+    meter = Meter()
+    meter(Bill(0, "profile", 1, 0.2, 0.2, 0.2, 0.1))
+    for sum_s in (12.0, 24.0, 36.0):  # half as much again is booked as the calls say that they last
+        meter(Bill(0, "user.get", 20, None, None, 0.3, 1.0))
+        meter(Bill(0, "crm.item.list", 10, None, None, 0.2, 0.0))
+        meter(Bill(0, "batch", 0, sum_s, sum_s, 12.0, 0.0))
+    costs = meter.costs
+    assert costs["user.get"].seconds == pytest.approx(0.45)
+    assert costs["crm.item.list"].seconds == pytest.approx(0.3)
+    assert "batch" not in costs
+    assert (meter.used.requests, dict(meter.used.calls)[0, "user.get"]) == (4, 60)
+    assert meter.spent_s[0, "batch"] == 36.0
+    payers = {method: meter.payer((0, method))[1] for method in ("user.get", "profile", "never.called")}
+    assert payers == {"user.get": "batch", "profile": "profile", "never.called": "batch"}
+
+
+def test_methods_pay_for_themselves_where_batch_does_not() -> None:
+    meter = Meter()
+    meter(Bill(0, "user.get", 5, 1.0, 3.0, 0.5, 0.2))
+    assert meter.payer((0, "user.get")) == (0, "user.get")
+    assert meter.payer((0, "never.called")) == (0, "never.called")
+
+
 def test_a_sum_that_falls_is_no_measure() -> None:
     meter = Meter()
     meter(Bill(0, "user.get", 2, 470.0, 10.0, 0.0, 0.2))

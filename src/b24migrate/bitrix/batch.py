@@ -12,12 +12,13 @@ import msgspec
 from msgspec import Raw
 
 from b24migrate.bitrix.breaker import Attempt
-from b24migrate.bitrix.budget import BATCH, REQUEST_S
+from b24migrate.bitrix.budget import BATCH
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.envelope import BatchEnvelope, BatchParts, Head, One, Part, Times, keyed, part_of, times, whole
 from b24migrate.bitrix.faults import of_code, of_raw
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.ports import Answer, Bill, Command
+from b24migrate.quota import REQUEST_S
 from b24migrate.records import Args, Json
 
 SIZE = 50

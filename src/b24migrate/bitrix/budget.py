@@ -12,13 +12,11 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import Literal
 
-from b24migrate.ports import Clock
+from b24migrate.ports import Billing, Clock
+from b24migrate.quota import REQUEST_S
 
-Billing = Literal["inner", "batch"]
 BATCH = "batch"
-REQUEST_S = 45.0  # the cloud cuts a request off after 60 s (bitrix24-rest-1 §A5), and commands vary
 _WINDOW_S = 600.0
 _STEP_S = 60.0
 _Key = tuple[str, str]  # credential, method

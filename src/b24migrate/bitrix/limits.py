@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from b24migrate import quota
-from b24migrate.bitrix.budget import Billing, Budget
+from b24migrate.bitrix.budget import Budget
 from b24migrate.bitrix.envelope import Times
 from b24migrate.bitrix.ledger import Ledger, OwnLedger
 from b24migrate.errors import Limited
 from b24migrate.events import Observer, Waited, tell
-from b24migrate.ports import Bill, Clock
+from b24migrate.ports import Bill, Billing, Clock
 from b24migrate.quota import PATIENCE_S, Bucket, Quota
 
 _STEP_S = 60.0  # execution time is kept in ten buckets of a minute

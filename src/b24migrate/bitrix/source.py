@@ -7,14 +7,13 @@ from typing import BinaryIO
 
 from b24migrate.bitrix.backward import PageHabits
 from b24migrate.bitrix.batch import Batcher
-from b24migrate.bitrix.budget import Billing
 from b24migrate.bitrix.children import ChildrenReader
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.download import Downloads
 from b24migrate.bitrix.keyset import KeysetReader
 from b24migrate.bitrix.offset import OffsetReader
 from b24migrate.bitrix.reads import only_reads
-from b24migrate.ports import Answer, Command, Part
+from b24migrate.ports import Answer, Billing, Command, Part
 from b24migrate.records import Args, Page
 from b24migrate.streams import Gather, Keyset, Listing, PerParent, Progress, Whole
 
@@ -71,7 +70,6 @@ class BitrixSource:
 
     @property
     def billing(self) -> Billing | None:
-        """On what the portal books the commands of a batch; None as long as no answer has told."""
         return self._portal.governor.billing
 
     def alive(self) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from b24migrate.phases import attachments, custom_fields, late, match, verify
@@ -16,6 +17,7 @@ from b24migrate.pipeline.survey.loads import COMMANDS, Ask, Load
 from b24migrate.pipeline.survey.metering import Billed, Cost, Paces
 from b24migrate.pipeline.survey.own import Own
 from b24migrate.pipeline.survey.pacing import BYTES_PER_S, Pace
+from b24migrate.quota import REQUEST_S
 from b24migrate.streams import LATE, Entity, Stream
 
 FILES_IN_A_LANE = attachments.LANE
@@ -55,7 +57,8 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """Makes courses of needs. `costs` and `paces` are the source's, `pace` is the target's."""
+    """Makes courses of needs. `costs` and `paces` are the source's, `pace` is the target's; `payer` tells whose
+    execution time a call uses up."""
 
     options: Options
     costs: Mapping[str, Cost]
@@ -63,6 +66,7 @@ class Builder:
     pace: Pace
     own: Own
     crew: Crew
+    payer: Callable[[Billed], Billed] = lambda key: key
 
     def course(self, need: Need) -> Course:
         stages = [*self._fields(need), *self._get(need), *self._set(need), *self._late(need), *self._verify(need)]
@@ -74,16 +78,17 @@ class Builder:
         return Op(OWN, 1.0, seconds)
 
     def _asked(self, ask: Ask) -> Op:
-        """One request has its part of the calls."""
-        each = {key: count / ask.requests for key, count in ask.calls.items()} if ask.requests else {}
+        """One request has its part of the calls, as far as they do not last too long together."""
+        calls = sum(ask.calls.values())
+        cost_s = sum(count * self._cost_s(key) for key, count in ask.calls.items()) / calls if calls else 0.0
+        most = max(1, math.floor(REQUEST_S / cost_s)) if cost_s else calls
+        requests = max(ask.requests, calls / most) if calls else ask.requests
+        each = {key: count / requests for key, count in ask.calls.items()} if requests else {}
         busiest = max(each, key=lambda key: each[key], default=(0, ""))
-        return Op(
-            SOURCE,
-            ask.requests,
-            self.paces.seconds(each),
-            busiest[1],
-            seconds_of=tuple((key, count * self._cost_s(key)) for key, count in each.items()),
-        )
+        seconds_of: Counter[Billed] = Counter()
+        for key, count in each.items():
+            seconds_of[self.payer(key)] += count * self._cost_s(key)  # type: ignore[assignment]
+        return Op(SOURCE, requests, self.paces.seconds(each), busiest[1], seconds_of=tuple(seconds_of.items()))
 
     def _cost_s(self, key: Billed) -> float:
         """Of methods that the sample did not call nothing is known: they cost what an average one does."""

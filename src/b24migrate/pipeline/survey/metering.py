@@ -10,6 +10,7 @@ from typing import NamedTuple
 from b24migrate.ports import Bill
 
 Billed = tuple[int, str]  # which webhook, which method: execution time is limited for each pair
+BATCH = "batch"  # pays for its commands on some portals
 DOWNLOAD = "download"  # what a download is billed as: no call, and no part of any request
 REMEMBERED = 5_000  # requests whose duration is kept
 
@@ -59,6 +60,9 @@ class Meter:
         self._calls: Counter[Billed] = Counter()
         self._spent: dict[str, tuple[float, int]] = {}
         self._sums: dict[Billed, float] = {}
+        self._lasted: dict[str, tuple[float, int]] = {}  # calls that told no sum
+        self._inside: set[Billed] = set()  # methods of such calls
+        self._booked_s = self._of_lasted_s = self._lasted_now_s = 0.0
         self._asked: deque[Asked] = deque(maxlen=REMEMBERED)
         self.downloads_s: list[float] = []
 
@@ -68,25 +72,53 @@ class Meter:
             return
         method = bill.method.lower()
         key = (bill.via, method)
-        self._calls[key] += bill.calls
         if bill.request_s:
             self._requests += 1
             self._asked.append(Asked(bill.request_s))
+        if not bill.calls:
+            self._booked(key, bill.last or 0.0)
+            return
+        self._calls[key] += bill.calls
         if self._asked:
             self._asked[-1].calls[method] += bill.calls
-        seconds, calls = self._measured(key, bill)
+        if bill.first is None or bill.last is None:
+            self._last(key, bill)
+            return
+        seconds, calls = self._measured(key, bill.first, bill.last, bill.calls)
         if calls and seconds >= 0:  # a sum may fall, when an old minute is forgotten
             before_s, before = self._spent.get(method, (0.0, 0))
             self._spent[method] = (before_s + seconds, before + calls)
 
-    def _measured(self, key: Billed, bill: Bill) -> tuple[float, int]:
-        """Sums of execution time tell by their growth; a portal without that limit tells how long a call lasted."""
-        if bill.first is None or bill.last is None:
-            return bill.duration_s * bill.calls, bill.calls
-        before, self._sums[key] = self._sums.get(key), bill.last
-        if bill.calls > 1:
-            return bill.last - bill.first, bill.calls - 1
-        return (bill.last - before, 1) if before is not None else (bill.duration_s, 0)
+    def _measured(self, key: Billed, first: float, last: float, calls: int) -> tuple[float, int]:
+        """Sums of execution time tell by their growth."""
+        before, self._sums[key] = self._sums.get(key), last
+        if calls > 1:
+            return last - first, calls - 1
+        return (last - before, 1) if before is not None else (0.0, 0)
+
+    def _last(self, key: Billed, bill: Bill) -> None:
+        """Without a sum a call tells how long it lasted."""
+        seconds, calls = self._lasted.get(key[1], (0.0, 0))
+        self._lasted[key[1]] = (seconds + bill.duration_s * bill.calls, calls + bill.calls)
+        self._lasted_now_s += bill.duration_s * bill.calls
+        self._inside.add(key)
+
+    def _booked(self, key: Billed, sum_s: float) -> None:
+        """The sum of `batch` grows by what the portal makes of how long its commands lasted."""
+        grown_s = sum_s - self._sums.get(key, sum_s + 1.0)
+        if grown_s >= 0:
+            self._booked_s += grown_s
+            self._of_lasted_s += self._lasted_now_s
+        self._sums[key], self._lasted_now_s = sum_s, 0.0
+
+    @property
+    def batch_pays(self) -> bool:
+        return any(method == BATCH for _, method in self._sums)
+
+    def payer(self, key: Billed) -> Billed:
+        """Whose execution time a call uses up; one that was never made is in a batch, as most are."""
+        own = not self.batch_pays or (key in self._sums and key not in self._inside)
+        return key if own else (key[0], BATCH)
 
     @property
     def used(self) -> Used:
@@ -100,7 +132,7 @@ class Meter:
     @property
     def paces(self) -> Paces:
         """Requests with a single call tell what any of them takes; what the others took longer, their calls share."""
-        known = [one for one in self._asked if one.seconds]
+        known = [one for one in self._asked if one.seconds and one.calls]  # where all calls failed, none is told
         small = sorted(one.seconds for one in known if sum(one.calls.values()) == 1) or sorted(
             one.seconds for one in known
         )
@@ -116,4 +148,10 @@ class Meter:
 
     @property
     def costs(self) -> dict[str, Cost]:
-        return {method: Cost(seconds / calls, calls) for method, (seconds, calls) in self._spent.items() if calls}
+        part = self._booked_s / self._of_lasted_s if self._of_lasted_s else 1.0
+        found: dict[str, Cost] = {}
+        for method in self._spent.keys() | self._lasted.keys():
+            (told_s, told), (lasted_s, lasted) = (of.get(method, (0.0, 0)) for of in (self._spent, self._lasted))
+            if told + lasted:
+                found[method] = Cost((told_s + lasted_s * part) / (told + lasted), told + lasted)
+        return found

@@ -68,7 +68,7 @@ def survey(
             gauge.measure()
     own = gauge.own
     crew = Crew(work.options.workers, lanes.hands(work.options.workers), own.of(computing.STAGE_S))
-    builder = Builder(work.options, meter.costs, meter.paces, pace, own, crew)
+    builder = Builder(work.options, meter.costs, meter.paces, pace, own, crew, meter.payer)
     needs = [look.need(entity) for entity in look.wanted]
     begins = Begins(_level(work, limits), tuple(meter.spent_s.items()))
     before = plan.current(work.store)
@@ -155,7 +155,8 @@ def _basis(look: Look, limits: Limits, share: float, pace: Pace) -> tuple[str, .
     if limits.per_second:
         source = f"the source: {limits.per_second:g} requests a second, a bucket of {limits.bucket:g}"
     if limits.operating_s:
-        source += f", {limits.operating_s:g} s of execution for each method in ten minutes"
+        whose = "all calls in batches together" if look.meter.batch_pays else "each method"
+        source += f", {limits.operating_s:g} s of execution for {whose} in ten minutes"
     return (
         f"a sample of {share:.1%}, or what one request brings: {round(look.meter.used.requests)} requests",
         source,
