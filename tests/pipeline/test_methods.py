@@ -109,6 +109,15 @@ def test_what_refuses_is_there(tmp_path: Path, code: str) -> None:
         assert examined(made).facts.methods == {MODERN: True}
 
 
+def test_what_answers_that_it_is_not_there_is_missing_whatever_method_get_says(tmp_path: Path) -> None:
+    with tasks_of(tmp_path, method_habits=MethodHabits(by_scope=True)) as made:
+        made.strike_cloud({"method": MODERN, "kind": "error", "code": "ERROR_METHOD_NOT_FOUND", "status": 404})
+        assert examined(made).facts.methods == {MODERN: False}
+        assert made.run(*ENTITIES).exit_code == 0
+        assert method_of(made, "tasks") == OLDER
+        assert set(made.records("TaskComments")) == comments(made)
+
+
 @pytest.mark.parametrize("denied", [True, False])
 def test_where_the_call_tells_nothing_existence_decides(tmp_path: Path, denied: bool) -> None:
     habits = MethodHabits(stale=frozenset({MODERN}) if denied else frozenset())
