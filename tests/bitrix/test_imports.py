@@ -162,6 +162,44 @@ def test_an_answer_that_does_not_account_for_every_item_is_no_answer(items: Any)
     assert caught.value.own
 
 
+RECORD = {"key": "source:users:1", "id": "5", "digest": "", "fields": {}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"items": [], "count": 0},  # no cursor is not the end
+        {"items": [], "cursor": None},
+        {"records": [RECORD], "cursor": None, "count": 1},
+        {"items": None, "cursor": None, "count": 1},
+        {"items": [{"key": "source:users:1", "id": "5", "digest": ""}], "cursor": None, "count": 1},
+    ],
+)
+def test_a_list_without_what_the_contract_promises_is_no_empty_list(answer: Any) -> None:
+    with Scripted(said(answer)) as server, pytest.raises(Transient) as caught:
+        target(server.webhook).listing("users", "users", "")
+    assert caught.value.code == "STRANGE_ANSWER"
+
+
+def test_an_empty_map_may_be_a_list() -> None:
+    with Scripted(said({"items": [{**RECORD, "fields": []}], "cursor": None, "count": 1})) as server:
+        assert target(server.webhook).listing("users", "users", "")[0][0].fields == {}
+
+
+def test_what_the_target_does_not_keep_is_told_in_both_ways_and_not_taken_for_nothing() -> None:
+    rule = {"stream": "tasks", "field": "tags", "keeping": "approximated", "reason": "They are text here."}
+    ours = {"key": "tasks:tags", "reason": "They are text here."}
+    with Scripted(said({"rules": [rule, {**rule, "field": "title"}]}), said({"items": [ours]}), said([])) as server:
+        port = target(server.webhook)
+        assert [(one.field, one.keeping.value) for one in port.fidelity()] == [
+            ("tags", "approximated"),
+            ("title", "approximated"),
+        ]
+        assert [(one.stream, one.field, one.keeping.value) for one in port.fidelity()] == [("tasks", "tags", "lost")]
+        with pytest.raises(Transient):
+            port.fidelity()
+
+
 def test_a_call_is_one_post_of_the_contracts_shape() -> None:
     item = user(1)
     with Scripted(said({"items": [{"key": item.key, "status": "failed", "id": None, "error": None}]})) as server:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.rest.everything import moving
+import pytest
+from tests.rest.everything import Move, moving
+from tests.rest.test_looking_up import otherwise
 
+from b24migrate.errors import Transient
 from b24migrate.records import Item
+from b24migrate.target.rest.target import RestTarget
+from b24sim.methods.feed import FeedHabits
+from b24sim.result import Result
 
 PEOPLE = {"responsibleId": "1", "createdBy": "1", "status": "2"}
 TASKS = [Item.of(f"source:tasks:{one}", {"title": f"Task {one}", **PEOPLE}) for one in range(3)]
@@ -41,3 +47,46 @@ def test_people_stay_with_the_reason_and_the_root_is_not_ours(tmp_path: Path) ->
         (root,) = target.delete("users", "departments", [ROOT.key], dry_run=False)
         assert root.status == "deleted"
         assert len(company.departments) == 1
+
+
+def commented(move: Move, target: RestTarget) -> list[str]:
+    post = Item.of("source:feed_posts:9", {"DETAIL_TEXT": "Hello", "AUTHOR_ID": "1", "DEST": ["UA"]})
+    (made,) = target.send("feed", "feed_posts", [post], run="r")
+    fields = {"post_id": made.target_id, "author_id": "1", "date": "2024-01-01T10:00:00Z"}
+    said = [Item.of(f"source:feed_comments:9:{one}", {**fields, "text": f"Words {one}"}) for one in range(3)]
+    target.send("feed", "feed_comments", said, run="r")
+    assert len(move.world.box.portal.company.feed_rows.comments) == 3
+    return [one.key for one in said]
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_comments_are_found_and_taken_back_however_the_box_spells_their_key(
+    move: Move, target: RestTarget, lower: bool
+) -> None:
+    move.world.box.portal.feed_habits = FeedHabits(comments_name_post=True, lower_keys=lower)
+    keys = commented(move, target)
+    assert len(target.read("feed", "feed_comments", keys)) == 3
+    assert {one.status for one in target.delete("feed", "feed_comments", keys, dry_run=False)} == {"deleted"}
+    assert len(move.world.box.portal.company.feed_rows.comments) == 0
+
+
+def test_what_the_box_answers_under_another_key_is_not_taken_for_gone(move: Move, target: RestTarget) -> None:
+    """Forgotten, it would stay on the box, and the next run would write it once more."""
+    keys = commented(move, target)
+    otherwise(move.world.box.portal, "log.blogcomment.user.get", lambda *_: Result({"list": []}))
+    for dry_run in (True, False):
+        with pytest.raises(Transient) as told:
+            target.delete("feed", "feed_comments", keys, dry_run=dry_run)
+        assert told.value.code == "STRANGE_ANSWER"
+    with pytest.raises(Transient):
+        target.read("feed", "feed_comments", keys)
+    assert len(target._memory.of("feed_comments", keys)) == 3
+
+
+def test_members_that_the_box_does_not_tell_are_not_taken_for_none(move: Move, target: RestTarget) -> None:
+    group = Item.of("source:groups:9", {"NAME": "Sales", "OWNER_ID": "1"})
+    target.send("groups", "groups", [group], run="r")
+    otherwise(move.world.box.portal, "socialnetwork.api.workgroup.get", lambda *_: Result({"ID": "9"}))
+    with pytest.raises(Transient) as told:
+        target.delete("groups", "groups", [group.key], dry_run=True)
+    assert told.value.code == "STRANGE_ANSWER"

@@ -234,3 +234,14 @@ def test_a_text_is_known_again_whatever_its_author_is_called(name: str) -> None:
 def test_the_line_says_the_time_of_greenwich_and_makes_no_tag() -> None:
     text = headed("source:feed_posts:5", "2024-01-01T01:30:00+03:00", "Hello")
     assert text.splitlines()[0] == "[B]2023-12-31 22:30 UTC · №5[/B]"
+
+
+def test_a_smart_process_whose_number_the_box_has_given_away_gets_another(tmp_path: Path) -> None:
+    """The box says so by the code of its validator, not by that of a number out of range."""
+    with moving(tmp_path, "crm_structure") as made, made.app() as app:
+        target = app.work.target
+        wished = {"entityTypeId": "156", "code": ""}
+        items = [Item.of(f"source:crm_types:{name}", {"title": name, **wished}) for name in ("Orders", "Visits")]
+        outcomes = [target.send("crm", "crm_types", [item], run="r")[0] for item in items]
+        assert [one.status for one in outcomes] == ["created", "created"]
+        assert outcomes[0].target_id == "156" != outcomes[1].target_id

@@ -125,9 +125,9 @@ def test_a_smart_process_keeps_its_type_and_has_fields_of_its_own(box: Running) 
     imported(box, 156, title="Item", xmlId="src:9", stageId=f"DT156_{category}:SUCCESS", **values)
     row = items(box, 156, xmlId="src:9")[0]
     assert (row["parentId2"], row[code], row["observers"]) == (deal, "said", [])
-    for taken in (156, 200, 1031):
-        reply = call(box, "crm.type.add", {"fields": {"title": "x", "entityTypeId": taken}})
-        assert reply.json["error"] == "INVALID_ARG_VALUE"
+    for number, code in ((156, "BX_INVALID_VALUE"), (200, "INVALID_ARG_VALUE"), (1031, "INVALID_ARG_VALUE")):
+        reply = call(box, "crm.type.add", {"fields": {"title": "x", "entityTypeId": number}})
+        assert reply.json["error"] == code
 
 
 def test_a_new_pipeline_has_stages_and_takes_more_before_success(box: Running) -> None:

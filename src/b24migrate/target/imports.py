@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from b24migrate import answers
 from b24migrate.bitrix.client import Portal
 from b24migrate.errors import GateUnmet, Permanent, Transient
 from b24migrate.fidelity import Keeping, Rule
@@ -96,7 +97,7 @@ class ImportTarget:
         method = f"import.{wire_entity}.list"
         result = self._call(method, {"stream": stream, "after": after, "limit": _AT_ONCE, "keys": None})
         cursor, count = result.get("cursor"), result.get("count")
-        if not isinstance(count, int):
+        if "cursor" not in result or not isinstance(count, int):
             raise _strange(method)
         return [_record(entry) for entry in _entries(result, method)], None if cursor is None else str(cursor), count
 
@@ -157,15 +158,17 @@ class ImportTarget:
         return None if cursor is None else str(cursor)
 
     def fidelity(self) -> list[Rule]:
-        """The contract keeps everything; a module on a real box names what that box cannot keep."""
+        """The contract keeps everything; a module on a real box names what that box cannot keep: under `rules`, as the
+        contract has it, or under `items`, as our own does."""
         try:
             result = _decoded(self._portal.call("import.fidelity", {}).result)
         except Permanent as error:
             if error.code not in _UNSERVED:
                 raise
             return []
-        entries = _entries(result, "import.fidelity") if isinstance(result, dict) else []
-        return [_rule(entry) for entry in entries]
+        if isinstance(result, dict) and "rules" in result:
+            return [_contract_rule(entry) for entry in _entries(result, "import.fidelity", "rules")]
+        return [_rule(entry) for entry in _entries(result, "import.fidelity")]
 
     @property
     def _limits(self) -> TargetLimits:
@@ -217,14 +220,22 @@ def _decoded(raw: object) -> Any:
     return msgspec.json.decode(raw) if isinstance(raw, msgspec.Raw) else None
 
 
-def _entries(result: Mapping[str, Any], method: str, name: str = "items") -> list[Mapping[str, Any]]:
-    entries = result.get(name)
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+def _entries(result: object, method: str, name: str = "items") -> list[Mapping[str, Any]]:
+    try:
+        entries = answers.entry(result, name, method)
+    except Permanent:
+        raise _strange(method) from None
+    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise _strange(method)
-    keys = [entry.get("key", entry.get("code", entry.get("email"))) for entry in entries]
+    keys = [_told_apart(one) for one in entries]
     if len(set(keys)) != len(keys):
         raise _strange(method)
     return entries
+
+
+def _told_apart(entry: Mapping[str, Any]) -> object:
+    named = next((entry[name] for name in ("key", "code", "email") if name in entry), None)
+    return named if named is not None else (entry.get("stream"), entry.get("field"))
 
 
 def _outcome(entry: Mapping[str, Any]) -> Outcome:
@@ -270,9 +281,18 @@ def _rule(entry: Mapping[str, Any]) -> Rule:
     return Rule(stream, name, Keeping.LOST, _text(entry, "reason"))
 
 
+def _contract_rule(entry: Mapping[str, Any]) -> Rule:
+    keeping = _text(entry, "keeping")
+    if keeping not in {one.value for one in Keeping}:
+        raise _strange("import.fidelity")
+    return Rule(_text(entry, "stream"), str(entry.get("field") or ""), Keeping(keeping), _text(entry, "reason"))
+
+
 def _record(entry: Mapping[str, Any]) -> TargetRecord:
     fields = entry.get("fields")
-    told = fields if isinstance(fields, dict) else {}
+    if fields != [] and not isinstance(fields, dict):  # PHP writes an empty map as a list
+        raise _strange("the field fields")
+    told = fields or {}
     return TargetRecord(_text(entry, "key"), _text(entry, "id"), str(entry.get("digest") or ""), told)
 
 

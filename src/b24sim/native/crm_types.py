@@ -92,7 +92,9 @@ def _entity_type_id(context: Context, fields: Row) -> int:
     if fields.get("entityTypeId") in (None, "", 0):
         return next(number for number in range(HIGH, 1_000_000, 2) if number not in taken)
     number = whole(fields["entityTypeId"])
-    if number in taken or not (number in LOW or (number >= HIGH and number % 2 == 0)):
+    if number in taken:
+        raise RestError("BX_INVALID_VALUE", "entityTypeId is taken")  # by the unique validator of the kernel's table
+    if not (number in LOW or (number >= HIGH and number % 2 == 0)):
         raise RestError("INVALID_ARG_VALUE", "entityTypeId is out of allowed range")
     return number
 

@@ -16,7 +16,9 @@ from b24migrate.target.rest.spelling import Column
 from b24migrate.target.rest.words import Known, Made, Writer
 
 FIRST_SMART_TYPE = 128
-TAKEN = "INVALID_ARG_VALUE"
+# A number that is taken, by the validator of the kernel (crm/lib/Model/Dynamic/TypeTable.php, main fielderror.php), and
+# one out of range (documentation of crm.type.add).
+TAKEN = ("BX_INVALID_VALUE", "INVALID_ARG_VALUE")
 
 # ---------------------------------------------------------------- types
 
@@ -47,7 +49,7 @@ def add_type(box: Box, item: Item) -> Made:
     wished = {"title": item.fields.get("title"), "code": item.fields.get("code") or "", **switches(item.fields)}
     numbered = {**wished, "entityTypeId": item.fields.get("entityTypeId")}
     made = attempt(box, item, "crm.type.add", lambda _: {"fields": numbered}, new_type)
-    if made.error is None or made.error.code != TAKEN:
+    if made.error is None or made.error.code not in TAKEN:
         return made
     return attempt(box, item, "crm.type.add", lambda _: {"fields": wished}, new_type)
 
