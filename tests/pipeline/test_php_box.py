@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import pytest
+from tests.php_box import php_box
 from tests.pipeline.every import CATALOG, STREAMS, Snapshot, look
 from tests.pipeline.php_world import KEPT, PhpWorld, everything_to_php
 from tests.pipeline.test_undo import take_with
+from tests.pipeline.world import SMALL, TALK
 
 from b24migrate.errors import GateUnmet
 from b24migrate.events import Event, Sent
 from b24migrate.pipeline import certificate
 from b24migrate.streams import PHASES
+from b24migrate.target.imports import ImportTarget
+from b24sim import Company, Portal, serve
 
 POINTS = ("after-intent", "after-create", "after-map", "after-seal", "after-append")
 
@@ -153,3 +157,32 @@ def test_a_box_that_is_killed_loses_and_doubles_nothing(moved: Moved, tmp_path: 
         assert {created for created, _ in after.effects(stream).values()} == {1}, stream
     assert after.findings == []
     assert strays == {}
+
+
+def test_a_file_of_more_than_a_hundred_megabytes_arrives_although_the_box_dies_over_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In chunks: what the box has of it is not sent again."""
+    size = (105 << 20) + 1
+    sent: list[int] = []
+    put = ImportTarget._put
+
+    def watched(self: ImportTarget, body: Any) -> tuple[int, str | None]:
+        if body.get("size") == size:
+            sent.append(len(body["content"]) // 4 * 3)
+            if len(sent) in (5, 12):
+                box.tell("crash", {"at": "after-append"})
+            if len(sent) == 20:
+                with made.clock.standing():
+                    box.kill()
+                    box.start()
+        return put(self, body)
+
+    monkeypatch.setattr(ImportTarget, "_put", watched)
+    with serve(Portal(Company(replace(SMALL, large_files=(size,))))) as cloud, php_box(tmp_path) as box:
+        made = PhpWorld(cloud, tmp_path, settings={"run": {"entities": list(TALK)}}, box=box)
+        assert made.run().exit_code == 0
+        (arrived,) = [row["fields"] for row in made.dump("files") if row["fields"]["size"] == size]
+        staged = [json.loads(row["Payload"]) for row in made.table("Files", "Payload")]
+    assert [one["sha256"] for one in staged if one["size"] == size] == [arrived["sha256"]]
+    assert sum(sent) < size + 2 * max(sent)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 from pathlib import Path
 
 import pytest
 from tests.rest.everything import moving
 
-from b24migrate.errors import Transient
+from b24migrate.errors import Permanent, Transient
+from b24migrate.fidelity import Keeping
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
-from b24migrate.records import Item
-from b24migrate.target.rest import files
+from b24migrate.records import Item, Staged
+from b24migrate.target.rest import box, feed_comments, files, rules_feed
+from b24migrate.target.rest.target import RestTarget
 
 SMALL, LARGE = b"plan", b"x" * (files.AT_ONCE_BYTES + 1)
 
@@ -89,3 +92,45 @@ def test_a_file_in_a_custom_field_of_a_person_arrives_however_many_it_takes(tmp_
 
 def made(code: str) -> RegisterRow:
     return RegisterRow(code, {"TargetField": code, "Type": "file"}, partition="users")
+
+
+def test_what_goes_inside_a_call_may_be_less_large_than_what_lies_on_the_drive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call is in memory as a whole, here and on the box; only the Drive has another way."""
+    for module in (files, box, rules_feed):
+        monkeypatch.setattr(module, "INSIDE_BYTES", 10)
+    data = b"x" * 11
+    digest = hashlib.sha256(data).hexdigest()
+    with moving(tmp_path, "users") as move, move.app() as app:
+        target = app.work.target
+        for kind in ("disk", "attached"):
+            assert target.put_file(f"source:file:{kind}:5", "film.mp4", len(data), digest, io.BytesIO(data))
+        for kind in ("crm", "user", "group", "chat"):
+            with pytest.raises(Permanent) as caught:
+                target.put_file(f"source:file:{kind}:5", "film.mp4", len(data), digest, io.BytesIO(data))
+            assert caught.value.code == "TOO_LARGE"
+        small = target.put_file("source:file:disk:6", "a.txt", 4, hashlib.sha256(SMALL).hexdigest(), io.BytesIO(SMALL))
+        large = target.put_file("source:file:disk:5", "film.mp4", len(data), digest, io.BytesIO(data))
+        assert isinstance(target, RestTarget)
+        sent = list(feed_comments.fitting(target._box, [str(small), str(large)]))
+        assert [name for name, _ in sent] == ["a.txt"]
+        about = {"kind": "disk", "id": "5", "size": 11}
+        app.work.store.stage(rules_feed.FILES, [Staged("disk:5", json.dumps(about).encode())], run="r", pass_no=1)
+        lost = next(one for one in rules_feed.of_comments(target._box) if one.keeping is Keeping.LOST)
+        assert [lost.judge()({"files": keys}) for keys in (["disk:5"], ["disk:6"], [], None)] == [
+            True,
+            False,
+            False,
+            False,
+        ]
+
+
+def test_a_file_over_what_a_box_takes_is_not_sent(tmp_path: Path) -> None:
+    with moving(tmp_path, "users") as move, move.app() as app:
+        target = app.work.target
+        assert target.file_bytes() == 1 << 30
+        with pytest.raises(Permanent) as caught:
+            target.put_file("source:file:disk:5", "film.mp4", (1 << 30) + 1, "0" * 64, io.BytesIO(b""))
+        assert caught.value.code == "TOO_LARGE"
+        assert "disk.folder.uploadfile" not in move.world.box.portal.stats.methods

@@ -133,7 +133,7 @@ def test_the_store_is_asked_once_for_a_person_whom_many_records_name(target: Res
         looked_up.append(source_id)
         return source_id != "9"
 
-    box = Box(target._portal, target._box.store, 0, SourceSide(staged))
+    box = Box(target._portal, target._box.store, SourceSide(staged))
     assert [box.staged("users", one) for one in ("3", "3", "9", "9", "3")] == [True, True, False, False, True]
     assert looked_up == ["3", "9", "9"]
 

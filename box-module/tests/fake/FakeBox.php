@@ -16,7 +16,7 @@ final class FakeBox implements Box
     public const LIMITS = [
         'items' => 100,
         'body_bytes' => 8_000_000,
-        'file_bytes' => 104_857_600,
+        'file_bytes' => 1_073_741_824,
         'chunk_bytes' => 4_194_304,
     ];
     private const SCHEMA = <<<'SQL'

@@ -91,4 +91,20 @@ final class FilesTest extends KernelCase
         self::assertSame($secret, World::$options['b24migrate.import']['shelf']);
         self::assertSame(32, strlen($secret));
     }
+
+    public function testAFileIsNeverInMemoryAsAWhole(): void
+    {
+        $shelf = new KernelShelf($this->folder);
+        $chunk = random_bytes(1024 * 1024);
+        $running = hash_init('sha256');
+        $shelf->begin('f2', 'film.mp4', 120 * strlen($chunk), str_repeat('0', 64));
+        $before = memory_get_peak_usage();
+        for ($number = 0; $number < 120; $number++) {
+            hash_update($running, $chunk);
+            $shelf->append('f2', $number * strlen($chunk), $chunk);
+        }
+        $this->assertSame(hash_final($running), $shelf->sha256('f2'));
+        $this->assertLessThan(8 * strlen($chunk), memory_get_peak_usage() - $before);
+        $shelf->discard('f2');
+    }
 }

@@ -23,6 +23,9 @@ from b24migrate.records import Args, Json
 from b24migrate.target.rest.under_way import UnderWay
 
 PAGE = 50
+# The largest file inside a call: the call is in memory as a whole, here and there, and only the Drive has another way
+# (api-reference/files/index.md).
+INSIDE_BYTES = 104_857_600
 KEPT_S = 1.0
 PEOPLE = "users"  # the stream under which people are linked
 One = TypeVar("One")
@@ -40,7 +43,7 @@ class SourceSide(NamedTuple):
 class Box:
     """Texts of people never go through `batch`: its filter may alter them, and it replaces `$result[…]` in them."""
 
-    def __init__(self, portal: Portal, store: Store, file_bytes: int, source: SourceSide) -> None:
+    def __init__(self, portal: Portal, store: Store, source: SourceSide) -> None:
         self.portal = portal
         self.store = store
         self._source = source
@@ -48,7 +51,6 @@ class Box:
         self.application: Application | None = None  # for what no webhook may do
         self._batcher = Batcher(portal)
         self._downloads = Downloads(portal)
-        self._file_bytes = file_bytes
         self._kept: dict[str, tuple[float, Json]] = {}
         self._forgotten: Counter[str] = Counter()  # how often
         self._keeping = Lock()
@@ -123,7 +125,7 @@ class Box:
         if not isinstance(about, Mapping) or not about.get("DOWNLOAD_URL"):
             raise strange("disk.file.get")
         out = io.BytesIO()
-        self._downloads.fetch(str(about["DOWNLOAD_URL"]), out, limit=self._file_bytes)
+        self._downloads.fetch(str(about["DOWNLOAD_URL"]), out, limit=INSIDE_BYTES)
         return str(about.get("NAME") or "file"), base64.b64encode(out.getvalue()).decode()
 
     def kept(self, name: str, ask: Callable[[], One], for_s: float = KEPT_S) -> One:

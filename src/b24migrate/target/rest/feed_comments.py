@@ -25,8 +25,18 @@ def comment_params(box: Box, item: Item) -> dict[str, Json]:
     if fields.get("author_id"):
         sent["USER_ID"] = fields["author_id"]
     if fields.get("files"):
-        sent["FILES"] = [list(box.file(str(one))) for one in fields["files"]]
+        sent["FILES"] = list(fitting(box, fields["files"]))
     return sent
+
+
+def fitting(box: Box, files: Sequence[str]) -> Iterator[list[str]]:
+    """Without those that no call can hold: `rules_feed` announces them."""
+    for one in files:
+        try:
+            yield list(box.file(str(one)))
+        except Permanent as error:
+            if error.code != "TOO_LARGE":
+                raise
 
 
 def add_comments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
@@ -136,5 +146,5 @@ COMMENTS = Writer(
     read=read_comments,
     delete=lambda box, known: box.call("log.blogcomment.delete", {"COMMENT_ID": known.target_id}),
     serial=True,  # all are of the time of the move: only their order tells who answered whom
-    rules=lambda _: rules_feed.COMMENTS,
+    rules=rules_feed.of_comments,
 )

@@ -9,12 +9,13 @@ from typing import BinaryIO, NamedTuple
 
 from b24migrate.errors import Permanent, Transient
 from b24migrate.records import Args
-from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.box import INSIDE_BYTES, Box, inside
 from b24migrate.target.rest.memory import Memory, Remembered, State
 from b24migrate.target.rest.uploads import post
 
 STREAM = "files"
 FOLDER = "b24migrate"
+BY_NUMBER = ("disk", "attached")  # the kinds of files that lie on the source's Drive, too
 # what a stream needs whose records have files
 NEEDS = ("disk.storage.getlist", "disk.folder.getchildren", "disk.folder.addsubfolder", "disk.folder.uploadfile")
 AT_ONCE_BYTES = 4 * 1024 * 1024  # base64 in a call costs a third more, and memory on the box
@@ -25,6 +26,12 @@ class Upload(NamedTuple):
     name: str
     size: int
     sha256: str
+
+
+def most_bytes(key: str, of_the_box: int) -> int:
+    """What is shown by its number on the Drive may be as large as the box allows; a copy is sent of anything else."""
+    _, _, kind, *_ = (*key.split(":"), "", "")
+    return of_the_box if kind in BY_NUMBER else min(INSIDE_BYTES, of_the_box)
 
 
 def put(box: Box, memory: Memory, upload: Upload, content: BinaryIO) -> str:

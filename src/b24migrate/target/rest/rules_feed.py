@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from b24migrate.fidelity import Draft, Keeping, Rule
-from b24migrate.target.rest.box import Box
+from b24migrate.records import Table
+from b24migrate.target.rest.box import INSIDE_BYTES, Box
+
+FILES = Table("Files", "files")
 
 LINE = "A line before the text says when it was written, and under which number; the box takes the time of the move."
 READER = (
@@ -13,6 +18,7 @@ READER = (
     " author has no part any more is not. The box names no recipients."
 )
 UNTOLD = "They are set; but the box tells tags by number only, so that they cannot be compared."
+TOO_LARGE = "A file over 100 MB cannot be attached to a comment; it lies on the Drive of the webhook's owner."
 COPIED = "The files arrive as copies with numbers of their own."
 EVERYBODY = "UA"
 TRANSFORMED = Keeping.TRANSFORMED
@@ -39,8 +45,17 @@ def untitled(draft: Draft) -> bool:
     return bool(draft.get("MICRO")) and bool(draft.get("TITLE"))
 
 
-COMMENTS = (
-    Rule("feed_comments", "text", TRANSFORMED, LINE, lambda _: True),
-    Rule("feed_comments", "date", TRANSFORMED, LINE),
-    Rule("feed_comments", "files", TRANSFORMED, COPIED),
-)
+def of_comments(box: Box) -> Sequence[Rule]:
+    return [
+        Rule("feed_comments", "text", TRANSFORMED, LINE, lambda _: True),
+        Rule("feed_comments", "date", TRANSFORMED, LINE),
+        Rule("feed_comments", "files", Keeping.LOST, TOO_LARGE, lambda draft: has_large_file(box, draft)),
+        Rule("feed_comments", "files", TRANSFORMED, COPIED),
+    ]
+
+
+def has_large_file(box: Box, draft: Draft) -> bool:
+    """By what is staged of the files that the comment names."""
+    keys = [str(one) for one in draft.get("files") or ()]
+    found = box.store.get(FILES, keys) if keys else {}
+    return any(int(msgspec.json.decode(one.payload).get("size") or 0) > INSIDE_BYTES for one in found.values())

@@ -39,7 +39,7 @@ class RestTarget:
         application: Application | None = None,
     ) -> None:
         self._portal = portal
-        self._box = Box(portal, store, probes.LIMITS.file_bytes, source)
+        self._box = Box(portal, store, source)
         self._box.application = application
         self._memory = Memory(store)
         self._hands = Alone()
@@ -102,6 +102,9 @@ class RestTarget:
         *,
         enough: Callable[[], bool] = lambda: False,
     ) -> str | None:
+        most = files.most_bytes(key, self.file_bytes())
+        if size > most:
+            raise Permanent(f"The file has {size:,} bytes, the target takes {most:,}.", code="TOO_LARGE")
         with understood("an upload"):
             return files.put(self._box, self._memory, files.Upload(key, name, size, sha256), content)
 
