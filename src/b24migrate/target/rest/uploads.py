@@ -74,7 +74,7 @@ def _answer(portal: Portal, url: str, field: str, name: str, content: BinaryIO) 
 
 def _form(field: str, name: str, content: BinaryIO) -> tuple[Iterator[bytes], str, int]:
     """A form with one file, its type and its length: read piece by piece as it is sent, since several files of a
-    hundred megabytes may be under way."""
+    gigabyte may be under way."""
     boundary = choose_boundary()
     part = RequestField(field, b"", filename=name)
     part.make_multipart(content_type="application/octet-stream")
