@@ -29,7 +29,7 @@ from b24migrate.records import (
     Status,
     Table,
 )
-from b24migrate.streams import CustomFields, Gather, Listing, PerParent, Progress
+from b24migrate.streams import CustomFields, Gather, Habits, Listing, PerParent, Progress
 
 
 class Clock(Protocol):
@@ -498,6 +498,8 @@ Billing = Literal["inner", "batch"]
 
 class Source(Protocol):
     """A portal that is only read. `via` picks one of the configured webhooks."""
+
+    habits: Habits  # what its probes have shown so far (docs/probe.md); empty where nothing is known
 
     def page(self, reading: Listing | Gather, cursor: Args, *, limit: int = 0, gently: bool = False) -> Page:
         """Reads on from the cursor ({} = from the beginning), at most `limit` records in all when it is not 0.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 from b24migrate.records import Args, Json, Page, Row, SetAside, Table
 
 if TYPE_CHECKING:
-    from b24migrate.ports import Source
+    from b24migrate.ports import Answer, Command, Source
 
 
 class Seen(NamedTuple):
@@ -459,6 +459,21 @@ class CustomFields:
     statuses: str = ""  # where `<dictionary>:<code>` became the target's code; empty: entries keep their codes
 
 
+Habits: TypeAlias = Mapping[str, str | int | None]
+Asking: TypeAlias = "Generator[Sequence[Command], Sequence[Answer], Habits]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # several entities may share one
+class Probe:
+    """A few cheap reads that show how the portal behaves where sources disagree or are silent (docs/probe.md).
+
+    `ask` yields the commands of a round, gets their answers and returns one of `values` for each key; None where there
+    was nothing to judge. Its argument is True when it may look at more than a handful of records."""
+
+    values: Mapping[str, tuple[str, ...] | range]
+    ask: Callable[[bool], Asking]
+
+
 @dataclass(frozen=True, slots=True)
 class Entity:
     """What mini-tasks are named after: one or more streams that are read, imported and verified together."""
@@ -479,6 +494,7 @@ class Entity:
     # of the methods that readings need, or need to be missing: the parameters of a cheap call that shows which is so
     probes: Mapping[str, Args] = field(default_factory=dict)
     unreadable_by: str = ""  # the stream that is walked for it; of what belongs to it a stretch is shown at a time
+    habits: tuple[Probe, ...] = ()  # what portals differ in, and what is asked to see it
 
     @property
     def refers_to(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ from b24sim.clock import RunningClock
 from b24sim.company.company import Company
 from b24sim.company.plan import BY_USERS, TASKS_PER_USER, Plan, changed, sized
 from b24sim.faults import Faults
+from b24sim.habits import ASCENDING, DESCENDING, INSTANT, NO_ORDER, SHIFTED, Habits
 from b24sim.imports import Limits
+from b24sim.like import switches
 from b24sim.limits import BATCH, INNER, LeakyBucket, Operating
 from b24sim.message_habits import ORDERS, PAGES, MessageHabits
 from b24sim.methods.feed import FeedHabits
@@ -32,9 +35,24 @@ on a box GET native?kind=users, which tells what was written by its own methods,
 POST application {"expire": true}, after which the token of --application is taken no more."""
 
 
+class Parser(argparse.ArgumentParser):
+    """With --like the defaults are those of a portal that was probed; options that are given win."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        first.add_argument("--like")
+        like = first.parse_known_args(args)[0].like
+        if like:
+            try:
+                self.set_defaults(**switches(like, {action.dest: action.choices for action in self._actions}))
+            except ValueError as complaint:
+                self.error(str(complaint))
+        return super().parse_known_args(args, namespace)
+
+
 def parser() -> argparse.ArgumentParser:
     """Every option, in groups of a purpose."""
-    root = argparse.ArgumentParser(
+    root = Parser(
         "b24sim",
         description="A Bitrix24 portal that never existed: the REST API of a cloud portal or a box over HTTP.",
         epilog=EXAMPLES,
@@ -44,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     _company(root.add_argument_group("company"))
     _limits(root.add_argument_group("limits and time"))
     _access(root.add_argument_group("access and misfortune"))
+    _habits(root.add_argument_group("what portals differ in"))
     return root
 
 
@@ -198,14 +217,51 @@ def _access(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--without", metavar="METHODS", default="", help="methods it lacks, e.g. crm.item.list,tasks.*")
     group.add_argument(
         "--available-by-scope",
-        action="store_true",
+        action=argparse.BooleanOptionalAction,
+        default=False,
         help="isAvailable of method.get is true for tasks.* with the scope task, as on older portals",
     )
     group.add_argument(
         "--stale-methods", metavar="METHODS", default="", help="methods that it has and that method.get denies"
     )
-    group.add_argument("--many-owners", action="store_true", help="crm.item.productrow.list takes a list of owners")
+    group.add_argument(
+        "--many-owners",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="crm.item.productrow.list takes a list of owners",
+    )
     group.add_argument("--faults", metavar="FILE|JSON", help="a list of fault rules")
+
+
+def _habits(group: argparse._ArgumentGroup) -> None:
+    """Where the documentation is silent. The defaults are what hurts most."""
+    worst = Habits()
+    group.add_argument(
+        "--like", metavar="FILE", help="behave as the portal that `b24migrate doctor --probe --out FILE` has probed"
+    )
+    for name, method in (("user", "user.get"), ("crm", "crm.item.list")):
+        group.add_argument(
+            f"--{name}-order",
+            choices=(NO_ORDER, ASCENDING, DESCENDING),
+            default=NO_ORDER,
+            help=f"of {method} when no order is asked for",
+        )
+    for name, method in (("crm", "crm.item.list"), ("task", "tasks.task.list")):
+        group.add_argument(
+            f"--{name}-dates",
+            choices=(INSTANT, SHIFTED),
+            default=getattr(worst, f"{name}_dates"),
+            help=f"how {method} reads a time in a filter: as it is, or as the caller's local time",
+        )
+    group.add_argument(
+        "--message-page",
+        type=int,
+        default=worst.message_page,
+        help="the most messages that im.dialog.messages.get gives",
+    )
+    group.add_argument(
+        "--recent-page", type=int, default=worst.recent_page, help="the most chats that im.recent.list gives"
+    )
 
 
 def portal_from(options: argparse.Namespace) -> Portal:
@@ -241,6 +297,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
             options.first_id == "plain",
             options.message_count == "exact",
         ),
+        habits=Habits(**{one.name: getattr(options, one.name) for one in fields(Habits)}),
         latency_s=options.latency,
         admins_read_task_chats=not options.closed_task_chats,
         task_habits=TaskHabits(

@@ -16,6 +16,7 @@ from b24sim.context import Caller, Context, Method
 from b24sim.envelope import Timing
 from b24sim.errors import RestError
 from b24sim.faults import Faults
+from b24sim.habits import Habits
 from b24sim.imports import Imports, Limits
 from b24sim.imports.arguments import body_of
 from b24sim.imports.catalog import ENTITIES
@@ -84,6 +85,7 @@ class Portal:
         many_owners: bool = False,
         feed_habits: FeedHabits | None = None,
         message_habits: MessageHabits | None = None,
+        habits: Habits | None = None,
         latency_s: float = 0.0,
         admins_read_task_chats: bool = True,
         task_habits: TaskHabits | None = None,
@@ -112,6 +114,7 @@ class Portal:
         self.many_owners = many_owners
         self.feed_habits = feed_habits or FeedHabits(comments_name_post=self.is_box)
         self.message_habits = message_habits or MessageHabits()
+        self.habits = habits or Habits()
         self.task_habits = task_habits or TaskHabits()
         self.method_habits = method_habits or MethodHabits()
         self.original_names = original_names

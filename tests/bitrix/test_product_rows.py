@@ -65,6 +65,25 @@ def test_further_pages_of_several_questions_share_a_request() -> None:
         assert made.stats.inner[METHOD] == 3 * DEALS // 50
 
 
+def test_where_the_probes_have_seen_that_lists_are_not_understood_none_is_sent() -> None:
+    with portal(many_owners=False) as (made, source):
+        source.habits = {"product_owners": "one"}
+        assert enriched(source, deals(made)) == told(made)
+        assert made.stats.errors == {}
+
+
+def test_where_lists_were_not_understood_once_and_are_now_nothing_is_lost() -> None:
+    with portal(many_owners=True) as (made, source):
+        source.habits = {"product_owners": "one"}
+        assert enriched(source, deals(made)) == told(made)
+
+
+def test_where_lists_were_understood_once_and_are_no_more_nothing_is_lost() -> None:
+    with portal(many_owners=False) as (made, source):
+        source.habits = {"product_owners": "many"}
+        assert enriched(source, deals(made)) == told(made)
+
+
 def test_a_limit_is_no_sign_that_a_portal_does_not_understand() -> None:
     with portal(many_owners=True) as (made, source):
         made.faults = Faults([{"method": METHOD, "kind": "operating_limit", "at": [1], "inner": True}])

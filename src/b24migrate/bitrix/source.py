@@ -15,7 +15,7 @@ from b24migrate.bitrix.offset import OffsetReader
 from b24migrate.bitrix.reads import only_reads
 from b24migrate.ports import Answer, Billing, Command, Part
 from b24migrate.records import Args, Page
-from b24migrate.streams import Gather, Keyset, Listing, PerParent, Progress, Whole
+from b24migrate.streams import Gather, Habits, Keyset, Listing, PerParent, Progress, Whole
 
 _SEGMENTS = 4  # as many as there are workers: the last request of each is seldom full
 
@@ -30,6 +30,7 @@ class BitrixSource:
         self._segments = segments
         self._spelling: dict[str, tuple[str, ...]] = {}
         self._habits: dict[tuple[str, str], PageHabits] = {}
+        self.habits: Habits = {}
 
     def page(self, reading: Listing | Gather, cursor: Args, *, limit: int = 0, gently: bool = False) -> Page:
         if isinstance(reading, Gather):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from b24migrate.entities import probes
 from b24migrate.entities.codes import CRM_STREAMS, record_of, type_id
 from b24migrate.entities.messenger import (
     dialog_of,
@@ -220,5 +221,6 @@ ENTITIES = (
         probes={LISTS_MESSAGES: {"CHAT_ID": 0, "LIMIT": 1}},
         talk=True,
         unreadable_by="users",
+        habits=(probes.messages,),
     ),
 )

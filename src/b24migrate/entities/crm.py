@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from b24migrate.entities import probes
 from b24migrate.entities.codes import (
     COMPANY,
     CONTACT,
@@ -354,6 +355,7 @@ def entity(stream: Stream, method: str) -> Entity:
         streams=(stream,),
         custom_fields=fields,
         probes={MODERN: {"entityTypeId": 2, "filter": {"<id": 1}, "select": ["id"], "start": -1}},
+        habits=(probes.crm,),
     )
 
 
@@ -377,5 +379,6 @@ ENTITIES = (
             statuses=STAGE_CODES,
             types="crm_types",
         ),
+        habits=(probes.crm,),
     ),
 )

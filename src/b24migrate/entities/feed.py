@@ -10,6 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from b24migrate.answers import opened
+from b24migrate.entities import probes
 from b24migrate.entities.attached import refs_of, resolved
 from b24migrate.entities.codes import recipient
 from b24migrate.errors import Permanent
@@ -453,5 +454,6 @@ ENTITIES = (
         aids=(feed_recipients,),
         streams=(feed_posts, feed_comments),
         optional_scopes={"disk": "files in the feed are not migrated"},
+        habits=(probes.feed,),
     ),
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from b24migrate.answers import strange
+from b24migrate.entities import probes
 from b24migrate.entities.attached import on_drive, refs_of, resolved, resolving
 from b24migrate.entities.codes import CRM_STREAMS, crm_link
 from b24migrate.entities.custom import of_tasks
@@ -332,5 +333,6 @@ ENTITIES = (
         probes={MODERN: {"filter": {"<ID": 1}, "select": ["ID"], "start": -1}},
         unreadable=unseen_comments,
         unreadable_by="tasks",
+        habits=(probes.tasks,),
     ),
 )

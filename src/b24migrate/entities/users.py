@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from b24migrate.entities import probes
 from b24migrate.entities.custom import listed
 from b24migrate.entities.reading import is_link, one_by_one
 from b24migrate.records import Table
@@ -97,5 +98,6 @@ ENTITIES = (
         optional_scopes={"user.userfield": "custom fields of users are not migrated"},
         custom_fields=CustomFields("users", "user.userfield", listed("user.userfield.list")),
         matches_users=True,
+        habits=(probes.users,),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
@@ -10,7 +10,7 @@ from b24migrate.errors import Stop
 from b24migrate.fidelity import Rule
 from b24migrate.phases import lanes
 from b24migrate.phases.work import Work
-from b24migrate.pipeline import analysis, fidelity, hold, plan
+from b24migrate.pipeline import analysis, fidelity, hold, plan, probe
 from b24migrate.pipeline.conductor import Conductor, steps
 from b24migrate.pipeline.crew import Crew
 from b24migrate.pipeline.diagnosis import Diagnosis, refusal
@@ -22,7 +22,7 @@ from b24migrate.pipeline.gates import CHANGES
 from b24migrate.pipeline.plan import Paused, Plan, Run
 from b24migrate.pipeline.state import BLOCKED, FAILED, States
 from b24migrate.pipeline.targets import remember_target, targets
-from b24migrate.records import Status
+from b24migrate.records import Json, Status
 from b24migrate.streams import PHASES, Entity
 
 DONE, GATE, ERROR, FINDINGS = 0, 3, 4, 5
@@ -51,7 +51,14 @@ class Runner:
         if any(check for check in diagnosis.failed if not check.entity):
             return diagnosis
         analysis.save(work.store, diagnosis.facts)
+        probe.learn(work, entities)
         return examined(work, [entity.name for entity in entities], diagnosis)
+
+    def probe(self, methods: Mapping[str, bool]) -> dict[str, Json]:
+        """Asks the source how it behaves, for a file (docs/probe.md). Raises MigrationError."""
+        work = self.work
+        probe.ask(work, [*probe.probes_of(work.entities), probe.PORTAL], wide=True)
+        return probe.document(work, methods)
 
     def run(
         self,
@@ -140,6 +147,7 @@ class Runner:
         """From here on the work belongs to this run."""
         self.work.run = run.id
         self.work.facts = analysis.load(self.work.store).for_phases
+        probe.remember(self.work)
 
     def conductor(self, wanted: Plan) -> Conductor:
         return Conductor(self.work, wanted, coverage=self.coverage)

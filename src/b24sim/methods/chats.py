@@ -27,7 +27,7 @@ COPILOT: dict[str, Any] = {"chats": None, "messages": None, "roles": [], "recomm
 
 def recent_list(context: Context, params: Params) -> Result:
     """One's own chats, pinned first, then by last activity. `next` counts items and misleads; `hasMore` does not."""
-    limit = min(max(whole(params.get("LIMIT", 50)) or 50, 1), 200)
+    limit = min(max(whole(params.get("LIMIT", 50)) or 50, 1), context.portal.habits.recent_page)
     offset = max(0, whole(params.get("OFFSET", 0)))
     chats = _wanted(_recent(context), params)
     until = params.get("LAST_MESSAGE_DATE")

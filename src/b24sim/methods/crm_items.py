@@ -12,6 +12,7 @@ from b24sim.company.crm_world import FileId
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import Test
+from b24sim.habits import ASCENDING, DESCENDING, NO_ORDER, as_read
 from b24sim.methods.crm_filters import direction_of, first_passing, found, ordered, passing
 from b24sim.methods.disk import signature
 from b24sim.paging import page_by_offset, whole, yes
@@ -22,6 +23,7 @@ from b24sim.table import Row, shown
 
 GET_FILE = "crm.controller.item.getFile"
 OLD_INVOICE, REQUISITE = 5, 8
+OWN_ORDER = {NO_ORDER: {}, ASCENDING: {"id": "ASC"}, DESCENDING: {"id": "DESC"}}
 EMPTY_TYPES = {LEAD, QUOTE, SMART_INVOICE}
 
 
@@ -30,9 +32,10 @@ def item_list(context: Context, params: Params) -> Result:
     if items is None:
         return Result(Parts({"items": Rows()}), total=0)
     schema, start = items.schema, whole(params.get("start", 0))
-    ids, tests = found(items, params.get("filter"), _moments(context), _named(schema, "filter"))
+    asked = as_read(context, params.get("filter"), context.portal.habits.crm_dates)
+    ids, tests = found(items, asked, _moments(context), _named(schema, "filter"))
     tests += rights(context, items)
-    order = _order(schema, params.get("order"))
+    order = _order(schema, params.get("order")) or OWN_ORDER[context.portal.habits.crm_order]
     show = _shown(context, items, params)
     if start < 0:
         page = first_passing(items, ordered(items, ids, order), tests)

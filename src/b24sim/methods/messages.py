@@ -26,7 +26,7 @@ def messages_get(context: Context, params: Params) -> Result:
     Facts: api-reference/chats/messages/im-dialog-messages-get.md; FIRST_ID=0: bitrix-tools/b24-rest-docs issue 344."""
     chat, habits = dialog(context, params), context.portal.message_habits
     first_visible = chat.places_up_to(chat.sees_from.get(context.caller.user, 0) - 1)
-    limit = min(max(whole(params.get("LIMIT", LIMIT)) or LIMIT, 1), MAX_LIMIT)
+    limit = min(max(whole(params.get("LIMIT", LIMIT)) or LIMIT, 1), context.portal.habits.message_page)
     if params.get("FIRST_ID") is not None:
         places = _upwards(chat, _cursor(params, "FIRST_ID"), limit, first_visible, habits.plain_first_id)
         return Result(_made(context, chat, places))

@@ -36,7 +36,7 @@ def profile(context: Context, _params: Params) -> Result:
     answer = {
         "ID": row["ID"], "ADMIN": context.caller.admin, "NAME": row["NAME"], "LAST_NAME": row["LAST_NAME"],
         "PERSONAL_GENDER": row.get("PERSONAL_GENDER", ""), "TIME_ZONE": row.get("TIME_ZONE", ""),
-        "TIME_ZONE_OFFSET": company.moments.offset_s(context.portal.clock.now()),
+        "TIME_ZONE_OFFSET": company.moments_of(context.caller.user).offset_s(context.portal.clock.now()),
     }  # fmt: skip
     if "PERSONAL_PHOTO" in row:
         answer["PERSONAL_PHOTO"] = row["PERSONAL_PHOTO"]

@@ -7,6 +7,7 @@ from b24sim.company import tasks_fields as fields
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import matching, split
+from b24sim.habits import as_read
 from b24sim.methods.tasks_checklists import item_shape, tree
 from b24sim.methods.tasks_shape import (
     ACTIONS,
@@ -100,7 +101,7 @@ def found(context: Context, conditions: Any) -> Sequence[int]:
     """The tasks that the caller sees and that pass; what the portal does not know it does not test."""
     company = context.portal.company
     table = company.tasks.table
-    asked = conditions if isinstance(conditions, dict) else {}
+    asked = as_read(context, conditions if isinstance(conditions, dict) else {}, context.portal.habits.task_dates)
     names = FILTERABLE if context.portal.task_habits.filters_xml_id else FILTERABLE - {"XML_ID"}
     known = {key: value for key, value in asked.items() if split(key)[1] in names}
     ids = matching(table, table.ids, known, company.moments_of(context.caller.user))

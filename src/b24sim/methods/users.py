@@ -7,6 +7,7 @@ from typing import Any
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import condition, matching, split
+from b24sim.habits import DESCENDING, NO_ORDER
 from b24sim.paging import page_by_offset, page_of_old_core, truthy, whole
 from b24sim.phpjson import encode, encode_all
 from b24sim.request import Params
@@ -131,7 +132,9 @@ def _sorted(context: Context, ids: Sequence[int], params: Params) -> Sequence[in
     sort, order = params.get("SORT"), params.get("ORDER")
     if not (isinstance(sort, str) and isinstance(order, str)):
         # Without both there is no ORDER BY.
-        return context.portal.company.users.in_no_order(ids)
+        if context.portal.habits.user_order == NO_ORDER:
+            return context.portal.company.users.in_no_order(ids)
+        sort, order = "ID", "DESC" if context.portal.habits.user_order == DESCENDING else "ASC"
     descending = order.upper() == "DESC"
     if sort.upper() == "ID":
         return ids[::-1] if descending else ids

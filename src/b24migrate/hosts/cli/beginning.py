@@ -11,6 +11,7 @@ import typer
 
 from b24migrate.errors import BadConfiguration, Halted
 from b24migrate.hosts.cli.session import Session
+from b24migrate.records import Json
 
 
 def init(context: typer.Context) -> None:
@@ -39,22 +40,55 @@ def init(context: typer.Context) -> None:
 
 def doctor(
     context: typer.Context,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Also show how the source behaves where portals differ (docs/probe.md).")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="With --probe: write it as JSON without personal data.")
+    ] = None,
+    language: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Language of --probe.")] = "en",
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
 ) -> None:
     """Check portals, webhooks and store.
 
     Exit code 0: a run can begin. 3: a secret, a scope or the import module is missing. 4: a portal does not answer.
     """
+    from b24migrate.hosts.cli.names import misspelt
     from b24migrate.hosts.cli.opening import looking
-    from b24migrate.hosts.cli.tables import print_checks
+    from b24migrate.hosts.cli.tables import print_checks, print_probe
+    from b24migrate.hosts.words import LANGUAGES, words
 
     session: Session = context.obj
+    if language not in LANGUAGES:
+        raise misspelt(language, "language", LANGUAGES)
+    if out is not None and not probe:
+        raise BadConfiguration("--out is for --probe.", hint="Run `b24migrate doctor --probe --out FILE`.")
+    seen: dict[str, Json] | None = None
     with looking(session, portals=True) as app:
         wanted = app.chosen()
         found = app.runner.examine([entity for entity in app.catalog.entities if entity.name in wanted])
+        if probe and not any(check.name == "source" for check in found.failed):
+            seen = app.runner.probe(found.facts.methods)
     if as_json:
         checks = [{**asdict(check), "level": check.level} for check in found.checks]
-        typer.echo(json.dumps({"checks": checks, "exit_code": found.exit_code}, ensure_ascii=False))
+        more = {"probe": seen} if probe else {}
+        typer.echo(json.dumps({"checks": checks, **more, "exit_code": found.exit_code}, ensure_ascii=False))
     else:
         print_checks(found)
+        if seen is not None:
+            print_probe(seen, words(language))
+    if out is not None and seen is not None:
+        write(out, json.dumps(seen, indent=2) + "\n")
+        if not as_json:
+            typer.echo(words(language)("probe.written", file=out))
     raise typer.Exit(found.exit_code)
+
+
+def write(out: Path, text: str) -> None:
+    """The file appears whole."""
+    try:
+        fresh = out.with_name(out.name + ".new")
+        fresh.write_text(text, "utf-8")
+        fresh.replace(out)
+    except OSError as error:
+        raise Halted(f"{out} cannot be written: {error.strerror}.", hint="Choose another place.") from None

@@ -78,7 +78,7 @@ def metrics(
 
     With --out the file appears whole, as a node exporter's textfile directory needs it.
     """
-    from b24migrate.errors import Halted
+    from b24migrate.hosts.cli.beginning import write
     from b24migrate.hosts.cli.opening import looking
     from b24migrate.hosts.metrics import text
     from b24migrate.pipeline.status import figures
@@ -93,9 +93,4 @@ def metrics(
     if out is None:
         typer.echo(written, nl=False)
         return
-    try:
-        fresh = out.with_name(out.name + ".new")
-        fresh.write_text(written, "utf-8")
-        fresh.replace(out)
-    except OSError as error:
-        raise Halted(f"{out} cannot be written: {error.strerror}.", hint="Choose another place.") from None
+    write(out, written)

@@ -15,6 +15,7 @@ from b24migrate.records import Json
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from b24migrate.hosts.words import Words
     from b24migrate.pipeline.diagnosis import Diagnosis
 
 PIPE_WIDTH = 1000
@@ -91,3 +92,14 @@ def print_checks(found: Diagnosis) -> None:
         out.print(Text("A run cannot begin yet: see ✗ above.", style="red"))
     else:
         out.print(Text("Ready: `b24migrate run`.", style="green"))
+
+
+def print_probe(seen: Mapping[str, Json], words: Words) -> None:
+    """What is asked, and the answer; a dash where the portal gave nothing to judge."""
+    out = console()
+    out.print(words("probe.title"), style="bold")
+    shown = {**seen["answers"], "plan": seen["plan"]}
+    labels = {key: words(f"probe.key.{key}") for key in shown}
+    width = max(map(len, labels.values()))
+    for key, value in shown.items():
+        out.print(f"  {labels[key].ljust(width)}  {'–' if value is None else value}", soft_wrap=True)

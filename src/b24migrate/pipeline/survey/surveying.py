@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from b24migrate.phases import lanes
 from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Work
-from b24migrate.pipeline import plan
+from b24migrate.pipeline import plan, probe
 from b24migrate.pipeline.analysis import Analysis
 from b24migrate.pipeline.diagnosis import Diagnosis, refusal
 from b24migrate.pipeline.doctor import examine
@@ -59,6 +59,7 @@ def survey(
         if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
             raise refusal(check)
     work.facts = Analysis(True, True, seen.facts).for_phases
+    probe.remember(work)
     gauge, pace = computing.Gauge(work.clock), pacing.measured(work)
     look = Look(work, meter, Sampler(work, meter, share), notice)
     skipped = _closed(seen)
