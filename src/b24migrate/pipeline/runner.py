@@ -51,7 +51,8 @@ class Runner:
         if any(check for check in diagnosis.failed if not check.entity):
             return diagnosis
         analysis.save(work.store, diagnosis.facts)
-        probe.learn(work, entities)
+        blocked = {check.entity for check in diagnosis.failed}
+        probe.learn(work, [entity for entity in entities if entity.name not in blocked])
         return examined(work, [entity.name for entity in entities], diagnosis)
 
     def probe(self, methods: Mapping[str, bool]) -> dict[str, Json]:
