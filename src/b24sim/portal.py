@@ -2,10 +2,11 @@
 
 import glob
 import hashlib
+import random
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from b24sim.boxview import furniture, refresh
 from b24sim.clock import Clock, RunningClock, utc
@@ -36,6 +37,7 @@ from b24sim.request import Address, Params, Sent
 from b24sim.result import Result
 from b24sim.stats import Stats
 
+T = TypeVar("T")
 SMALL_COST_S = 0.01
 IMPORT = "import"
 UNKNOWN_ACTION = 22002  # of a controller that the portal has (module main, Engine\Controller)
@@ -131,6 +133,7 @@ class Portal:
         self.faces: dict[bytes, tuple[int, bytes]] = {}
         self._tokens: dict[str, int] = {}
         self._tokens_given = 0
+        self._chance = random.Random(self.company.plan.seed)
         self._imported = False
         self.native = Ledger()
         if self.is_box and self.company.plan.box:
@@ -196,6 +199,8 @@ class Portal:
             self._keep_up(method)
         asked = {key.upper(): value for key, value in params.items()} if method.upper else params
         result = method.call(Context(self, caller, sent), asked)
+        if result.next is not None and not any(name.lower() in {"order", "sort"} for name in params):
+            self.stats.without_order[method.name] += 1
         cost = self.costs.of(method.name)
         return Answer(result, self.billed(caller, BATCH if paid_by_batch else method.name, now, cost), cost)
 
@@ -230,6 +235,12 @@ class Portal:
             if rule.kind == "insert":
                 self.insert(name, rule.rows)
         return delay
+
+    def in_no_order(self, rows: Iterable[T]) -> list[T]:
+        """For answers that come whole and whose documentation names no order: another one each time."""
+        mixed = list(rows)
+        self._chance.shuffle(mixed)
+        return mixed
 
     def one_time_token(self, file: int) -> str:
         self._tokens_given += 1

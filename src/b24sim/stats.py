@@ -12,6 +12,8 @@ class Stats:
     inner: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
+    # Lists of several pages that were asked for without an order: whoever turns such pages may miss rows.
+    without_order: Counter[str] = field(default_factory=Counter)
     downloads: int = 0
     downloaded_bytes: int = 0
     bytes_sent: int = 0

@@ -52,12 +52,13 @@ class Table:
         return data
 
     def in_no_order(self, ids: Sequence[int]) -> Sequence[int]:
-        """Some order, the same every time. That of the whole table is remembered: every page of it is asked for."""
+        """Some order, the same every time, as clients that turn pages without asking for one are used to. That of the
+        whole table is remembered: every page of it is asked for."""
         if len(ids) < len(self.ids):
-            return sorted(ids, key=_by_chance)
+            return sorted(ids, key=by_chance)
         version, order = self._no_order
         if version != self.version:
-            order = sorted(ids, key=_by_chance)
+            order = sorted(ids, key=by_chance)
             self._no_order = (self.version, order)
         return order
 
@@ -85,7 +86,7 @@ class Table:
         return self.ids[-1] + 1 if self.ids else 1
 
 
-def _by_chance(number: int) -> int:
+def by_chance(number: int) -> int:
     return number * 2_654_435_761 & 0xFFFF_FFFF
 
 

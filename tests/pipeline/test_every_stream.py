@@ -50,6 +50,15 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
         yield Moved(made, look(made))
 
 
+# They have one of their own, or none can be asked for.
+ORDERED_BY_DEFAULT = {"im.recent.list", "log.blogpost.get"}
+
+
+def test_no_pages_are_turned_without_an_order(moved: Moved) -> None:
+    """Where nobody asks for one a portal promises none, and rows may be missed."""
+    assert set(moved.made.cloud.portal.stats.without_order) <= ORDERED_BY_DEFAULT
+
+
 @dataclass(frozen=True)
 class Repeated:
     first: Snapshot

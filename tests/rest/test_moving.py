@@ -26,6 +26,7 @@ def test_everything_arrives_once_and_differs_exactly_as_was_foretold(tmp_path: P
         assert move.run().exit_code == 0
         assert {name: set(found) for name, found in move.statuses().items() if set(found) - {"IMPORT_OK"}} == {}
         assert move.twice() == []
+        assert set(move.world.box.portal.stats.without_order) <= {"log.blogpost.get"}
         assert_as_foretold(move)
         assert_certified(move, tmp_path / "certificate.jsonl")
 

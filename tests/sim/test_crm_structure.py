@@ -30,20 +30,21 @@ def test_types_can_be_filtered_and_paged() -> None:
 
 
 def test_pipelines_belong_to_a_type_and_their_ids_meet(cloud: Running) -> None:
-    deals = result(cloud, "crm.category.list", {"entityTypeId": 2})["categories"]
-    assert [(row["id"], row["isDefault"]) for row in deals] == [(0, "Y"), (9, "N"), (12, "N")]
-    assert [row["id"] for row in result(cloud, "crm.category.list", {"entityTypeId": 156})["categories"]] == [7, 9]
-    assert [row["id"] for row in result(cloud, "crm.category.list", {"entityTypeId": 3})["categories"]] == [0]
-    assert [row["id"] for row in result(cloud, "crm.category.list", {"entityTypeId": 2}, user=2)["categories"]] == [
-        0,
-        9,
-    ]
+    def pipelines(number: int, user: int = 1) -> dict[int, str]:
+        rows = result(cloud, "crm.category.list", {"entityTypeId": number}, user)["categories"]
+        return {row["id"]: row["isDefault"] for row in rows}
+
+    assert pipelines(2) == {0: "Y", 9: "N", 12: "N"}
+    assert pipelines(156).keys() == {7, 9}
+    assert pipelines(3).keys() == {0}
+    assert pipelines(2, user=2).keys() == {0, 9}
     assert call(cloud, "crm.category.list", {"entityTypeId": 1}).json["error"] == "ENTITY_TYPE_NOT_SUPPORTED"
     assert call(cloud, "crm.category.list", {"entityTypeId": 999}).json["error"] == "NOT_FOUND"
 
 
 def test_stages_carry_the_prefix_of_their_pipeline(cloud: Running) -> None:
-    rows = result(cloud, "crm.status.list", {"filter": {"ENTITY_ID": "DYNAMIC_156_STAGE_7"}})
+    wish = {"filter": {"ENTITY_ID": "DYNAMIC_156_STAGE_7"}, "order": {"SORT": "ASC"}}
+    rows = result(cloud, "crm.status.list", wish)
     assert [row["STATUS_ID"] for row in rows] == [
         f"DT156_7:{code}" for code in ("NEW", "PREPARATION", "CLIENT", "SUCCESS", "FAIL")
     ]
@@ -57,9 +58,8 @@ def test_stages_carry_the_prefix_of_their_pipeline(cloud: Running) -> None:
 
 def test_product_rows_need_their_owner(cloud: Running) -> None:
     def ask(**conditions: object) -> object:
-        return call(
-            cloud, "crm.item.productrow.list", {"filter": {f"={name}": value for name, value in conditions.items()}}
-        ).json
+        wish = {"filter": {f"={name}": value for name, value in conditions.items()}, "order": {"id": "asc"}}
+        return call(cloud, "crm.item.productrow.list", wish).json
 
     for wish in ({}, {"ownerType": "D"}, {"ownerId": 26}, {"ownerType": "D", "ownerId": [26, 27]}):
         assert ask(**wish)["error"] == "REQUIRED_ARG_MISSING"  # type: ignore[index]
@@ -121,7 +121,7 @@ def test_old_lists_tell_custom_fields_and_multifields_when_asked(cloud: Running)
 def test_bindings_name_the_primary_company_wherever_it_stands(cloud: Running) -> None:
     contact = result(cloud, "crm.item.get", {"entityTypeId": 3, "id": 4})["item"]
     bound = result(cloud, "crm.contact.company.items.get", {"id": 4})
-    assert [row["COMPANY_ID"] for row in bound] == contact["companyIds"]
+    assert [row["COMPANY_ID"] for row in sorted(bound, key=lambda row: row["SORT"])] == contact["companyIds"]
     assert [row["COMPANY_ID"] for row in bound if row["IS_PRIMARY"] == "Y"] == [contact["companyId"]]
     assert contact["companyId"] != contact["companyIds"][0]
     missing = call(cloud, "crm.contact.company.items.get", {"id": 10})
@@ -142,7 +142,7 @@ def test_labels_need_a_language_and_options_a_list(cloud: Running) -> None:
 
 
 def test_the_universal_list_names_fields_by_the_types_own_id(cloud: Running) -> None:
-    wish = {"moduleId": "crm", "filter": {"entityId": "CRM_13"}}
+    wish = {"moduleId": "crm", "filter": {"entityId": "CRM_13"}, "order": {"id": "ASC"}}
     fields = result(cloud, "userfieldconfig.list", wish)["fields"]
     assert {row["fieldName"][:10] for row in fields} == {"UF_CRM_13_"}
     choice = next(row for row in fields if row["userTypeId"] == "enumeration")
@@ -164,7 +164,7 @@ def test_the_universal_list_needs_two_scopes() -> None:
 
 def test_small_dictionaries(cloud: Running) -> None:
     currencies = call(cloud, "crm.currency.list").json
-    assert (currencies["total"], [row["CURRENCY"] for row in currencies["result"]]) == (0, ["RUB", "USD", "EUR", "KZT"])
+    assert (currencies["total"], {row["CURRENCY"] for row in currencies["result"]}) == (0, {"RUB", "USD", "EUR", "KZT"})
     owners = {row["ID"]: row["SYMBOL_CODE_SHORT"] for row in result(cloud, "crm.enum.ownertype")}
     assert (owners[2], owners[4], owners[156], owners[177]) == ("D", "CO", "T9c", "Tb1")
     assert result(cloud, "crm.settings.mode.get") == 2

@@ -72,3 +72,24 @@ def compare(entry: dict[str, Any], answers: list[Any]) -> None:
     reasons = [pattern(text) for text in entry.get("differs", {})]
     assert sorted(one for one in found if not any(reason.fullmatch(one) for reason in reasons)) == []
     assert [reason.pattern for reason in reasons if not any(map(reason.fullmatch, found))] == []
+
+
+PAGED = ("user.get", "department.get", "tasks.task.list", "crm.type.list", "userfieldconfig.list")
+
+
+@pytest.mark.parametrize("name", ["sonet_group.user.get", "im.chat.user.list", "crm.status.list", "crm.category.list"])
+def test_an_order_that_no_page_names_is_another_each_time(various: tuple[Portal, Running], name: str) -> None:
+    portal, running = various
+    wish = max(CALLS[name](portal), key=lambda params: len(str(answer_of(running, name, params))))
+    answers = [json.dumps(answer_of(running, name, wish)) for _ in range(10)]
+    assert len(set(answers)) > 1
+    assert len({"".join(sorted(answer)) for answer in answers}) == 1
+
+
+@pytest.mark.parametrize("name", PAGED)
+def test_pages_without_an_order_are_not_by_id(various: tuple[Portal, Running], name: str) -> None:
+    portal, running = various
+    rows = answer_of(running, name, next(iter(CALLS[name](portal))))["result"]
+    rows = next(iter(rows.values())) if isinstance(rows, dict) else rows
+    ids = [int(row.get("ID") or row["id"]) for row in rows]
+    assert len(ids) < 3 or ids not in (sorted(ids), sorted(ids, reverse=True))

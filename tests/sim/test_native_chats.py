@@ -34,7 +34,7 @@ def test_a_chat_is_found_by_its_stamp_and_belongs_to_the_caller(box: Running) ->
     told = result(box, "im.dialog.get", {"DIALOG_ID": f"chat{number}"})
     assert (told["owner"], told["message_type"], told["entity_id"]) == (1, "C", "src:5")
     assert told["date_create"] == result(box, "server.time")
-    assert result(box, "im.chat.user.list", {"CHAT_ID": number}) == [1, 2]
+    assert set(result(box, "im.chat.user.list", {"CHAT_ID": number})) == {1, 2}
     record = control(box, "native?kind=chats")["records"][0]
     assert (record["stamp"], record["made"]) == ("B24MIGRATE:src:5", 1)
 

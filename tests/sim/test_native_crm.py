@@ -91,7 +91,7 @@ def test_custom_fields_take_values_under_the_names_that_were_asked_for(box: Runn
     assert [option["value"] for option in made["enum"]] == ["One", "Two"]
     file = {"FIELD_NAME": "scan", "USER_TYPE_ID": "file", "MULTIPLE": "N"}
     result(box, "crm.deal.userfield.add", {"fields": file})
-    assert [row["FIELD_NAME"] for row in result(box, "crm.deal.userfield.list")] == ["UF_CRM_KIND", "UF_CRM_SCAN"]
+    assert {row["FIELD_NAME"] for row in result(box, "crm.deal.userfield.list")} == {"UF_CRM_KIND", "UF_CRM_SCAN"}
     content = base64.b64encode(b"bytes").decode()
     option = made["enum"][1]["id"]
     imported(box, DEAL, title="x", UF_CRM_KIND=option, UF_CRM_SCAN=["a.pdf", content], ufCrmKind="wrong spelling")

@@ -109,7 +109,7 @@ def test_custom_fields_of_tasks_are_of_four_types_only(box: Running) -> None:
     field = {"USER_TYPE_ID": "string", "FIELD_NAME": "REVIEW", "EDIT_FORM_LABEL": {"ru": "Проверка"}}
     assert result(box, "task.item.userfield.add", {"PARAMS": field}) > 0
     assert call(box, "task.item.userfield.add", {"PARAMS": field | {"USER_TYPE_ID": "enumeration"}}).status == 400
-    codes = [row["FIELD_NAME"] for row in result(box, "task.item.userfield.getlist")]
+    codes = [row["FIELD_NAME"] for row in result(box, "task.item.userfield.getlist", [{"ID": "asc"}])]
     assert codes[-1] == "UF_REVIEW"
     number = added(box, UF_REVIEW="seen", UF_CRM_TASK=["D_5"])
     task = result(box, "tasks.task.get", {"taskId": number, "select": ["ID", "UF_REVIEW", "UF_CRM_TASK"]})["task"]
@@ -186,7 +186,8 @@ def test_a_box_may_not_filter_by_a_stamp_and_then_lists_everything() -> None:
     with serve(Portal(role="box", clock=ManualClock(), task_habits=TaskHabits(filters_xml_id=False))) as running:
         added(running)
         other = added(running, XML_ID="src:9")
-        rows = result(running, "tasks.task.list", {"filter": {"XML_ID": "src:8"}, "select": ["ID", "XML_ID"]})["tasks"]
+        wish = {"filter": {"XML_ID": "src:8"}, "select": ["ID", "XML_ID"], "order": {"ID": "desc"}}
+        rows = result(running, "tasks.task.list", wish)["tasks"]
         assert [row["xmlId"] for row in rows] == ["src:9", "src:8"]
         assert rows[0]["id"] == str(other)
 

@@ -146,7 +146,7 @@ def test_custom_fields_are_for_administrators(cloud: Running) -> None:
 def test_departments_page_by_page_with_the_old_cores_habits(cloud: Running) -> None:
     first = call(cloud, "department.get").json
     assert (first["total"], first["next"], len(first["result"])) == (60, 50, 50)
-    assert "PARENT" not in first["result"][0]
+    assert [row["ID"] for row in first["result"] if "PARENT" not in row] in ([], ["1"])
     second = call(cloud, "department.get", {"START": 50}).json
     assert len(second["result"]) == 10
     assert "next" not in second

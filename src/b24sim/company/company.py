@@ -88,12 +88,6 @@ class Company:
     def feed_rows(self) -> FeedRows:
         return FeedRows(self.feed, self.feed_files, self.moments, lambda: self.portal_url)
 
-    @property
-    def tree_order(self) -> list[int]:
-        """Departments as the tree is walked: each parent before its children."""
-        known = [number for number in self.people.departments if number in self.departments]
-        return known + [number for number in self.departments if number not in self._tree]
-
     def users_visible_to(self, user: int) -> list[int]:
         """Without ADMIN_MODE: people with a department, oneself, and extranet users of one's groups."""
         version, known = self._visible.get(user, (-1, []))

@@ -65,7 +65,8 @@ def _recent(context: Context) -> list[Chat]:
     company, user = context.portal.company, context.caller.user
     version, chats = context.portal.recent.get(user, (-1, []))
     if version != company.chats_version:
-        chats = [chat for chat in company.chats.values() if user in chat.members]
+        # What happened at the same second comes in no order.
+        chats = context.portal.in_no_order(chat for chat in company.chats.values() if user in chat.members)
         chats.sort(
             key=lambda chat: (is_pinned(chat), company.moments.parse(last_activity(context, chat)) or 0.0), reverse=True
         )
@@ -116,7 +117,7 @@ def chat_users(context: Context, params: Params) -> Result:
     if not params.get("CHAT_ID") and not params.get("DIALOG_ID"):
         raise RestError("CHAT_ID_EMPTY", "Chat ID can't be empty")
     try:
-        return Result(list(dialog(context, params).members))
+        return Result(context.portal.in_no_order(dialog(context, params).members))
     except RestError:
         return Result([])
 
@@ -148,7 +149,7 @@ def user_list(context: Context, params: Params) -> Result:
         raise RestError("ID_EMPTY", "User ID can't be empty")
     found = {str(whole(number)): _user_or_none(context, whole(number)) for number in asked}
     if params.get("RESULT_TYPE") == "array":
-        return Result([user for user in found.values() if user is not None])
+        return Result(context.portal.in_no_order(user for user in found.values() if user is not None))
     return Result(Parts({key: encode(value) for key, value in found.items()}))
 
 
@@ -170,6 +171,7 @@ def search_chats(context: Context, params: Params) -> Result:
         for chat in company.chats.values()
         if chat.kind != PRIVATE and text.casefold() in chat.name.casefold() and company.readable(chat, user)
     ]
+    found.sort(key=lambda chat: -chat.id)
     limit = min(max(whole(params.get("LIMIT", 10)) or 10, 1), 50)
     offset = max(0, whole(params.get("OFFSET", 0)))
     page = found[offset : offset + limit]

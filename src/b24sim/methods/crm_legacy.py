@@ -85,13 +85,14 @@ def _unused(entity_type_id: int) -> list[str]:
 
 
 def contact_companies(context: Context, params: Params) -> Result:
-    """In the order they were bound, with the primary one marked. Refusals come with HTTP 200."""
+    """With the primary one marked. Refusals come with HTTP 200."""
     items = context.portal.company.crm.items[CONTACT]
     number = whole(params.get("ID"))
     if number not in items:
         raise RestError("", "Not found", 200)
     row = items.row(number)
-    return Result(encode_all(_bindings("COMPANY_ID", row["companyIds"], row["companyId"])))
+    bindings = _bindings("COMPANY_ID", row["companyIds"], row["companyId"])
+    return Result(encode_all(context.portal.in_no_order(bindings)))
 
 
 def deal_contacts(context: Context, params: Params) -> Result:
@@ -100,7 +101,8 @@ def deal_contacts(context: Context, params: Params) -> Result:
     if number not in items:
         raise RestError("", "Not found", 200)
     row = items.row(number)
-    return Result(encode_all(_bindings("CONTACT_ID", row["contactIds"], row["contactId"])))
+    bindings = _bindings("CONTACT_ID", row["contactIds"], row["contactId"])
+    return Result(encode_all(context.portal.in_no_order(bindings)))
 
 
 def _bindings(name: str, numbers: Iterable[int], primary: int) -> list[Row]:

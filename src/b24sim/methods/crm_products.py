@@ -12,7 +12,7 @@ from b24sim.paging import page_by_offset, whole
 from b24sim.phpjson import Parts, encode, encode_all
 from b24sim.request import Params
 from b24sim.result import Result
-from b24sim.table import Row
+from b24sim.table import Row, by_chance
 
 FILTERABLE = {"id", "productId"}
 
@@ -26,7 +26,7 @@ def product_rows(context: Context, params: Params) -> Result:
         if name in FILTERABLE and (not isinstance(value, list) or key == "@id"):
             test = condition(operator, name, value, context.portal.company.moments)
             rows = [row for row in rows if test(row)]
-    rows = _ordered(rows, params.get("order"))
+    rows = _ordered(sorted(rows, key=lambda row: by_chance(row["id"])), params.get("order"))
     start = whole(params.get("start", 0))
     page = page_by_offset(range(len(rows)), start, lambda place: encode(rows[place]))
     return Result(Parts({"productRows": page.value}), None if start < 0 else page.total, page.next)
@@ -50,7 +50,7 @@ def _of_owner(context: Context, kind: str, owner: int) -> list[Row]:
 
 def _ordered(rows: list[Row], asked: Any) -> list[Row]:
     order = {name: way for name, way in asked.items() if name in {"id", "sort"}} if isinstance(asked, dict) else {}
-    for name, way in reversed((order or {"sort": "asc"}).items()):
+    for name, way in reversed(order.items()):
         rows = sorted(rows, key=_key(name), reverse=str(way).lower() == "desc")
     return rows
 
@@ -62,7 +62,7 @@ def _key(name: str) -> Callable[[Row], int]:
 def rows_of_deal(context: Context, params: Params) -> Result:
     """The older method, under older names."""
     rows = context.portal.company.crm.product_rows(DEAL, whole(params.get("ID")))
-    return Result(encode_all(_older(row) for row in rows))
+    return Result(encode_all(_older(row) for row in context.portal.in_no_order(rows)))
 
 
 def _older(row: Row) -> Row:

@@ -14,7 +14,7 @@ from b24sim.paging import page_by_offset, whole
 from b24sim.phpjson import Parts, encode, encode_all
 from b24sim.request import Params
 from b24sim.result import Result
-from b24sim.table import Row
+from b24sim.table import Row, by_chance
 
 SIMPLE_MODE = 2  # without leads
 OWNER_NAMES = {1: "LEAD", 2: "DEAL", 3: "CONTACT", 4: "COMPANY", 5: "INVOICE", 7: "QUOTE", 8: "REQUISITE",
@@ -25,8 +25,7 @@ def type_list(context: Context, params: Params) -> Result:
     types = context.portal.company.crm.types
     _administrator(context)
     rows = chosen(context, [types.row(number) for number in types], params.get("filter"), "filter")
-    order = params.get("order")
-    rows = _sorted(rows, order if isinstance(order, dict) else {})
+    rows = in_order(in_some_order(rows, "id"), params.get("order"))
     page = page_by_offset(range(len(rows)), whole(params.get("start", 0)), lambda place: encode(rows[place]))
     return Result(Parts({"types": page.value}), page.total, page.next)
 
@@ -60,15 +59,14 @@ def category_list(context: Context, params: Params) -> Result:
         for category in context.portal.company.crm.categories
         if category.entity_type_id == number and (number, category.id) not in hidden
     ]
-    rows = encode_all(structure.category_row(category) for category in sorted(known, key=lambda one: one.sort))
+    rows = encode_all(structure.category_row(category) for category in context.portal.in_no_order(known))
     return Result(Parts({"categories": rows}), total=len(rows))
 
 
 def status_list(context: Context, params: Params) -> Result:
     """All at once, however many: this method knows no pages."""
     rows = chosen(context, context.portal.company.crm.statuses, params.get("FILTER"))
-    order = params.get("ORDER")
-    rows = _sorted(rows, order if isinstance(order, dict) else {"SORT": "ASC"})
+    rows = in_order(context.portal.in_no_order(rows), params.get("ORDER"))
     return Result(encode_all(rows), total=len(rows))
 
 
@@ -90,10 +88,10 @@ def status_entity_types(context: Context, _params: Params) -> Result:
             },
             "IS_ENABLED": True,
         }  # fmt: skip
-    return Result(encode_all(dictionaries.values()))
+    return Result(encode_all(context.portal.in_no_order(dictionaries.values())))
 
 
-def currency_list(_context: Context, _params: Params) -> Result:
+def currency_list(context: Context, _params: Params) -> Result:
     """The total is 0, whatever there is."""
     rows = [
         {
@@ -103,7 +101,7 @@ def currency_list(_context: Context, _params: Params) -> Result:
         }
         for place, (code, amount, count, base) in enumerate(structure.CURRENCIES, 1)
     ]  # fmt: skip
-    return Result(encode_all(rows), total=0)
+    return Result(encode_all(context.portal.in_no_order(rows)), total=0)
 
 
 def owner_types(context: Context, _params: Params) -> Result:
@@ -137,8 +135,13 @@ def chosen(context: Context, rows: list[Row], asked: Any, strict: str = "") -> l
     return rows
 
 
-def _sorted(rows: list[Row], order: dict[str, Any]) -> list[Row]:
-    for name, asked in reversed(order.items()):
+def in_some_order(rows: list[Row], key: str) -> list[Row]:
+    """The same for every page, and not that of the ids."""
+    return sorted(rows, key=lambda row: by_chance(int(row[key])))
+
+
+def in_order(rows: list[Row], order: Any) -> list[Row]:
+    for name, asked in reversed(order.items() if isinstance(order, dict) else ()):
         descending = direction_of(name, asked) == "DESC"
         rows = sorted(rows, key=lambda row, name=name: _natural(row.get(name)), reverse=descending)  # type: ignore[misc]
     return rows

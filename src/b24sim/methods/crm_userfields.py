@@ -7,7 +7,7 @@ from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.crm_items import required
-from b24sim.methods.crm_structure import chosen
+from b24sim.methods.crm_structure import chosen, in_order, in_some_order
 from b24sim.paging import page_by_offset, whole
 from b24sim.phpjson import Parts, encode, encode_all
 from b24sim.request import Params
@@ -22,6 +22,7 @@ def _legacy(entity_type_id: int) -> Callable[[Context, Params], Result]:
         language = str(asked.pop("LANG", "") or "")
         fields = [field for field in _fields(context) if field.entity == ENTITY_OF[entity_type_id]]
         rows = chosen(context, [legacy_row(field, language) for field in fields], asked)
+        rows = in_order(context.portal.in_no_order(rows), params.get("ORDER"))
         return Result(encode_all(rows), total=len(rows))
 
     return listed
@@ -30,6 +31,7 @@ def _legacy(entity_type_id: int) -> Callable[[Context, Params], Result]:
 def config_list(context: Context, params: Params) -> Result:
     _allowed(context, params)
     rows = chosen(context, [config_row(field) for field in _fields(context)], params.get("filter"))
+    rows = in_order(in_some_order(rows, "id"), params.get("order"))
     page = page_by_offset(range(len(rows)), whole(params.get("start", 0)), lambda place: encode(rows[place]))
     return Result(Parts({"fields": page.value}), page.total, page.next)
 

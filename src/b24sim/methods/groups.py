@@ -70,7 +70,8 @@ def members(context: Context, params: Params) -> Result:
         raise RestError("", "Socialnetwork group not found")
     company = context.portal.company
     roles = company.groups_by_id[number].roles
-    return Result([{"USER_ID": str(user), "ROLE": role} for user, role in roles.items() if company.is_active(user)])
+    active = [{"USER_ID": str(user), "ROLE": role} for user, role in roles.items() if company.is_active(user)]
+    return Result(context.portal.in_no_order(active))
 
 
 def own_groups(context: Context, _params: Params) -> Result:
@@ -83,7 +84,7 @@ def own_groups(context: Context, _params: Params) -> Result:
             "GROUP_IMAGE_ID": str(group.id) if "IMAGE" in row else None, "GROUP_IMAGE": row.get("IMAGE", ""),
         }  # fmt: skip
         rows.append(entry | ({"IS_EXTRANET": "Y"} if row["IS_EXTRANET"] == "Y" else {}))
-    return Result(encode_all(rows))
+    return Result(encode_all(context.portal.in_no_order(rows)))
 
 
 def workgroup_list(context: Context, params: Params) -> Result:
@@ -95,10 +96,7 @@ def workgroup_list(context: Context, params: Params) -> Result:
     ids = _visible(context, yes(options.get("IS_ADMIN")))
     ids = matching(company.groups, ids, conditions | {"=SITE_ID": site}, company.moments)
     order = params.get("order")
-    if isinstance(order, dict) and order:
-        ids = _ordered(context, ids, order)
-    else:
-        ids = sorted(ids, key=lambda number: number * 2_654_435_761 & 0xFFFF_FFFF)
+    ids = _ordered(context, company.groups.in_no_order(ids), order if isinstance(order, dict) else {})
     select = [str(name) for name in params["select"]] if isinstance(params.get("select"), list) else ["ID"]
     with_chat, mobile = yes(options.get("shouldSelectDialogId")), options.get("mode") == "mobile"
     start = whole(params.get("start", 0))
@@ -144,8 +142,9 @@ def workgroup_get(context: Context, params: Params) -> Result:
         raise RestError("SONET_CONTROLLER_WORKGROUP_NOT_FOUND", "Workgroup not found")
     company = context.portal.company
     row, group = company.groups.row(number), company.groups_by_id[number]
-    moderators = [user for user, role in group.roles.items() if role == MODERATOR]
-    ordinary = [user for user, role in group.roles.items() if role == MEMBER]
+    members = context.portal.in_no_order(group.roles)
+    moderators = [user for user in members if group.roles[user] == MODERATOR]
+    ordinary = [user for user in members if group.roles[user] == MEMBER]
     answer: Row = {
         "ID": number, "ACTIVE": row["ACTIVE"], "SITE_ID": row["SITE_ID"], "SUBJECT_ID": 1, "NAME": row["NAME"],
         "DESCRIPTION": row["DESCRIPTION"] or "", "KEYWORDS": row["KEYWORDS"], "CLOSED": row["CLOSED"],
@@ -161,7 +160,7 @@ def workgroup_get(context: Context, params: Params) -> Result:
         "SCRUM_OWNER_ID": group.owner if group.kind == "scrum" else 0,
         "SCRUM_MASTER_ID": whole(row.get("_SCRUM_MASTER_ID")),
         "SCRUM_SPRINT_DURATION": 604800 if group.kind == "scrum" else 0, "SCRUM_TASK_RESPONSIBLE": "",
-        "TYPE": row.get("_TYPE", "group"), "MEMBERS": list(group.roles), "MODERATOR_MEMBERS": moderators,
+        "TYPE": row.get("_TYPE", "group"), "MEMBERS": members, "MODERATOR_MEMBERS": moderators,
         "ORDINARY_MEMBERS": ordinary, "INVITED_MEMBERS": [], "CHAT_ID": group.chat,
         "DIALOG_ID": f"chat{group.chat}" if group.chat else "", "SITE_IDS": [row["SITE_ID"]],
     }  # fmt: skip

@@ -110,7 +110,9 @@ def found(context: Context, conditions: Any) -> Sequence[int]:
 
 def ordered(context: Context, ids: Sequence[int], order: Any) -> Sequence[int]:
     table = context.portal.company.tasks.table
-    wish = order if isinstance(order, dict) and order else {"ID": "desc"}
+    wish = order if isinstance(order, dict) and order else {}
+    if not wish:
+        return table.in_no_order(ids)
     if any(name not in fields.PLAIN for name in wish):
         raise RestError("0", "Неверное поле сортировки")
     for name, direction in reversed(wish.items()):

@@ -128,11 +128,15 @@ def elapsed(context: Context, params: Params) -> Result:
 
 def userfields(context: Context, params: Params) -> Result:
     """ORDER, FILTER; the total is 0 however many there are."""
-    _, conditions = arguments(params, 2)
+    order, conditions = arguments(params, 2)
     asked = {key: value for key, value in _map(conditions).items() if key != "LANG"}
     tests = [condition(*split(key), value, context.portal.company.moments) for key, value in asked.items()]
     rows = [row for row in context.portal.company.tasks.user_fields if all(test(row) for test in tests)]
-    return Result(encode_all(shown(row) for row in rows), total=0)
+    mixed = context.portal.in_no_order(rows)
+    wish = {name: way for name, way in _map(order).items() if name in {"ID", "FIELD_NAME", "SORT", "USER_TYPE_ID"}}
+    for name, way in reversed(wish.items()):
+        mixed.sort(key=lambda row: (len(row[name]), row[name]), reverse=str(way).lower() == "desc")
+    return Result(encode_all(shown(row) for row in mixed), total=0)
 
 
 def userfield(context: Context, params: Params) -> Result:

@@ -175,8 +175,15 @@ def userfields(context: Context, params: Params) -> Result:
     moments = context.portal.company.moments
     tests = [condition(*split(key), value, moments) for key, value in conditions.items()]
     rows = [row for row in context.portal.company.user_fields if all(test(row) for test in tests)]
+    rows = context.portal.in_no_order(rows)
+    for name, way in reversed(_wish(params.get("ORDER"))):
+        rows.sort(key=lambda row: _department_key(row, name), reverse=str(way).upper() == "DESC")
     language = str((asked or {}).get("LANG", ""))
     return Result(encode_all(_labelled(row, language) for row in rows), total=len(rows))
+
+
+def _wish(order: Any) -> list[tuple[str, Any]]:
+    return list(order.items()) if isinstance(order, dict) else []
 
 
 def _labelled(row: Row, language: str) -> Row:
@@ -195,7 +202,7 @@ def departments(context: Context, params: Params) -> Result:
     }
     if "SORT" in params:
         conditions["SORT"] = whole(params["SORT"])
-    ids: Sequence[int] = company.tree_order
+    ids: Sequence[int] = company.departments.in_no_order(company.departments.ids)
     for key, value in conditions.items():
         test = condition("=", key, value, company.moments)
         ids = [number for number in ids if test(company.departments.row(number))]

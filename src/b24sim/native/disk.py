@@ -8,6 +8,7 @@ from b24sim.company.drive import COMMON, GROUP, USER, DriveFile, Folder, Storage
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.filters import condition, split
+from b24sim.methods.crm_structure import in_order, in_some_order
 from b24sim.methods.disk import drive_shape, signature
 from b24sim.native.messages import FOLDER
 from b24sim.native.writing import created, file_sent, mapping, now_of
@@ -173,6 +174,7 @@ def _page(context: Context, rows: Iterable[Row], params: Params) -> Result:
     moments = context.portal.company.moments
     tests = [condition(*split(key), value, moments) for key, value in mapping(params, "FILTER").items()]
     found = [row for row in rows if all(test(row) for test in tests)]
+    found = in_order(in_some_order(found, "ID"), params.get("ORDER"))
     return page_by_offset(range(len(found)), whole(params.get("START", 0)), lambda place: encode(found[place]))
 
 

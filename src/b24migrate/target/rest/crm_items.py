@@ -17,6 +17,7 @@ from b24migrate.target.rest.crm_times import floor_now, keep_floor, raised
 from b24migrate.target.rest.words import STAMP, Known, Made, Writer
 
 AT_ONCE = 20
+IN_ORDER = {"order": {"sort": "ASC", "id": "ASC"}}
 NEEDS = ("crm.item.list", "crm.item.fields", "crm.item.batchImport", "crm.item.update", "crm.item.productrow.set")
 NOT_VALID = "CRM_FIELD_ERROR_VALUE_NOT_VALID"  # also of a time before that of the newest record
 
@@ -146,6 +147,7 @@ class Kind:
         for number in {str(one.trace) for one in wanted.values()}:
             ids = [one.target_id for one in wanted.values() if str(one.trace) == number]
             asked = {"entityTypeId": number, **WISH, "select": ["*", "UF_*"], "filter": {"@id": ids}}
+            asked["order"] = {"id": "ASC"}
             rows = box.pages("crm.item.list", asked, "items")
             found |= {str(row["id"]): as_coded(box, number, row) for row in rows}
         return found
@@ -153,7 +155,7 @@ class Kind:
     def _products(self, box: Box, wanted: Sequence[Known]) -> list[list[Args]]:
         kinds = [self.rows_of(str(one.trace)) for one in wanted]
         asked = [
-            Command("crm.item.productrow.list", {"filter": {"=ownerType": kind, "=ownerId": one.target_id}})
+            Command("crm.item.productrow.list", {"filter": {"=ownerType": kind, "=ownerId": one.target_id}, **IN_ORDER})
             for one, kind in zip(wanted, kinds, strict=True)
             if kind
         ]

@@ -53,7 +53,7 @@ def _number(box: Box, type_id: str) -> str:
 
 
 def of_type(box: Box, type_id: str) -> list[Args]:
-    asked = {"moduleId": "crm", "filter": {"entityId": owner(box, type_id)}}
+    asked = {"moduleId": "crm", "filter": {"entityId": owner(box, type_id)}, "order": {"id": "ASC"}}
     rows = [row for row in box.pages("userfieldconfig.list", asked, "fields") if row["entityId"] == owner(box, type_id)]
     commands = [Command("userfieldconfig.get", {"moduleId": "crm", "id": row["id"]}) for row in rows]
     return [

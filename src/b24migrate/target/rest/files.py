@@ -59,7 +59,7 @@ def put(box: Box, memory: Memory, upload: Upload, content: BinaryIO) -> str:
 
 def there(box: Box, place: str, upload: Upload) -> str:
     """What an upload left behind whose answer got lost."""
-    rows = box.pages("disk.folder.getchildren", {"id": place})
+    rows = box.pages("disk.folder.getchildren", {"id": place, "order": {"ID": "ASC"}})
     sizes = ((str(row["ID"]), int(row.get("SIZE") or 0)) for row in rows if row.get("TYPE") == "file")
     return next((target_id for target_id, size in sizes if size == upload.size), "")
 
@@ -89,7 +89,8 @@ def home(box: Box) -> str:
 
 def _drive(box: Box) -> str:
     """That of the webhook's owner: on the company's everybody could read what was said among few."""
-    rows = box.pages("disk.storage.getlist", {"filter": {"ENTITY_TYPE": "user", "ENTITY_ID": box.owner}})
+    asked = {"filter": {"ENTITY_TYPE": "user", "ENTITY_ID": box.owner}, "order": {"ID": "ASC"}}
+    rows = box.pages("disk.storage.getlist", asked)
     own = (row for row in rows if row.get("ENTITY_TYPE") == "user" and str(row.get("ENTITY_ID")) == box.owner)
     found = next(own, None)
     if found is None:

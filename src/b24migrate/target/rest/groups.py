@@ -89,7 +89,7 @@ def read_groups(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     ids = [one.target_id for one in wanted.values()]
     rows = rows_of(box, ids)
     select = ["ID", "TYPE", "SCRUM_MASTER_ID", *DATES]
-    asked = {"filter": {"ID": ids}, "select": select, "params": {"IS_ADMIN": "Y"}}
+    asked = {"filter": {"ID": ids}, "select": select, "order": {"ID": "ASC"}, "params": {"IS_ADMIN": "Y"}}
     more = {str(row["id"]): row for row in box.pages("socialnetwork.api.workgroup.list", asked, "workgroups")}
     there = {key: one.target_id for key, one in wanted.items() if one.target_id in rows}
     return {
@@ -123,7 +123,7 @@ def belonging(box: Box, about: Args) -> set[str]:
 
 def in_drives(box: Box, keys: Mapping[str, str]) -> Iterator[Held]:
     """We put nothing there: files of ours are on the drive of the webhook's owner."""
-    asked = {"filter": {"ENTITY_TYPE": "group", "ENTITY_ID": list(keys)}}
+    asked = {"filter": {"ENTITY_TYPE": "group", "ENTITY_ID": list(keys)}, "order": {"ID": "ASC"}}
     drives = {str(row["ID"]): str(row["ENTITY_ID"]) for row in box.pages("disk.storage.getlist", asked)}
     said = box.questions([Command("disk.storage.getchildren", {"id": one}) for one in drives])
     for group, files_there in zip(drives.values(), said, strict=True):

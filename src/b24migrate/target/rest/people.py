@@ -18,6 +18,7 @@ from b24migrate.target.rest.words import Held, Known, Made, Writer, stamp
 # ---------------------------------------------------------------- departments
 
 # There is no field for a stamp, so a department is made under its stamp for a name, and gets its own at once.
+BY_ID = {"sort": "ID", "order": "ASC"}
 OF_DEPARTMENT = (
     Column("NAME", "NAME"),
     Column("PARENT", "PARENT", back=spelling.one_id),
@@ -52,7 +53,7 @@ def root(box: Box) -> str:
 
 
 def topmost(box: Box) -> str:
-    rows = box.pages("department.get", {"sort": "ID", "order": "ASC"})
+    rows = box.pages("department.get", BY_ID)
     found = next((str(row["ID"]) for row in rows if not spelling.one_id(row.get("PARENT"))), None)
     if found is None:
         raise Permanent("the box has no topmost department to put others below", code="ERROR_NOT_FOUND")
@@ -73,9 +74,8 @@ def update_department(box: Box, known: Known, item: Item) -> None:
 
 
 def read_departments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
-    rows = {
-        str(row["ID"]): row for row in box.pages("department.get", {"ID": [one.target_id for one in wanted.values()]})
-    }
+    asked = {"ID": [one.target_id for one in wanted.values()], **BY_ID}
+    rows = {str(row["ID"]): row for row in box.pages("department.get", asked)}
     return {
         key: spelling.told(OF_DEPARTMENT, rows[one.target_id]) for key, one in wanted.items() if one.target_id in rows
     }
@@ -88,7 +88,7 @@ def in_departments(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
     for key, said in zip(ids.values(), box.questions(people), strict=True):
         if said is None or next(inside(said), None) is not None:
             yield Held(key, UNSEEN if said is None else "people are in it")
-    below = box.lists([Command("department.get", {"PARENT": one}) for one in ids])
+    below = box.lists([Command("department.get", {"PARENT": one, **BY_ID}) for one in ids])
     ours = beginning(box, "departments") if any(below) else {}
     for key, rows in zip(ids.values(), below, strict=True):
         yield from (Held(key, "it has departments below it", ours.get(str(row["ID"]), "")) for row in rows)

@@ -54,6 +54,6 @@ def _dated(one: Remembered) -> bool:
 
 def chats_of(box: Box, tasks: list[str]) -> dict[str, str]:
     """The chat of each task that has one."""
-    asked = {"filter": {"ID": tasks}, "select": ["ID", "CHAT_ID"]}
+    asked = {"filter": {"ID": tasks}, "select": ["ID", "CHAT_ID"], "order": {"ID": "asc"}}
     rows: list[Args] = list(box.pages("tasks.task.list", asked, "tasks")) if tasks else []
     return {str(row["id"]): str(row["chatId"]) for row in rows if spelling.one_id(row.get("chatId"))}
