@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from b24sim import dump_crm, dump_feed, dump_tasks
+from b24sim.company.chats import THREAD
 from b24sim.context import Context
 from b24sim.errors import RestError
 from b24sim.methods.dialogs import avatar, dialog_shape, file_shape
@@ -67,7 +68,7 @@ def _chats(portal: Portal, user: int | None) -> Iterator[Row]:
     for chat in portal.company.chats.values():
         if user is None or portal.company.readable(chat, user):
             fields = dialog_shape(context, chat) | {"users": chat.members, "avatar": avatar(context, chat)}
-            yield {"id": str(chat.id), "fields": fields, "recent_for": chat.members}
+            yield {"id": str(chat.id), "fields": fields, "recent_for": [] if chat.kind == THREAD else chat.members}
 
 
 def _messages(portal: Portal, user: int | None) -> Iterator[Row]:

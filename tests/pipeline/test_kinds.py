@@ -5,11 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.pipeline.world import World, small, world
 
 from b24migrate.entities.crm import RECURRING
 from b24migrate.entities.groups import UNLISTED, dismissed_members
+from b24migrate.entities.messenger import (
+    COMMENTS,
+    COPILOT,
+    NOT_BEGUN,
+    NOTIFICATIONS,
+    OF_A_TASK,
+    OPEN_LINE,
+    UNKNOWN_KIND,
+    Found,
+    recent_chat,
+)
+from b24migrate.phases.compose import Composer
+from b24migrate.records import SetAside
 from b24migrate.streams import Seen
+from b24sim.company.chats import Chat
+from b24sim.methods import chats as chats_methods
+from b24sim.methods import dialogs
 from b24sim.methods.system import ALL_SCOPES
 
 # The company names some people and groups that it has no longer; here they shall not keep anything from arriving.
@@ -129,3 +146,111 @@ def test_a_member_who_left_meanwhile_is_nobody_to_miss(small: World) -> None:
         for granted in (True, False):
             told = dismissed_members(app.work.source, {before.id: (before, listed)}, lambda _, yes=granted: yes)  # type: ignore[misc]
             assert (told.rows, told.aside) == ([], [])
+
+
+# ---------------------------------------------------------------- kinds of chats
+
+TEN = small(chats=10)
+RULES = {"L": OPEN_LINE, "A": COPILOT, "S": NOTIFICATIONS, "G": UNKNOWN_KIND.format(kind="G"), "X": OF_A_TASK}
+
+
+def by_kind(made: World, *kinds: str) -> dict[str, Chat]:
+    chats = made.cloud.portal.company.chats.values()
+    return {str(chat.id): chat for chat in chats if 1 in chat.members and chat.kind in kinds}
+
+
+def test_every_kind_of_chat_is_migrated_or_skipped_by_a_rule(tmp_path: Path) -> None:
+    with world(tmp_path, TEN) as made:
+        left_out = by_kind(made, *RULES)
+        assert {chat.kind for chat in left_out.values()} == set(RULES)
+        assert made.run().exit_code == 0
+        assert skipped(made, "chats") == {number: RULES[chat.kind] for number, chat in left_out.items()}
+        there = {key.rpartition(":")[2]: row["fields"] for key, row in made.imported("chats").items()}
+        wanted = by_kind(made, *"PCONJB")
+        assert there.keys() == wanted.keys()
+        assert {"collab", "videoconf", "calendar", "mail", "call", "announcement"} <= {
+            one["type"] for one in there.values()
+        }
+        said = {key.rpartition(":")[2] for key in made.imported("chat_messages")}
+        assert len(said) == sum(map(len, wanted.values()))
+        assert closes(made, "chats")
+        assert f"chats: 2 skipped by rule: {OPEN_LINE}" in made.entity("chats").notes
+        assert made.entity("chats").verified
+
+
+def test_a_collab_belongs_to_its_group(tmp_path: Path) -> None:
+    with world(tmp_path, TEN) as made:
+        assert made.run().exit_code == 0
+        ((number, chat),) = by_kind(made, "B").items()
+        fields = made.imported("chats")[f"source:chat:{number}"]["fields"]
+        group = made.imported("groups")[f"source:groups:{chat.entity_id}"]
+        assert (fields["entity_type"], fields["entity_id"]) == ("SONET_GROUP", group["id"])
+        assert group["fields"]["TYPE"] == "collab"
+
+
+def test_comments_under_posts_are_said_to_be_lost(tmp_path: Path) -> None:
+    """They are in no list, and nobody knows how many there are: each channel counts once."""
+    with world(tmp_path, TEN) as made:
+        assert made.run().exit_code == 0
+        channels = by_kind(made, "N", "J")
+        rows = made.sql("SELECT RowKey, Reason FROM SetAside WHERE Why = 'impossible'")
+        lost = {str(key).rpartition(":")[2] for key, why in rows if why == COMMENTS}
+        assert lost == channels.keys() != set()
+        assert any(COMMENTS in note for note in made.entity("chats").notes)
+
+
+def test_comments_that_a_portal_lists_keep_their_post(tmp_path: Path) -> None:
+    with world(tmp_path, TEN, listing_chats=True) as made:
+        assert made.run().exit_code == 0
+        ((number, thread),) = by_kind(made, "T").items()
+        channel, post = thread.parent
+        with made.app() as app:
+            sent = Composer(app.work, app.work.streams["chats"], late=True)
+            record = app.work.store.get(app.work.streams["chats"].table, (number,))[number]
+            fields = sent.compose(record).fields
+        assert fields["parent_chat_id"] == made.imported("chats")[f"source:chat:{channel}"]["id"]
+        assert fields["parent_message_id"] == made.imported("chat_messages")[f"source:chat:msg:{post}"]["id"]
+        assert made.imported("chats")[f"source:chat:{number}"]["fields"]["type"] == "comment"
+        assert not [why for why in skipped(made, "chats").values() if why == COMMENTS]
+
+
+@pytest.mark.parametrize(
+    ("item", "wanted"),
+    [
+        ({"id": 7, "chat_id": 12, "type": "user", "chat": {"mute_list": []}}, Found(12, "7", 0)),
+        ({"id": "7", "chat_id": "12", "type": "user"}, Found(12, "7", 0)),
+        ({"id": "chat12", "chat_id": 12, "type": "chat", "chat": {"message_type": "C"}}, Found(12, "chat12", 0)),
+        ({"id": "chat12", "type": "chat", "chat": []}, Found(12, "chat12", 0)),
+        ({"id": "sg3", "chat_id": 12, "chat": {"message_type": "B"}}, Found(12, "chat12", 0)),
+        ({"id": "sg3", "type": "chat"}, None),
+        ({"id": 7, "chat_id": 0, "type": "user"}, NOT_BEGUN),
+        ({"id": "notify", "type": "notification"}, NOTIFICATIONS),
+        (
+            {"id": "chat9", "chat_id": 9, "chat": {"message_type": "X", "entity_type": "BOOKING"}},
+            "unknown kind of chat: X",
+        ),
+        ({"id": "what", "type": "marvel"}, "unknown kind of chat: marvel"),
+        ({}, "unknown kind of chat: "),
+        ({"id": "chatty", "chat_id": "?", "type": None, "chat": None}, "unknown kind of chat: chatty"),
+    ],
+)
+def test_whatever_a_recent_list_holds_is_understood_or_counted(item: dict[str, Any], wanted: Any) -> None:
+    told = recent_chat(item, 0)
+    assert (told.reason if isinstance(told, SetAside) else told) == wanted
+
+
+def test_a_group_chat_without_a_number_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = dialogs.recent_shape
+
+    def bare(context: Any, chat: Chat) -> dict[str, Any]:
+        item = whole(context, chat)
+        if chat.entity_type != "SONET_GROUP" or chat.kind != "C":
+            return item
+        return {"id": f"sg{chat.entity_id}", "type": "chat", "title": item["title"]}
+
+    monkeypatch.setattr(chats_methods, "recent_shape", bare)
+    with world(tmp_path, TEN) as made:
+        assert made.run().exit_code == 0
+        of_groups = [one for one in by_kind(made, "C").values() if one.entity_type == "SONET_GROUP"]
+        assert {f"source:chat:{one.id}" for one in of_groups} <= made.imported("chats").keys()
+        assert of_groups

@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.report.conftest import Troubled
 
-from b24migrate.entities import chats, feed, task_comments
+from b24migrate.entities import chats, feed, messenger, task_comments
 from b24migrate.entities.crm import RECURRING
 from b24migrate.entities.groups import UNLISTED
 from b24migrate.hosts.report.sayings import Sayings, pattern
@@ -82,7 +82,14 @@ def test_charts_are_described(troubled: Troubled) -> None:
         task_comments.UNSEEN,
         MORE_NOTES,
         *WHY_LEFT.values(),
-        "the chat belongs to a task and travels with it",
+        messenger.OF_A_TASK,
+        messenger.OPEN_LINE,
+        messenger.COPILOT,
+        messenger.NOTIFICATIONS,
+        messenger.NOT_BEGUN,
+        messenger.UNKNOWN_KIND.format(kind="9"),
+        f"chats: {messenger.COMMENTS} (2): 2024 1, 2025 1",
+        f"chats: 4 skipped by rule: {messenger.OPEN_LINE}",
         "the same as 20011:f5",
         f"group_members: {UNLISTED} (3): Продажи 2, HR 1",
         f"crm_deals: 2 skipped by rule: {RECURRING}",

@@ -6,6 +6,7 @@ import pytest
 from tests.sim.calling import call, control, result, send
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
+from b24sim.company.other_chats import FIRST_CHAT_ID
 from b24sim.message_habits import MessageHabits
 
 
@@ -30,7 +31,7 @@ def history(running: Running, dialog: str, user: int = 1) -> list[dict[str, Any]
 
 def test_the_recent_list_holds_ones_own_chats(cloud: Running) -> None:
     items = recent(cloud)
-    mine = {chat.id for chat in cloud.portal.company.chats.values() if 1 in chat.members}
+    mine = {chat.id for chat in cloud.portal.company.chats.values() if 1 in chat.members and chat.kind not in "AT"}
     assert {item["chat_id"] for item in items} == mine
     assert mine < set(cloud.portal.company.chats)
     pinned = [item["pinned"] for item in items]
@@ -40,6 +41,29 @@ def test_the_recent_list_holds_ones_own_chats(cloud: Running) -> None:
     assert {type(item["id"]) for item in items if item["type"] == "user"} == {int}
     reply = call(cloud, "im.recent.list", {"LIMIT": 1}).json
     assert reply["total"] == -1
+
+
+def test_the_recent_list_holds_every_kind_but_comments(cloud: Running) -> None:
+    """Talks with the assistant come only where they are asked for; chats of groups go by two names."""
+
+    def kinds(**params: str) -> set[str]:
+        items = result(cloud, "im.recent.list", {"LIMIT": 200, **params})["items"]
+        return {item["chat"].get("message_type", "P") for item in items}
+
+    assert kinds() >= {"P", "C", "O", "N", "L", "B", "S"}
+    assert not kinds() & {"A", "T"}
+    assert kinds(ONLY_COPILOT="Y") == {"A"}
+    assert "L" not in kinds(SKIP_OPENLINES="Y")
+    items = recent(cloud)
+    assert {str(item["id"])[:2] for item in items if item["type"] == "chat"} == {"ch", "sg"}
+    assert {item["chat"]["type"] for item in items if "lines" in item} == {"lines", "livechat"}
+
+
+def test_comments_under_a_post_are_a_chat_of_their_own(cloud: Running) -> None:
+    thread = next(chat for chat in cloud.portal.company.chats.values() if chat.kind == "T")
+    told = result(cloud, "im.dialog.get", {"DIALOG_ID": thread.dialog_id})
+    assert (told["type"], told["parent_chat_id"], told["parent_message_id"]) == ("comment", *thread.parent)
+    assert result(cloud, "im.dialog.get", {"DIALOG_ID": f"chat{thread.parent[0]}"})["message_type"] in {"N", "J"}
 
 
 def test_closed_chats_are_closed_even_to_administrators(cloud: Running) -> None:
@@ -144,7 +168,7 @@ def test_messages_come_in_all_sorts(cloud: Running) -> None:
 
 
 def test_chats_are_of_very_uneven_length(cloud: Running) -> None:
-    lengths = sorted(len(chat) for chat in cloud.portal.company.chats.values())
+    lengths = sorted(len(chat) for chat in cloud.portal.company.chats.values() if chat.id < FIRST_CHAT_ID)
     assert lengths[0] == 0
     assert lengths[-1] > 10 * lengths[len(lengths) // 2]
     assert sum(lengths) == 3000

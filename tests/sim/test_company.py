@@ -3,14 +3,18 @@
 import pytest
 
 from b24sim import Company, Plan, Portal
+from b24sim.company.other_chats import FIRST_CHAT_ID
 from b24sim.dump import counts, dump
 
 
 @pytest.mark.parametrize("records", [30, 100, 1_000, 5_000, 100_000])
 def test_a_company_has_as_many_records_as_asked_for(records: int) -> None:
-    figures = counts(Portal(Company.sized(records)))
+    """Chats of other kinds come on top."""
+    company = Company.sized(records)
+    figures = counts(Portal(company))
     counted = ("users", "departments", "groups", "group_members", "chats", "chat_messages")
-    assert sum(figures[stream] for stream in counted) == records
+    on_top = sum(1 + len(chat) for chat in company.chats.values() if chat.id >= FIRST_CHAT_ID)
+    assert sum(figures[stream] for stream in counted) == records + on_top
     assert all(figures[stream] for stream in counted)
 
 
@@ -26,7 +30,8 @@ def test_a_million_messages_are_there_at_once() -> None:
     longest = max(company.chats.values(), key=len)
     assert len(longest) > 50_000
     assert company.correspondence.row(longest, 50_000)["chat_id"] == longest.id
-    assert sum(len(chat) for chat in company.chats.values()) == company.plan.messages
+    planned = [chat for chat in company.chats.values() if chat.id < FIRST_CHAT_ID]
+    assert sum(map(len, planned)) == company.plan.messages
 
 
 def test_explicit_numbers_are_kept() -> None:
@@ -52,7 +57,7 @@ def test_all_kinds_of_people_and_groups_occur() -> None:
     assert {row["USER_TYPE"] for row in users} == {"employee", "extranet"}
     assert {row["ACTIVE"] for row in users} == {True, False}
     groups = company.groups_by_id.values()
-    assert {group.kind for group in groups} == {"group", "project", "scrum"}
+    assert {group.kind for group in groups} == {"group", "project", "scrum", "collab"}
     assert any(not company.is_active(group.owner) for group in groups)
     ids = company.users.ids
     assert ids != list(range(1, 401))

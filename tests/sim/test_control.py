@@ -22,9 +22,9 @@ def test_the_dump_is_the_whole_truth(small: Running) -> None:
     counts = control(small, "company")["counts"]
     for stream, number in counts.items():
         assert len(control(small, f"dump?stream={stream}")["records"]) == number
-    assert counts["chat_messages"] == 300
+    assert counts["chat_messages"] > 300  # chats of other kinds come on top
     mine = control(small, "dump?stream=chat_messages&visible_to=1")["records"]
-    assert 0 < len(mine) < 300
+    assert 0 < len(mine) < counts["chat_messages"]
     assert control(small, "dump?stream=nonsense")["error"] == "ERROR_ARGUMENT"
 
 

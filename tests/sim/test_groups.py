@@ -87,7 +87,7 @@ def test_the_controller_list_gives_only_what_is_selected(cloud: Running) -> None
     fast = call(cloud, "socialnetwork.api.workgroup.list", params | {"order": {"ID": "ASC"}, "start": -1}).json
     assert "total" not in fast
     rows = fast["result"]["workgroups"]
-    assert {row["type"] for row in rows} == {"group", "project", "scrum"}
+    assert {row["type"] for row in rows} == {"group", "project", "scrum", "collab"}
     assert any(row["dialogId"].startswith("chat") for row in rows)
 
 

@@ -13,6 +13,7 @@ from b24migrate.entities.messenger import (
     message_count,
     refetch_chats,
     refetch_messages,
+    skip_rule,
 )
 from b24migrate.entities.reading import is_link
 from b24migrate.ports import Source
@@ -41,7 +42,6 @@ from b24migrate.streams import (
 LISTS_MESSAGES = "im.chat.message.list"
 PRIVATE = "private chats that only these people can read stay behind; add their webhooks to source.more_webhooks"
 CHAT_KINDS = {"DEAL": "crm_deals", "CONTACT": "crm_contacts", "COMPANY": "crm_companies", "LEAD": "crm_leads"}
-TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
 
 
 # ---------------------------------------------------------------- what is said about the records
@@ -53,10 +53,17 @@ def avatar(seen: Seen) -> Iterable[FileRef]:
         yield FileRef("chat", seen.id, url=str(url))
 
 
-def bound_to_a_task(seen: Seen) -> str | None:
-    if seen.payload.get("entity_type") in TASK_CHATS or seen.payload.get("message_type") == "X":
-        return "the chat belongs to a task and travels with it"
-    return None
+def is_thread(seen: Seen) -> bool:
+    """Comments under a post of a channel."""
+    return str(seen.payload.get("parent_chat_id") or "0") != "0"
+
+
+def channel_of(seen: Seen) -> Json:
+    return str(seen.payload["parent_chat_id"]) if is_thread(seen) else ABSENT
+
+
+def post_of(seen: Seen) -> Json:
+    return f"{channel_of(seen)}:{seen.payload.get('parent_message_id')}" if is_thread(seen) else ABSENT
 
 
 def bound_to(seen: Seen, value: Json, resolve: Resolve) -> Json:
@@ -149,11 +156,13 @@ chats = Stream(
         Field("avatar", Kind.FILE, take=lambda seen: [ref.key for ref in avatar(seen)]),
         *texts("entity_type"),
         Field("entity_id", Kind.CODED, code=bound_to, names=("groups", *CRM_STREAMS)),
+        Field("parent_chat_id", Kind.REF, take=channel_of, to="chats", late=True, beyond=True),
+        Field("parent_message_id", Kind.REF, take=post_of, to="chat_messages", late=True, beyond=True),
     ),
     stamp="date_create",
     files=avatar,
-    exclude=bound_to_a_task,
-    peek=("avatar", "entity_type", "message_type"),
+    exclude=lambda seen: skip_rule(seen.payload),
+    peek=("avatar", "entity_type", "message_type", "type"),
     fetch=refetch_chats,
     mentions=(
         Mention(r"\[CHAT=(?:chat)?(\d+)"),

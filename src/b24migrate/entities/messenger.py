@@ -15,9 +15,26 @@ from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, diges
 from b24migrate.streams import Known, Seen
 
 RECENT_LIMIT = 200
-RECENT_LISTS: Mapping[str, Args] = {"chats": {}, "channels": {"ONLY_CHANNEL": "Y"}}
+# Talks with the assistant are in a list of their own (api-reference/chats/im-recent-list.md, ONLY_COPILOT).
+RECENT_LISTS: Mapping[str, Args] = {
+    "chats": {},
+    "channels": {"ONLY_CHANNEL": "Y"},
+    "copilot": {"ONLY_COPILOT": "Y"},
+}
 COMMANDS_AT_ONCE = 50  # in a batch
 ENUMERATIONS = 5
+# The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
+MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B"})
+CHANNELS = frozenset({"N", "J"})
+TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
+OPEN_LINES = frozenset({"LINES", "LIVECHAT"})
+OF_A_TASK = "the chat belongs to a task and travels with it"
+OPEN_LINE = "conversation of an open line: it belongs to the contact center"
+COPILOT = "conversation with the AI assistant"
+NOTIFICATIONS = "system notifications"
+NOT_BEGUN = "conversation without a message"
+UNKNOWN_KIND = "unknown kind of chat: {kind}"
+COMMENTS = "comments under posts of channels are not migrated: no method lists them"
 
 
 class Found(NamedTuple):
@@ -36,9 +53,11 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
     started = datetime.now(UTC)
     if "chats" in cursor:
         return details(source, [Found(*one) for one in cursor["chats"]], int(cursor["n"]), started)
-    found = sorted(enumerate_chats(source).values())
-    chosen = found[:limit] if limit else found
-    return Page(next=[{"n": n, "chats": some} for n, some in enumerate(in_batches(chosen))])
+    found, skipped = enumerate_chats(source)
+    chosen = sorted([*found, *(int(one) for one in skipped if one.isdecimal())])[: limit or None]
+    chats = sorted(found[one] for one in chosen if one in found)
+    aside = [one for key, one in skipped.items() if not limit or (key.isdecimal() and int(key) in chosen)]
+    return Page(next=[{"n": n, "chats": some} for n, some in enumerate(in_batches(chats))], aside=aside)
 
 
 def in_batches(chats: Sequence[Found]) -> Iterator[list[Found]]:
@@ -56,20 +75,82 @@ def in_batches(chats: Sequence[Found]) -> Iterator[list[Found]]:
         yield some
 
 
-def enumerate_chats(source: Source) -> dict[int, Found]:
-    """A list is sorted by activity and shifts while it is read, so it is read until nothing new turns up."""
+def enumerate_chats(source: Source) -> tuple[dict[int, Found], dict[str, SetAside]]:
+    """The chats, and what is in the lists besides. A list is sorted by activity and shifts while it is read, so it is
+    read until nothing new turns up."""
     found: dict[int, Found] = {}
+    skipped: dict[str, SetAside] = {}
     for via in range(len(source.owners)):
         pages = dict.fromkeys(RECENT_LISTS, 1)
+        nameless: dict[str, Args] = {}
         for _ in range(ENUMERATIONS):
-            before = len(found)
+            before = len(found) + len(skipped)
             for item in recent_items(source, via, pages):
-                chat_id = int(item.get("chat_id") or 0)
-                if chat_id:
-                    found.setdefault(chat_id, Found(chat_id, str(item["id"]), via))
-            if len(found) == before or max(pages.values()) == 1:
+                one = recent_chat(item, via)
+                if isinstance(one, Found):
+                    found.setdefault(one.chat_id, one)
+                elif isinstance(one, SetAside):
+                    skipped.setdefault(one.source_id, one)
+                else:
+                    nameless[str(item["id"])] = {"DIALOG_ID": item["id"]}
+            if len(found) + len(skipped) == before or max(pages.values()) == 1:
                 break
+        for dialog, chat_id in asked_ids(source, nameless, via).items():
+            if chat_id:
+                found.setdefault(chat_id, Found(chat_id, f"chat{chat_id}", via))
+            else:
+                reason = f"the chat is in the list of user {source.owners[via]} but cannot be read (ACCESS_ERROR)"
+                skipped.setdefault(dialog, SetAside("chats", dialog, "impossible", reason))
+    return found, {key: one for key, one in skipped.items() if not key.isdecimal() or int(key) not in found}
+
+
+def recent_chat(item: Args, via: int) -> Found | SetAside | None:
+    """An item of a recent list is named by a colleague's id, by `chat12`, or by `sg17`, the chat of a group. None: its
+    chat has to be asked for."""
+    dialog = str(item.get("id") or "")
+    chat = item["chat"] if isinstance(item.get("chat"), dict) else {}
+    named = dialog if dialog.startswith("chat") else ""
+    chat_id = next(filter(None, map(chat_number, (item.get("chat_id"), chat.get("id"), named))), 0)
+    if rule := skip_rule({"type": item.get("type"), **chat}):
+        return SetAside("chats", str(chat_id or dialog), "excluded", rule)
+    if dialog.isdecimal():
+        if chat_id:
+            return Found(chat_id, dialog, via)
+        return SetAside("chats", f"dialog{dialog}", "excluded", NOT_BEGUN)
+    if chat_id:
+        return Found(chat_id, f"chat{chat_id}", via)
+    if dialog.startswith("sg"):
+        return None
+    kind = str(item.get("type") or dialog)
+    return SetAside("chats", dialog or f"kind:{kind}", "excluded", UNKNOWN_KIND.format(kind=kind))
+
+
+def chat_number(value: Json) -> int:
+    """Of 12, "12" and "chat12"; 0 where there is none."""
+    text = str(value or "").removeprefix("chat")
+    return int(text) if text.isdecimal() else 0
+
+
+def asked_ids(source: Source, dialogs: Mapping[str, Args], via: int) -> dict[str, int]:
+    commands = [Command("im.dialog.get", params) for params in dialogs.values()]
+    found: dict[str, int] = {}
+    for dialog, answer in zip(dialogs, source.batch(commands, via=via), strict=True):
+        found[dialog] = 0 if isinstance(answer.error, Permanent) else chat_number(decoded(answer).get("id"))
     return found
+
+
+def skip_rule(chat: Mapping[str, Json]) -> str | None:
+    """Why a chat is not migrated as one; None where it is."""
+    kind, form, about = (str(chat.get(name) or "") for name in ("message_type", "type", "entity_type"))
+    if about in TASK_CHATS or form == "tasksTask":
+        return OF_A_TASK
+    if kind == "L" or about in OPEN_LINES or form in ("lines", "livechat"):
+        return OPEN_LINE
+    if kind == "A" or form == "copilot" or about.startswith("AI_ASSISTANT"):
+        return COPILOT
+    if kind == "S" or form in ("notify", "notification"):
+        return NOTIFICATIONS
+    return UNKNOWN_KIND.format(kind=kind) if kind and kind not in MIGRATED_KINDS else None
 
 
 def recent_items(source: Source, via: int, pages: dict[str, int]) -> Iterator[Args]:
@@ -124,8 +205,20 @@ def details(source: Source, chats: Sequence[Found], number: int, started: dateti
                 raise dialog.error
             else:
                 rows.append(chat_row(chat, dialog, participants(source, chat, *people)))
+                aside += unlisted_comments(chat, dialog)
     log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
     return Page(rows=rows, aside=aside, log=[log], alarms=untold(rows))
+
+
+def unlisted_comments(chat: Found, dialog: Answer) -> list[SetAside]:
+    """The comments under a post are a chat of their own, which is in no list; a message does not name it either
+    (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: nobody knows how many there
+    are."""
+    told = msgspec.json.decode(dialog.result or b"{}")
+    if not isinstance(told, dict) or told.get("message_type") not in CHANNELS:
+        return []
+    name = str(told.get("name") or chat.chat_id)
+    return [SetAside("chats", f"comments:{chat.chat_id}", "impossible", COMMENTS, name)]
 
 
 def untold(rows: Sequence[Row]) -> list[str]:

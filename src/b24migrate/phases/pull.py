@@ -11,7 +11,7 @@ from b24migrate.phases.read import enriched, stage
 from b24migrate.phases.work import Follow, Work, seen, viewed
 from b24migrate.ports import ENTITIES_STATE
 from b24migrate.records import Job, Json, Page, Record, Row, Span, Status, order_key
-from b24migrate.streams import Each, Field, Kind, Listing, Seen, Stream
+from b24migrate.streams import ABSENT, Each, Field, Kind, Listing, Seen, Stream
 
 LOOKED_AT = 200
 
@@ -73,6 +73,8 @@ class Overheard:
 def named(field: Field, one: Seen) -> list[tuple[str, str]]:
     """The records that a field names: stream and id."""
     value = field.take(one) if field.take else one.payload.get(field.name)
+    if value is ABSENT:
+        return []
     if field.to:
         return [(field.to, source_id) for source_id in values.references(value) if source_id not in field.keep]
     heard = Overheard()

@@ -11,7 +11,9 @@ from b24sim.company.people import ADMIN, People, full_name
 from b24sim.company.plan import ANCHOR, DAY, LARGEST_GROUP
 from b24sim.table import Row
 
+# The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
 PRIVATE, CLOSED, OPEN, CHANNEL, OPEN_CHANNEL, TASK = "P", "C", "O", "N", "J", "X"
+LINE, COLLAB, COPILOT, THREAD, SYSTEM = "L", "B", "A", "T", "S"
 READABLE_BY_ALL = {OPEN, OPEN_CHANNEL}
 TYPES = {
     PRIVATE: "private",
@@ -20,6 +22,22 @@ TYPES = {
     CHANNEL: "channel",
     OPEN_CHANNEL: "openChannel",
     TASK: "tasksTask",
+    LINE: "lines",
+    COLLAB: "collab",
+    COPILOT: "copilot",
+    THREAD: "comment",
+    SYSTEM: "notify",
+}
+# What a chat is about makes its type, in camel case.
+TYPES_BY_ENTITY = {
+    "SONET_GROUP": "sonetGroup",
+    "LIVECHAT": "livechat",
+    "VIDEOCONF": "videoconf",
+    "CALL": "call",
+    "CALENDAR": "calendar",
+    "MAIL": "mail",
+    "ANNOUNCEMENT": "announcement",
+    "AI_ASSISTANT_PRIVATE": "aiAssistantPrivate",
 }
 # Ids of messages leave gaps, as on a portal where every chat draws from one counter.
 STRIDE = 3
@@ -38,6 +56,8 @@ class Chat:
     managers: list[int] = field(default_factory=list)
     entity_type: str = ""
     entity_id: str = ""
+    entity_data: str = ""
+    parent: tuple[int, int] = (0, 0)  # of comments: the channel, and the message that is commented on
     count: int = 0
     first_id: int = 0
     first_number: int = 0
@@ -62,7 +82,11 @@ class Chat:
 
     @property
     def type(self) -> str:
-        return "sonetGroup" if self.entity_type == "SONET_GROUP" else TYPES.get(self.kind, "chat")
+        return (
+            TYPES[COLLAB]
+            if self.kind == COLLAB
+            else TYPES_BY_ENTITY.get(self.entity_type) or TYPES.get(self.kind, "chat")
+        )
 
     @property
     def dialog_id(self) -> str:

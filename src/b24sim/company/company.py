@@ -13,6 +13,7 @@ from b24sim.company.feed_rows import FeedRows
 from b24sim.company.files import File, file_of
 from b24sim.company.groups import Group, extranet_members, group_row, grow_groups
 from b24sim.company.messages import FILE_BASE, correspondence
+from b24sim.company.other_chats import other_chats
 from b24sim.company.plan import Plan, sized
 from b24sim.company.tasks import Tasks
 from b24sim.company.workflows import Workflows
@@ -44,6 +45,7 @@ class Company:
         self.attachments = Attachments(self.plan.seed)
         self.drive = Drive()
         self.tasks = Tasks(self)
+        self.chats |= other_chats(self.people, self.groups_by_id.values(), grown, self.moments)
         self.chats |= self.tasks.grow_chats()
         # Pictures that were sent to the portal, by kind and owner; others are drawn when they are asked for.
         self.pictures: dict[tuple[str, int], bytes] = {}

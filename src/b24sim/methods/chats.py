@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from b24sim.company.chats import CHANNEL, OPEN_CHANNEL, PRIVATE, Chat
+from b24sim.company.chats import CHANNEL, LINE, OPEN_CHANNEL, PRIVATE, THREAD, Chat
+from b24sim.company.chats import COPILOT as WITH_COPILOT
 from b24sim.company.tasks import ENTITY, OLD_ENTITY
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
@@ -65,8 +66,9 @@ def _recent(context: Context) -> list[Chat]:
     company, user = context.portal.company, context.caller.user
     version, chats = context.portal.recent.get(user, (-1, []))
     if version != company.chats_version:
-        # What happened at the same second comes in no order.
-        chats = context.portal.in_no_order(chat for chat in company.chats.values() if user in chat.members)
+        # What happened at the same second comes in no order; comments under posts are in no list.
+        mine = (chat for chat in company.chats.values() if user in chat.members and chat.kind != THREAD)
+        chats = context.portal.in_no_order(mine)
         chats.sort(
             key=lambda chat: (is_pinned(chat), company.moments.parse(last_activity(context, chat)) or 0.0), reverse=True
         )
@@ -75,13 +77,18 @@ def _recent(context: Context) -> list[Chat]:
 
 
 def _wanted(chats: list[Chat], params: Params) -> list[Chat]:
-    if yes(params.get("SKIP_DIALOG", "N")):
-        chats = [chat for chat in chats if chat.kind != PRIVATE]
+    if yes(params.get("UNREAD_ONLY", "N")):
+        return []
+    only_copilot = yes(params.get("ONLY_COPILOT", "N"))  # and without it none of these
+    chats = [chat for chat in chats if (chat.kind == WITH_COPILOT) == only_copilot]
+    for name, kinds in (("SKIP_DIALOG", {PRIVATE}), ("SKIP_OPENLINES", {LINE})):
+        if yes(params.get(name, "N")):
+            chats = [chat for chat in chats if chat.kind not in kinds]
     if yes(params.get("SKIP_CHAT", "N")):
         chats = [chat for chat in chats if chat.kind == PRIVATE]
     if yes(params.get("ONLY_CHANNEL", "N")):
         chats = [chat for chat in chats if chat.kind in {CHANNEL, OPEN_CHANNEL}]
-    return [] if yes(params.get("ONLY_COPILOT", "N")) or yes(params.get("UNREAD_ONLY", "N")) else chats
+    return chats
 
 
 def dialog_get(context: Context, params: Params) -> Result:

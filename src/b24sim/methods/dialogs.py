@@ -1,7 +1,7 @@
 """The shapes of the messenger: users, chats, recent items and files as im.* shows them."""
 
 from b24sim.company import names
-from b24sim.company.chats import PRIVATE, Chat
+from b24sim.company.chats import LINE, PRIVATE, Chat
 from b24sim.company.files import File
 from b24sim.context import Context
 from b24sim.errors import RestError
@@ -100,11 +100,12 @@ def chat_shape(context: Context, chat: Chat) -> Row:
     role, user = _role(context, chat), context.caller.user
     name = context.portal.company.name_of(peer_of(chat, user)) if chat.kind == PRIVATE else chat.name
     return {
-        "id": chat.id, "parent_chat_id": 0, "parent_message_id": 0, "name": name, "owner": chat.owner,
+        "id": chat.id, "parent_chat_id": chat.parent[0], "parent_message_id": chat.parent[1], "name": name,
+        "owner": chat.owner,
         "extranet": any(context.portal.company.is_extranet(user) for user in chat.members), "contains_collaber": False,
         "avatar": avatar(context, chat),
         "color": names.COLORS[chat.id % len(names.COLORS)], "type": chat.type, "entity_type": chat.entity_type,
-        "entity_id": chat.entity_id, "entity_data_1": "", "entity_data_2": "", "entity_data_3": "",
+        "entity_id": chat.entity_id, "entity_data_1": chat.entity_data, "entity_data_2": "", "entity_data_3": "",
         "mute_list": {str(context.caller.user): True} if chat.place % 9 == 4 else [], "manager_list": chat.managers,
         "date_create": context.portal.company.moments.iso(chat.started), "message_type": chat.kind,
         "user_counter": len(chat.members), "restrictions": _rights(), "role": role.upper(), "text_field_enabled": True,
@@ -169,7 +170,7 @@ def recent_shape(context: Context, chat: Chat) -> Row:
     at = last_activity(context, chat)
     peer = peer_of(chat, user) if is_private else chat.owner
     item: Row = {
-        "id": peer if is_private else chat.dialog_id, "chat_id": chat.id, "type": "user" if is_private else "chat",
+        "id": peer if is_private else recent_id(chat), "chat_id": chat.id, "type": "user" if is_private else "chat",
         "title": context.portal.company.name_of(peer) if is_private else chat.name,
         "avatar": {"url": avatar(context, chat), "color": names.COLORS[chat.id % len(names.COLORS)]},
         "message": _last_message(context, chat), "counter": 0, "last_id": chat.id_at(len(chat) - 1) if len(chat) else 0,
@@ -181,7 +182,14 @@ def recent_shape(context: Context, chat: Chat) -> Row:
         if is_private
         else chat_shape(context, chat)
     )
+    if chat.kind == LINE:
+        item["lines"] = {"id": chat.id, "status": 25, "date_create": at}
     return item
+
+
+def recent_id(chat: Chat) -> str:
+    """The chat of a group goes by two names (api-reference/chats/index.md); which one a list has is not documented."""
+    return f"sg{chat.entity_id}" if chat.entity_type == "SONET_GROUP" and chat.id % 2 else chat.dialog_id
 
 
 def is_pinned(chat: Chat) -> bool:

@@ -13,8 +13,9 @@ Json = Any
 Fields = dict[str, Json]
 Rows = dict[str, Fields]
 ME = "1"  # the owner of the source's webhook
-# Chats that a rule leaves out: of tasks (they travel with them), open lines, talks with the assistant, notifications.
-EXCLUDED_KINDS = frozenset({"X", "L", "A", "S"})
+# Chats that a rule leaves out: of tasks (they travel with them), open lines, talks with the assistant, notifications,
+# and a letter that nobody knows.
+EXCLUDED_KINDS = frozenset({"X", "L", "A", "S", "G"})
 DEAL, CONTACT, COMPANY = 2, 3, 4
 CRM = {"crm_deals": DEAL, "crm_contacts": CONTACT, "crm_companies": COMPANY}
 PLAIN = (

@@ -40,6 +40,7 @@ class Look:
         self.file_limit = filing.limit_of(work)
         self.large_files: list[LargeFile] = []
         self.impossible: list[Impossible] = []
+        self.unread_people: Estimate | None = None  # whose private chats nobody can read
         self.troubles: dict[str, str] = {}  # entity -> why nothing is known of it
         self.warnings: list[str] = []
         self._known_files: set[str] = set()
@@ -124,7 +125,10 @@ class Look:
             return
         for (stream_name, reason), count in Counter((one.stream, one.reason) for one in found).items():
             # Of people the portal told how many there are; those with a webhook are the exception.
-            yield Impossible(stream_name, reason, _of_part(count, of.kept_count / len(of.kept)))
+            estimate = _of_part(count, of.kept_count / len(of.kept))
+            if entity.talk and entity.unreadable_by == self.work.people:
+                self.unread_people = estimate
+            yield Impossible(stream_name, reason, estimate)
 
     # ------------------------------------------------------------ what an entity needs
 

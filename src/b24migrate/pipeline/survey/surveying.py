@@ -104,7 +104,7 @@ def survey(
         pipelines=tuple(_pipelines(look)),
         seats=_seats(look.sampler.found.get(work.people)),
         impossible=tuple(look.impossible),
-        unread_people=next((one.count for one in look.impossible if work.owner[one.stream].talk), None),
+        unread_people=look.unread_people,
         forecast=foretold,
         file_limit=look.file_limit,
         large_files=tuple(sorted(look.large_files, key=lambda one: (-one.bytes, one.key))),
