@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.pipeline.every import everything
@@ -15,6 +16,7 @@ from tests.pipeline.world import World
 
 from b24migrate.pipeline import analysis
 from b24migrate.pipeline.diagnosis import Diagnosis
+from b24migrate.pipeline.doctor import examine
 from b24migrate.pipeline.state import States
 from b24migrate.ports import ANALYSIS, Command, RegisterRow
 from b24sim.dump import dump
@@ -128,10 +130,10 @@ def test_where_the_call_tells_nothing_existence_decides(tmp_path: Path, denied: 
 
 def test_the_probe_costs_no_further_request_and_brings_no_record(tmp_path: Path) -> None:
     with tasks_of(tmp_path) as made:
-        examined(made)
-        stats = made.cloud.portal.stats
-        assert (called(made, MODERN), stats.methods["batch"]) == (1, len(made.webhooks))
         with made.app() as app:
+            work, chosen = app.work, [app.catalog.entity(name) for name in ENTITIES]
+            examine(work.source, work.target, work.store, chosen, timezone=ZoneInfo("UTC"), clock=work.clock)
+            assert (called(made, MODERN), made.cloud.portal.stats.methods["batch"]) == (1, len(made.webhooks))
             params = app.catalog.entity("tasks").probes[MODERN]
             (answer,) = app.work.source.batch([Command(MODERN, params)])
         assert answer.result == b'{"tasks":[]}'
