@@ -7,6 +7,7 @@ would be lost without a word. Keys come in lower case in the documentation and i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import msgspec
 from b24migrate.errors import Permanent
 
 STRANGE = "STRANGE_RESULT"
+_EMOJI = re.compile(r":(f[0-4][89ab][0-9a-f](?:[89ab][0-9a-f]){2}):")
 _LEVEL = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | bool | None)
 
 
@@ -56,6 +58,19 @@ def entry(result: object, name: str, what: str = "") -> Any:
         raise strange(what, (name,))
     value = level[key]
     return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+
+
+def with_emoji(text: Any) -> Any:
+    """The forum keeps emoji as `:f09f9880:`, the digits of their bytes, and its older methods tell them so (kernel
+    forum/lib/message.php, tasks/classes/general/commentitem.php)."""
+    return _EMOJI.sub(_emoji, text) if isinstance(text, str) else text
+
+
+def _emoji(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found[1]).decode()
+    except UnicodeDecodeError:
+        return found[0]
 
 
 def spelled(level: Mapping[str, Any], name: str) -> str | None:

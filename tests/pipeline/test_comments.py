@@ -46,6 +46,16 @@ def test_each_comment_is_staged_once_whatever_shows_it(tmp_path: Path) -> None:
             assert aside[f"excluded:task_comments:{task}:m{copy['message']}"] == f"the same as {copy['id']}"
 
 
+def test_emoji_that_the_forum_tells_as_digits_arrive_as_emoji(tmp_path: Path) -> None:
+    with talkative(tmp_path) as made:
+        task = next(iter(made.cloud.portal.company.tasks.table))
+        made.change("task_comments", "add", task=task, where="forum", fields={"POST_MESSAGE": "Да 😀👍 :f0:"})
+        made.run(*ENTITIES)
+        texts = [row["fields"]["text"] for row in made.imported("task_comments").values()]
+        assert "Да 😀👍 :f0:" in texts
+        assert not [text for text in texts if ":f09f" in str(text)]
+
+
 def test_the_same_words_twice_are_two_comments(tmp_path: Path) -> None:
     with talkative(tmp_path) as made:
         task = next(iter(made.cloud.portal.company.tasks.table))

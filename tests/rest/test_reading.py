@@ -245,3 +245,14 @@ def test_a_smart_process_whose_number_the_box_has_given_away_gets_another(tmp_pa
         outcomes = [target.send("crm", "crm_types", [item], run="r")[0] for item in items]
         assert [one.status for one in outcomes] == ["created", "created"]
         assert outcomes[0].target_id == "156" != outcomes[1].target_id
+
+
+def test_emoji_that_the_box_tells_as_digits_are_read_as_emoji(target: RestTarget) -> None:
+    """Else a comment whose answer got lost would not be known again, and would come twice."""
+    _, task = send(target, "tasks", TASK)
+    fields = {"task_id": task, "author_id": "1", "date": "2024-01-01T10:00:00Z", "text": "Готово 😀"}
+    comment = Item.of("source:task_comments:5:f1", fields)
+    assert send(target, "tasks", comment)[0] == "created"
+    rows = call(target, "task.commentitem.getlist", TASKID=task)
+    assert [row for row in rows if ":f09f9880:" in row["POST_MESSAGE"]]
+    assert str(target.read("tasks", "task_comments", [comment.key])[comment.key].fields["text"]).endswith("Готово 😀")

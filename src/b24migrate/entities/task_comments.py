@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from b24migrate.answers import entry
+from b24migrate.answers import entry, with_emoji
 from b24migrate.entities.attached import on_drive
 from b24migrate.entities.chats import attached as files_of_message
 from b24migrate.entities.chats import join_files
@@ -42,7 +42,7 @@ def from_anywhere(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     return {
         "author_id": payload.get("AUTHOR_ID"),
         "date": payload.get("POST_DATE"),
-        "text": payload.get("POST_MESSAGE"),
+        "text": with_emoji(payload.get("POST_MESSAGE")),
         "ATTACHED_OBJECTS": payload.get("ATTACHED_OBJECTS"),
     }
 

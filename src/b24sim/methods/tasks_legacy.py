@@ -1,5 +1,6 @@
 """task.*: the older methods. They take their arguments by position, whatever the names say."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -111,7 +112,8 @@ def _comment(context: Context, row: Row) -> Row:
     shape: Row = {
         "POST_MESSAGE_HTML": None, "ID": str(row["ID"]), "AUTHOR_ID": str(row["AUTHOR_ID"]),
         "AUTHOR_NAME": row["AUTHOR_NAME"], "AUTHOR_EMAIL": "",
-        "POST_DATE": context.portal.company.moments.iso(row["POST_DATE"]), "POST_MESSAGE": row["POST_MESSAGE"],
+        "POST_DATE": context.portal.company.moments.iso(row["POST_DATE"]),
+        "POST_MESSAGE": _as_stored(row["POST_MESSAGE"]),
     }  # fmt: skip
     attached = attachments_shape(context, row["ATTACHED"], signed=True)
     if attached:
@@ -175,6 +177,12 @@ def _sorted(rows: Iterable[Row], wish: Row) -> list[Row]:
 
 def _key(value: Any) -> tuple[int, Any]:
     return (0, 0) if value is None else (2, value) if isinstance(value, str) else (1, value)
+
+
+def _as_stored(text: str) -> str:
+    """The forum writes emoji as the digits of their bytes (kernel forum/lib/message.php), and this method does not make
+    them emoji again (tasks/classes/general/commentitem.php)."""
+    return re.sub("[\U00010000-\U0010ffff]", lambda found: f":{found[0].encode().hex()}:", text)
 
 
 METHODS = [

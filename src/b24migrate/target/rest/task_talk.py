@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import unescape
 
+from b24migrate.answers import with_emoji
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, messages, rules_tasks, spelling
@@ -223,7 +224,7 @@ def told_comment(row: Args, task: str) -> Args:
         "task_id": task,
         "author_id": spelling.one_id(row.get("AUTHOR_ID")),
         "date": spelling.utc(row.get("POST_DATE")),
-        "text": row.get("POST_MESSAGE"),
+        "text": with_emoji(row.get("POST_MESSAGE")),
         "files": [str(one["FILE_ID"]) for one in inside(row.get("ATTACHED_OBJECTS"))],
     }
 
