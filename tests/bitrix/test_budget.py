@@ -188,6 +188,19 @@ def test_a_part_that_is_forgotten_is_there_again() -> None:
     assert budget.room("a", ["user.get"] * 20) == 3
 
 
+def test_answers_that_overtake_one_another_are_put_in_order() -> None:
+    clock = FakeClock()
+    ours = Governor(clock, operating_s=100, chance=random.Random(1))
+    ours.budget.took({"user.get": [2.0]})
+    reset_at = clock.now().timestamp() + 300
+    for seconds, at in ((40, reset_at), (90, reset_at), (65, reset_at)):
+        ours.learned("a", "batch", Times(operating=seconds, operating_reset_at=at))
+    assert ours.budget.room("a", ["user.get"] * 20) == 5
+    ours.learned("a", "batch", Times(operating=50, operating_reset_at=reset_at + 60))  # the oldest minute is forgotten
+    ours.learned("a", "batch", Times(operating=95, operating_reset_at=reset_at))
+    assert ours.budget.room("a", ["user.get"] * 40) == 22
+
+
 def test_what_others_wait_for_is_counted_on_and_nobody_asks_in_vain() -> None:
     clock = FakeClock()
     ours = Governor(clock, operating_s=100, chance=random.Random(1))

@@ -27,6 +27,7 @@ class _Spent:
 
     def __init__(self) -> None:
         self._parts: deque[tuple[float, float]] = deque()  # until when, seconds
+        self.newest = (0.0, 0.0)  # as told: when the oldest part is forgotten, and the sum
 
     def seconds(self, now: float) -> float:
         while self._parts and self._parts[0][0] <= now:
@@ -68,11 +69,16 @@ class Budget:
         """Of those a request names, its own first, the methods that pay for it."""
         return methods[:1] if methods and methods[0] == BATCH == self.billing else methods
 
-    def told(self, credential: str, method: str, seconds: float, reset_s: float) -> None:
+    def told(self, credential: str, method: str, seconds: float, reset_s: float, reset_at: float = 0.0) -> None:
+        """Answers to requests that were under way together arrive in any order: a sum grows until its oldest part is
+        forgotten, so that of two with the same reset the larger is the newer."""
         if method == BATCH and seconds > 0:
             self.billing = "batch"
         with self._lock:
-            self._spent.setdefault((credential, method), _Spent()).told(self._clock.monotonic(), seconds, reset_s)
+            spent = self._spent.setdefault((credential, method), _Spent())
+            if not reset_at or (reset_at, seconds) >= spent.newest:
+                spent.newest = (reset_at, seconds)
+                spent.told(self._clock.monotonic(), seconds, reset_s)
 
     def told_inside(self, of_batch_s: float | None, of_commands_s: Iterable[float | None]) -> bool:
         """Whether what commands said is about their own methods."""

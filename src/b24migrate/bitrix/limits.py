@@ -111,7 +111,8 @@ class Governor:
             return
         if times.operating_reset_at:
             self._reset_at[credential, method] = times.operating_reset_at
-        self.budget.told(credential, method, times.operating, self._until_reset(credential, method))
+        reset_s, reset_at = self._until_reset(credential, method), times.operating_reset_at or 0.0
+        self.budget.told(credential, method, times.operating, reset_s, reset_at)
         if 0 < self._operating_s <= times.operating:
             self._rest(credential, method, self._until_reset(credential, method), self._until_step(credential, method))
 
