@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from b24migrate.bitrix.reads import READS
-from b24migrate.entities import catalog, probes
+from b24migrate.entities import catalog, feed, probes
 from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.hosts.words import LANGUAGES, words
 from b24migrate.pipeline import probe
@@ -143,3 +143,11 @@ def test_the_handbook_and_both_languages_name_every_answer() -> None:
     assert told == {key: set(values) if isinstance(values, tuple) else {"number"} for key, values in known.items()}
     for language in LANGUAGES:
         assert not [key for key in known if f"probe.key.{key}" not in words(language)]
+
+
+@pytest.mark.parametrize("kind", ["post", "entry", "ignored"])
+def test_the_feed_takes_the_kind_of_cursor_that_the_probes_saw_without_a_request(kind: str) -> None:
+    class Silent:
+        habits: Mapping[str, str] = {"feed_cursor": kind}
+
+    assert feed.cursor_kind(Silent()) == kind  # type: ignore[arg-type]

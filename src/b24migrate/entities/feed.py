@@ -19,6 +19,7 @@ from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, Table
 from b24migrate.streams import (
     ANY,
     Alias,
+    Asking,
     Entity,
     Field,
     FileRef,
@@ -29,6 +30,7 @@ from b24migrate.streams import (
     Named,
     PerParent,
     Policy,
+    Probe,
     Seen,
     Slices,
     Stream,
@@ -291,13 +293,14 @@ class Cursor(StrEnum):
 
     ENTRY = "entry"
     POST = "post"
-    NONE = "none"  # they are ignored, and everything is answered
+    NONE = "ignored"  # and everything is answered
     UNKNOWN = "unknown"  # nobody sees a post by which it could be told
 
 
 BEYOND = 2**31 - 1  # nothing is behind it: whoever answers a post ignores cursors
 ENTRIES_AT_ONCE = 24  # two commands each, and one that proves that cursors are obeyed: one request
 POSTS_TRIED = 16  # three commands each
+POSTS_PROBED = 4  # at the start of a run
 
 
 def first_behind(number: int) -> Command:
@@ -311,17 +314,23 @@ def from_and_behind(number: int) -> list[Command]:
 def ids_by_cursor(source: Source, commands: Sequence[Command], via: int) -> list[list[str]] | None:
     """The posts that each command finds; None where the portal ignores cursors."""
     answers = believed(source.batch([*commands, first_behind(BEYOND)], via=via))
-    *found, beyond = [[row.source_id for row in posts_in(answer)] for answer in answers]
-    return None if beyond or any(len(one) > 1 for one in found) else found
+    return obeyed([[row.source_id for row in posts_in(answer)] for answer in answers])
 
 
-def cursor_kind(source: Source, via: int = 0) -> Cursor:
-    """One page and one request with posts that are known: a cursor that counts posts finds each of them by its id, one
-    that counts entries finds others. A post that went meanwhile says nothing."""
-    (page,) = believed(source.batch([page_at(0)], via=via))
-    posts = [row.source_id for row in posts_in(page)][:POSTS_TRIED]
+def obeyed(found: Sequence[list[str]]) -> list[list[str]] | None:
+    """Without the last, which is behind everything; None where the portal ignores cursors."""
+    *pages, beyond = found
+    return None if beyond or any(len(one) > 1 for one in pages) else pages
+
+
+def about_posts(posts: Sequence[str]) -> list[Command]:
     asked = [[*from_and_behind(int(one)), Command(METHOD, {"POST_ID": int(one)})] for one in posts]
-    found = ids_by_cursor(source, [command for some in asked for command in some], via)
+    return [command for some in asked for command in some]
+
+
+def judged(posts: Sequence[str], found: Sequence[list[str]] | None) -> Cursor:
+    """A cursor that counts posts finds each of them by its id, one that counts entries finds others. A post that went
+    meanwhile says nothing."""
     if found is None:
         return Cursor.NONE
     told = zip(posts, found[::3], found[1::3], found[2::3], strict=True)
@@ -329,6 +338,52 @@ def cursor_kind(source: Source, via: int = 0) -> Cursor:
     if not by_id:
         return Cursor.UNKNOWN
     return Cursor.POST if all(by_id) else Cursor.ENTRY
+
+
+def cursor_kind(source: Source, via: int = 0) -> Cursor:
+    """What the probes saw; else one page and one request with posts that are known."""
+    if source.habits.get("feed_cursor"):
+        return Cursor(str(source.habits["feed_cursor"]))
+    (page,) = believed(source.batch([page_at(0)], via=via))
+    posts = [row.source_id for row in posts_in(page)][:POSTS_TRIED]
+    return judged(posts, ids_by_cursor(source, about_posts(posts), via))
+
+
+def ask_feed(wide: bool) -> Asking:
+    """Which id the cursors of log.blogpost.get take, and how comments name their post."""
+    first, own = yield [page_at(0), comments_by(None)]
+    rows = [row for row in probes.listed(first) if str(row.get("ID")).isdecimal()]
+    posts = [str(row["ID"]) for row in rows][: POSTS_TRIED if wide else POSTS_PROBED]
+    authors = list(dict.fromkeys(probes.numbers(rows, "AUTHOR_ID")))[: probes.MANY if wide else probes.FEW]
+    asked = [*about_posts(posts), first_behind(BEYOND)] if posts else []
+    answers = yield [*asked, *map(comments_by, authors)]
+    pages, comments = answers[: len(asked)], [own, *answers[len(asked) :]]
+    known = [probes.opened(one) for one in comments]
+    keys = {key for one in known if isinstance(one, dict) for key in one if key.lower() == "comments"}
+    named = [row for one in comments for key in keys for row in probes.listed(one, key)]
+    names = {"post" if row.get("post_id") else "entry" for row in named}
+    kind = Cursor.UNKNOWN
+    if posts and not any(one.error for one in pages):
+        kind = judged(posts, obeyed([[str(row.get("ID")) for row in probes.listed(one)] for one in pages]))
+    return {
+        "feed_cursor": None if kind is Cursor.UNKNOWN else str(kind),
+        "comments_name": names.pop() if len(names) == 1 else None,
+        "comment_keys": {"comments": "lower", "COMMENTS": "upper"}.get(keys.pop()) if len(keys) == 1 else None,
+    }
+
+
+def comments_by(author: int | None) -> Command:
+    return Command("log.blogcomment.user.get", {**({"USER_ID": author} if author else {}), "LIMIT": 1})
+
+
+habits = Probe(
+    {
+        "feed_cursor": ("post", "entry", "ignored"),
+        "comments_name": ("post", "entry"),
+        "comment_keys": ("lower", "upper"),
+    },
+    ask_feed,
+)
 
 
 def posts_of_entries(source: Source, entries: Mapping[str, int]) -> dict[str, Named]:
@@ -454,6 +509,6 @@ ENTITIES = (
         aids=(feed_recipients,),
         streams=(feed_posts, feed_comments),
         optional_scopes={"disk": "files in the feed are not migrated"},
-        habits=(probes.feed,),
+        habits=(habits,),
     ),
 )

@@ -129,53 +129,6 @@ messages = Probe(
 )
 
 
-# ---------------------------------------------------------------- the feed
-
-
-def ask_feed(wide: bool) -> Asking:
-    """Which id the cursors of log.blogpost.get take, and how comments name their post."""
-    first, own = yield [Command("log.blogpost.get", {}), comments_by(None)]
-    posts = [post for post in listed(first) if str(post.get("ID")).isdecimal()]
-    some = spread(posts, MANY if wide else FEW)
-    authors = list(dict.fromkeys(numbers(posts, "AUTHOR_ID")))[: MANY if wide else FEW]
-    asked = [Command("log.blogpost.get", {"FIRST_ID": int(post["ID"]) - 1, "LIMIT": 1}) for post in some]
-    answers = yield [*asked, *map(comments_by, authors)]
-    known = [opened(one) for one in (own, *answers[len(asked) :])]
-    keys = {key for one in known if isinstance(one, dict) for key in one if key.lower() == "comments"}
-    comments = [row for one in (own, *answers[len(asked) :]) for key in keys for row in listed(one, key)]
-    names = {"post" if row.get("post_id") or row.get("POST_ID") else "entry" for row in comments}
-    return {
-        "feed_cursor": cursor_kind([post["ID"] for post in some], answers[: len(asked)]),
-        "comments_name": names.pop() if len(names) == 1 else None,
-        "comment_keys": {"comments": "lower", "COMMENTS": "upper"}.get(keys.pop()) if len(keys) == 1 else None,
-    }
-
-
-def comments_by(author: int | None) -> Command:
-    return Command("log.blogcomment.user.get", {**({"USER_ID": author} if author else {}), "LIMIT": 1})
-
-
-def cursor_kind(posts: Sequence[Json], answers: Sequence[Answer]) -> str | None:
-    """A post's number less one as `FIRST_ID` gives this post where cursors count posts, and another one as a rule where
-    they count entries of the feed. Portals that ignore cursors ignore the limit as well."""
-    pages = [[str(row.get("ID")) for row in listed(one)] for one in answers]
-    if len(posts) < 2 or any(one.error is not None for one in answers):
-        return None
-    if any(len(found) > 1 for found in pages):
-        return "ignored"
-    return "post" if pages == [[str(post)] for post in posts] else "entry"
-
-
-feed = Probe(
-    {
-        "feed_cursor": ("post", "entry", "ignored"),
-        "comments_name": ("post", "entry"),
-        "comment_keys": ("lower", "upper"),
-    },
-    ask_feed,
-)
-
-
 # ---------------------------------------------------------------- dates in filters
 
 
