@@ -13,11 +13,13 @@ import pytest
 from tests.sim.answer_shape import differences, pattern
 from tests.sim.calling import call
 from tests.sim.documented_calls import CALLS
+from tests.sim.documented_writes import Writer, write_everything
 
 from b24sim import Company, ManualClock, Plan, Portal, Running, serve
 from b24sim.methods import all_methods
 from b24sim.methods.feed import FeedHabits
 from b24sim.native import native_methods
+from b24sim.native.applications import LocalApplication
 
 TABLES = Path(__file__).parent / "documented"
 DOCUMENTED: dict[str, dict[str, Any]] = {
@@ -58,6 +60,19 @@ def test_answers_as_documented(various: tuple[Portal, Running], name: str) -> No
     assert answers
     if "page" in entry:
         compare(entry, answers)
+
+
+def test_writes_are_answered_as_documented() -> None:
+    company = Company(Plan(3, 1, 0, 0, 0, 0, bad_users=0, box=True))
+    box = Portal(company, role="box", webhooks=(1,), clock=ManualClock(), application=LocalApplication())
+    with serve(box) as running:
+        writer = Writer(running)
+        write_everything(writer)
+    called = {name: answers for name, answers in writer.answers.items() if "page" in DOCUMENTED[name]}
+    documented = {method.name for method in native_methods() if "page" in DOCUMENTED[method.name]}
+    assert documented <= called.keys()
+    for name in sorted(documented):
+        compare(DOCUMENTED[name], called[name])
 
 
 def answer_of(running: Running, method: str, params: Any) -> Any:

@@ -32,7 +32,7 @@ def test_a_file_is_uploaded_in_one_step(box: Running) -> None:
     folder = result(box, "disk.folder.addsubfolder", {"id": root(box), "data": {"NAME": "Migration"}})["ID"]
     file = uploaded(box, int(folder))
     assert isinstance(file["ID"], int)
-    assert (file["NAME"], file["PARENT_ID"], file["SIZE"]) == ("отчёт.bin", folder, str(len(DATA)))
+    assert (file["NAME"], file["PARENT_ID"], file["SIZE"]) == ("отчёт.bin", str(folder), str(len(DATA)))
     assert content_of(box, file["ID"]) == DATA
     record = control(box, "native?kind=files")["records"][0]
     assert record["fields"]["sha256"] == hashlib.sha256(DATA).hexdigest()

@@ -246,14 +246,15 @@ def file_shape(context: Context, number: int, chat_id: int = 0) -> Row | None:
         "authorName": company.name_of(author),
         "urlPreview": f"{ajax}&preview=1" if file.is_image else "", "urlShow": ajax, "urlDownload": ajax,
         "viewerAttrs": _viewer(file, number, chat_id, ajax),
-        **({"mediaUrl": {"preview": {"250": f"{ajax}&preview=1&width=250"}}} if file.is_image else {}),
+        "mediaUrl": {"preview": {"250": f"{ajax}&preview=1&width=250"}} if file.is_image else [],
         "isTranscribable": False, "isVideoNote": False, "isVoiceNote": False,
     }  # fmt: skip
 
 
 def _viewer(file: File, number: int, chat_id: int, link: str) -> Row:
-    kind = "image" if file.is_image else "unknown"
+    """What the portal's own page opens a file with: pictures in one way, other files in another."""
+    more = {"viewerResized": ""} if file.is_image else {"unifiedLink": link}
     return {
-        "viewer": "", "viewerType": kind, "src": link, "viewerResized": "", "objectId": str(number),
-        "viewerGroupBy": str(chat_id), "imChatId": chat_id, "title": file.name, "actions": "[]",
+        "viewer": "", "viewerType": "image" if file.is_image else "unknown", "src": link, "objectId": str(number),
+        "viewerGroupBy": str(chat_id), "imChatId": chat_id, "title": file.name, "actions": "[]", **more,
     }  # fmt: skip

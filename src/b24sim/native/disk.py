@@ -59,7 +59,8 @@ def add_subfolder(context: Context, params: Params) -> Result:
         raise _taken()
     folder = drive.add_folder(parent, name, context.caller.user, now_of(context))
     created(context, "folders", folder.id, f"{parent.id}/{name}")
-    return Result(_folder_row(context, folder))
+    numbers: Row = {"ID": folder.id, "REAL_OBJECT_ID": folder.id, "DELETED_TYPE": 0, "DELETED_BY": None}
+    return Result(_folder_row(context, folder) | numbers)
 
 
 def upload_file(context: Context, params: Params) -> Result:
@@ -97,7 +98,8 @@ def keep(context: Context, place: int, name: str, data: bytes, *, unique: bool) 
     uploaded = drive.add_file(place, fresh, data, by=context.caller.user, at=now_of(context))
     created(context, "files", uploaded.file.id, f"{place}/{fresh}")
     row = _file_row(context, uploaded)
-    return row | {"ID": uploaded.file.id, "DELETED_TYPE": 0, "GLOBAL_CONTENT_VERSION": 1, "DELETED_BY": None}
+    numbers = {"ID": uploaded.file.id, "FILE_ID": uploaded.file.id + 30_000, "DELETED_TYPE": 0}
+    return row | numbers | {"GLOBAL_CONTENT_VERSION": 1, "DELETED_BY": None}
 
 
 def not_found(number: int) -> RestError:
@@ -163,6 +165,7 @@ def _folder_row(context: Context, folder: Folder) -> Row:
         "REAL_OBJECT_ID": str(folder.id), "PARENT_ID": str(folder.parent), "DELETED_TYPE": "0", "CREATE_TIME": at,
         "UPDATE_TIME": at, "DELETE_TIME": None, "CREATED_BY": str(folder.by), "UPDATED_BY": str(folder.by),
         "DELETED_BY": "0",
+        "DETAIL_URL": f"{context.portal.company.portal_url}/company/personal/user/{folder.by}/disk/path/{folder.id}/",
     }  # fmt: skip
 
 

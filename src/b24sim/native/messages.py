@@ -88,8 +88,23 @@ def file_commit(context: Context, params: Params) -> Result:
         raise RestError("FILES_ERROR", "List of files is not correct")
     numbers = list(asked.values())
     made = say(context, chat, _cut(str(params.get("MESSAGE") or "")), author=context.caller.user, files=numbers)
-    shapes = {name: file_shape(context, number, chat.id) for name, number in asked.items()}
-    return Result({"FILES": shapes, "DISK_ID": [str(number) for number in numbers], "MESSAGE_ID": made})
+    # Times come as empty objects here (chats/files/im-disk-file-commit.md).
+    shapes = {name: (file_shape(context, number, chat.id) or {}) | {"date": {}} for name, number in asked.items()}
+    models = {name: _model(context, number) for name, number in asked.items()}
+    ids = [str(number) for number in numbers]
+    return Result({"FILES": shapes, "DISK_ID": ids, "FILE_MODELS": models, "MESSAGE_ID": made})
+
+
+def _model(context: Context, number: int) -> Row:
+    """A file as the Drive itself thinks of it."""
+    file, user = context.portal.company.drive_file(number), str(context.caller.user)
+    return {
+        "id": number, "name": file.name if file else "", "createTime": {}, "updateTime": {}, "deleteTime": None,
+        "code": "", "xmlId": None, "storageId": 1, "realObjectId": number, "parentId": 1, "deletedType": 0,
+        "createdBy": user, "updatedBy": user, "deletedBy": "0", "uniqueCode": "", "typeFile": 1,
+        "globalContentVersion": 1, "fileId": number + 30_000, "size": file.size if file else 0, "etag": "",
+        "links": dict.fromkeys(("download", "showInGrid", "preview"), ""),
+    }  # fmt: skip
 
 
 def file_upload(context: Context, params: Params) -> Result:

@@ -10,7 +10,8 @@ from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.methods.crm_items import required
 from b24sim.methods.tasks import may_see
-from b24sim.methods.tasks_shape import camel_shape, selected
+from b24sim.methods.tasks_checklists import tree
+from b24sim.methods.tasks_shape import ACTIONS, camel_shape, selected
 from b24sim.native.groups import stirred
 from b24sim.native.task_talk import said_by_itself
 from b24sim.native.task_values import attached, demand_sense, sent_values
@@ -21,6 +22,12 @@ from b24sim.result import Result
 from b24sim.table import Row
 
 MAY_NOT_DELETE = "1048582"
+# Told of every task that is written, and empty (tasks/tasks-task-add.md, tasks-task-update.md).
+UNUSED: Row = {
+    **dict.fromkeys(("durationFact", "exchangeId", "exchangeModified", "forkedByTemplateId", "sorting", "sprintId")),
+    **dict.fromkeys(("backlogId", "viewedDate", "durationPlan")), "durationType": "days", "newCommentsCount": 0,
+    "outlookVersion": "1", **dict.fromkeys(("isMuted", "isPinned", "isPinnedInGroup"), "N"),
+}  # fmt: skip
 OFF = ("MULTITASK", "NOT_VIEWED", "REPLICATE", "TASK_CONTROL", "MATCH_WORK_TIME", "FAVORITE", "ADD_IN_REPORT",
        "ALLOW_CHANGE_DEADLINE", "ALLOW_TIME_TRACKING", "SUBORDINATE")  # fmt: skip
 
@@ -147,7 +154,8 @@ def _open_chat(context: Context, task: int, row: Row) -> int:
 
 def _task(context: Context, number: int) -> Result:
     row = context.portal.company.tasks.table.row(number)
-    return Result({"task": camel_shape(context, row, selected(context, None))})
+    shape = camel_shape(context, row, selected(context, None)) | UNUSED | {"action": dict.fromkeys(ACTIONS, True)}
+    return Result({"task": shape | {"checklist": [], "checkListTree": tree([]), "checkListCanAdd": True}})
 
 
 METHODS = [
