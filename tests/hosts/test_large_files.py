@@ -114,12 +114,17 @@ def test_analyze_names_what_is_too_large_before_anything_starts(scene: Scene) ->
         scene.more = '[run]\nentities = ["users", "groups", "chats"]\nlargest_file_mb = 1000\n'
         target.portal.imports._limits = type(target.portal.imports._limits)()  # the box takes a gigabyte
         within = scene.run("analyze", "--json").json
+        scene.more = '[run]\nentities = ["users", "groups", "chats"]\nlargest_file_mb = 5000\n'
+        target.portal.imports._limits = type(target.portal.imports._limits)(file_bytes=4_000_000_000)
+        none = scene.run("analyze", "--sample", "1")
         assert not target.portal.imports.dump("files")
     first, second = ((one[0].name, one[0].size) for one in files if one)
     assert said.code == 0
     for name, size in ((first[0], "136.3 MB"), (second[0], "3.0 GB")):
         line = next(line for line in said.out.splitlines() if size in line)
         assert name in line
+    assert "are larger than 120.0 MB" in " ".join(said.out.split())
+    assert "No file is larger than 4.0 GB, the most that may be moved." in " ".join(none.out.split())
     assert max(map(len, said.out.splitlines())) <= 80
     assert [(one["name"], one["bytes"]) for one in told["large_files"]] == [second, first]
     assert (told["file_limit"], within["file_limit"]) == (120_000_000, 1_000_000_000)

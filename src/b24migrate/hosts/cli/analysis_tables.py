@@ -103,15 +103,13 @@ def counts(found: Survey) -> list[str]:
 
 def large_files(found: Survey) -> list[str]:
     """What stays behind for its size, before anything has begun."""
-    if not found.large_files:
-        return []
-    limit = size(found.file_limit)
+    limit = f"larger than {size(found.file_limit)}, the most that may be moved"
+    seen = "" if found.all_met else " of those seen (--sample 1 looks at all)"
     count = len(found.large_files)
-    one_or_more = "One file is" if count == 1 else f"{number(count)} files are"
-    seen = "" if found.all_met else f" of those seen ({found.share:.0%}; --sample 1 looks at all)"
-    head = (
-        f"{one_or_more} larger than {limit}, the most that may be moved{seen}. What they belong to goes without them:"
-    )
+    if not count:
+        return [wrapped(f"No file{seen} is {limit}.", ""), ""] if found.files and found.file_limit else []
+    one_or_more = f"One file{seen} is" if count == 1 else f"{number(count)} files{seen} are"
+    head = f"{one_or_more} {limit}. What they belong to goes without them:"
     rows = [
         (size(one.bytes), harmless(one.name or one.key), f"({one.entity}, {one.key})")
         for one in found.large_files[:SHOWN_LARGE]

@@ -22,6 +22,7 @@ USUAL_BYTES = 100_000  # of a file whose size nobody tells: a picture
 TRIED = 5  # are downloaded, to see how long it takes
 TRIED_BYTES = 5_000_000
 USUAL_S = 0.3
+SLOWEST_BYTE_S = 1e-6  # of what is larger than the files that were tried
 USUAL_LIMIT = 1 << 30  # of a target that cannot be asked yet: what the import module takes
 
 
@@ -84,11 +85,14 @@ class _Tries:
     bytes: list[int]
 
     def each_s(self, size: float) -> float:
-        """A file of so many bytes. The shortest of the downloads tells what any of them takes."""
+        """A file of so many bytes. The shortest of the downloads tells what any of them takes. Small ones say little
+        about how fast large ones come: by chance it would be days."""
         if not self.seconds:
             return USUAL_S
         least, usual = min(self.seconds), median(self.seconds)
-        return least + (usual - least) * size * len(self.bytes) / max(1, sum(self.bytes))
+        mean = max(1.0, sum(self.bytes) / max(1, len(self.bytes)))
+        byte_s = (usual - least) / mean
+        return least + byte_s * min(size, mean) + min(byte_s, SLOWEST_BYTE_S) * max(0.0, size - mean)
 
 
 def _tried(work: Work, meter: Meter, refs: Sequence[FileRef]) -> _Tries:

@@ -108,7 +108,7 @@ def survey(
         forecast=foretold,
         file_limit=look.file_limit,
         large_files=tuple(sorted(look.large_files, key=lambda one: (-one.bytes, one.key))),
-        all_met=all(one.met >= one.count for one in look.sampler.found.values() if one.stream.files),
+        all_met=share >= 1 or all(one.met >= one.count for one in look.sampler.found.values() if one.stream.files),
     )
     remember(work.store, found, played)
     return found
