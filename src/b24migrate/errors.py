@@ -4,6 +4,7 @@ MigrationError              what happened, and a hint: what the operator should 
 ├── Transient               the same thing may succeed later: try again, it uses up an attempt
 ├── Limited                 a limit of the portal: wait until it resets, no attempt is used
 ├── Permanent               this record or page will never succeed: set it aside, go on
+│   └── Forbidden           a whole method is refused: where records are incomplete without it, its gate stops the run
 └── Stop                    the run cannot go on; carries the exit code
     ├── BadConfiguration    2: a file, a key or a value is wrong
     ├── GateUnmet           3: a prerequisite is missing
@@ -51,6 +52,15 @@ class Limited(MigrationError):
 
 class Permanent(MigrationError):
     """The other side understood and refused. Repeating it changes nothing."""
+
+
+class Forbidden(Permanent):
+    """None of a method's calls was ever granted. `gate` is for those who cannot do without: records must not be taken
+    for complete."""
+
+    def __init__(self, message: str, *, gate: GateUnmet, code: str = "", hint: str = "") -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.gate = gate
 
 
 class Stop(MigrationError):

@@ -66,6 +66,7 @@ PAGE_LOG = Register(
 ENTITIES_STATE = Register("EntitiesState", "state", ("Phases", "Gates", "Counts", "Notes", "VERIFIED_FLAG"))
 SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
 INCOMPLETE = Register("Incomplete", "late", ("First", "Last"))
+PARTIAL = Register("Partial", "partial", ("Open", "Reason"))  # records of which the source did not tell everything
 FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
 FORESEEN = Register("Foreseen", "finding", FINDINGS.columns)  # differences that the target announced: nothing is wrong
 SPARED = Register("Spared", "finding", FINDINGS.columns)  # what it announced, and what is equal all the same
@@ -98,6 +99,7 @@ REGISTERS = (
     ENTITIES_STATE,
     SET_ASIDE,
     INCOMPLETE,
+    PARTIAL,
     FINDINGS,
     FORESEEN,
     SPARED,

@@ -13,6 +13,7 @@ from b24migrate.bitrix.breaker import Breaker
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.ledger import SharedLedger
 from b24migrate.bitrix.limits import Governor
+from b24migrate.bitrix.permissions import StoredMemory
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.bitrix.tokens import Keys, Tokens
 from b24migrate.clocks import SystemClock
@@ -150,6 +151,7 @@ def source_portal(
         name="source",
         probe_method="server.time",
         at_once=settings.run.workers,
+        granted=StoredMemory(store),
     )
 
 

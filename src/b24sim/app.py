@@ -9,6 +9,7 @@ from b24sim.errors import RestError
 from b24sim.faults import Rule
 from b24sim.http import (
     BAD_GATEWAY,
+    FORBIDDEN,
     HTML,
     LOGIN_PAGE,
     Receive,
@@ -33,6 +34,7 @@ from b24sim.result import Result
 
 MOVED = "/_moved"
 CONTROL = "/_sim/"
+PAGES = {"502html": (502, BAD_GATEWAY), "403html": (403, FORBIDDEN), "html200": (200, LOGIN_PAGE)}
 _BATCH = Method("batch", (), lambda _context, _params: Result(None), upper=True)
 
 
@@ -64,7 +66,7 @@ class App:
             return
         address = parse_address(path)
         if address is None or address.method in {"download", GET_FILE}:
-            struck = self.portal.faults.strike("download")
+            struck = self.portal.faults.strike("download", user=_owner(address))
             if not await self._before(struck, scope, receive, send, "download"):
                 cut = next((rule.bytes or HALF for rule in struck if rule.kind == "truncated"), 0)
                 await download(self.portal, address, scope, send, cut)
@@ -77,7 +79,7 @@ class App:
             await self.portal.clock.sleep(self.portal.latency_s)
         name = address.method
         self.portal.stats.methods[name] += 1
-        struck = self.portal.faults.strike(name)
+        struck = self.portal.faults.strike(name, user=_owner(address))
         if await self._before(struck, scope, receive, send, name):
             return
         status, answer = await self._answer(address, body, scope)
@@ -160,9 +162,8 @@ class App:
             elif rule.kind == "timeout":
                 await wait_for_disconnect(receive)
                 return True
-            elif rule.kind in {"502html", "html200"}:
-                page = (502, BAD_GATEWAY) if rule.kind == "502html" else (200, LOGIN_PAGE)
-                await respond(send, *page, HTML)
+            elif rule.kind in PAGES:
+                await respond(send, *PAGES[rule.kind], HTML)
                 return True
             elif refusal := _refusal(rule):
                 self.portal.stats.errors[str(refusal.code)] += 1
@@ -201,7 +202,13 @@ class OldAddress:
             await redirect(self.portal.company.portal_url + scope["path"], scope, send)
 
 
+def _owner(address: Address | None) -> int:
+    return int(address.user) if address and address.user.isdigit() else 0
+
+
 def _refusal(rule: Rule) -> RestError | None:
+    if rule.kind == "lapsed":  # the documentation's table says 403, the kernel answers 401
+        return RestError("ACCESS_DENIED", "REST API is available only on commercial plans", 401)
     if rule.kind == "500":
         return RestError("INTERNAL_SERVER_ERROR", "Internal server error", 500)
     if rule.kind == "query_limit":

@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 KINDS = {
-    "500", "502html", "reset", "timeout", "truncated", "query_limit", "operating_limit", "lost", "html200",
+    "500", "502html", "403html", "html200", "reset", "timeout", "truncated", "lost",
+    "query_limit", "operating_limit", "lapsed",
     "insert", "slow",
     "item", "error",
 }  # fmt: skip
@@ -21,12 +22,15 @@ class FaultScriptError(ValueError):
 
 @dataclass(slots=True)
 class Rule:
-    """Fires on calls of methods that match `method`: always, at the given ones, at every n-th, or by chance."""
+    """Fires on calls of methods that match `method`: always, at the given ones, at every n-th, from the one after so
+    many on, or by chance. With `user` only on calls of that user's webhook."""
 
     method: str
     kind: str
     every: int = 0
     at: tuple[int, ...] = ()
+    after: int = 0
+    user: int = 0
     probability: float = 0.0
     always: bool = False
     count: int | None = None
@@ -49,6 +53,7 @@ class Rule:
         struck = (
             self.always
             or self.seen in self.at
+            or (self.after > 0 and self.seen > self.after)
             or (self.every > 0 and self.seen % self.every == 0)
             or (self.probability > 0 and chance.random() < self.probability)
         )
@@ -61,7 +66,7 @@ class Faults:
         self._chance = random.Random(seed)
         self.rules = [_rule(place, entry) for place, entry in enumerate(script)]
 
-    def strike(self, method: str, *, inner: bool = False) -> list[Rule]:
+    def strike(self, method: str, *, inner: bool = False, user: int = 0) -> list[Rule]:
         """The rules that fire for one call, in the order of the script."""
         return [
             rule
@@ -69,6 +74,7 @@ class Faults:
             if rule.kind != "item"
             and (not inner or (rule.inner and rule.kind in INNER_KINDS))
             and fnmatchcase(method, rule.method)
+            and rule.user in (0, user)
             and rule.fires(self._chance)
         ]
 
@@ -97,6 +103,6 @@ def _rule(place: int, entry: dict[str, Any]) -> Rule:
     if kind not in KINDS:
         raise FaultScriptError(f"rule {place}: kind {kind!r} is none of {', '.join(sorted(KINDS))}")
     rule = Rule(**({"method": "*"} | entry | {"kind": kind, "at": tuple(entry.get("at", ()))}))
-    if not (rule.every or rule.at or rule.probability or rule.always):
+    if not (rule.every or rule.at or rule.after or rule.probability or rule.always):
         rule.always = True
     return rule

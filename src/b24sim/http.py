@@ -16,6 +16,7 @@ HTML = b"text/html; charset=UTF-8"
 TRANSPORT = "b24sim.transport"
 LOGIN_PAGE = b"<!DOCTYPE html><html><head><title>Bitrix24</title></head><body><form>Authorization</form></body></html>"
 BAD_GATEWAY = b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>"
+FORBIDDEN = b"<html><head><title>403 Forbidden</title></head><body><h1>403 Forbidden</h1></body></html>"
 NOT_FOUND = b"<html><head><title>404 Not Found</title></head><body><h1>404 Not Found</h1></body></html>"
 
 

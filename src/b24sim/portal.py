@@ -191,7 +191,7 @@ class Portal:
             )
         now = self.clock.now()
         if sent is None:
-            now += self._strike_inner(method.name)
+            now += self._strike_inner(method.name, caller.user)
         paid_by_batch = sent is None and self.operating is not None and self.operating.on_batch
         if self.operating and not paid_by_batch:
             self.operating.check(caller.credential, method.name, now)
@@ -220,9 +220,9 @@ class Portal:
         spent = self.operating.seconds(caller.credential, name, now)
         return Timing(now, now + cost, spent, self.operating.reset_at(caller.credential, name, now))
 
-    def _strike_inner(self, name: str) -> float:
+    def _strike_inner(self, name: str, user: int) -> float:
         delay = 0.0
-        for rule in self.faults.strike(name, inner=True):
+        for rule in self.faults.strike(name, inner=True, user=user):
             self.stats.faults[rule.kind] += 1
             if rule.kind == "500":
                 raise RestError("INTERNAL_SERVER_ERROR", "Internal server error", 500)

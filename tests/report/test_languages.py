@@ -7,13 +7,17 @@ import re
 import pytest
 from tests.report.conftest import Troubled
 
+from b24migrate.bitrix.faults import Caller
+from b24migrate.bitrix.permissions import Permissions
 from b24migrate.entities import chats, feed, messenger, task_comments
 from b24migrate.entities.crm import RECURRING
 from b24migrate.entities.groups import UNLISTED
+from b24migrate.errors import Permanent
 from b24migrate.hosts.report.sayings import Sayings, pattern
 from b24migrate.hosts.words import words
 from b24migrate.phases.custom_fields import WHY_LEFT
 from b24migrate.phases.work import MORE_NOTES
+from b24migrate.target.imports import ImportTarget
 
 # What stays English in a Russian report: names of files, codes, commands, keys of the configuration, what people wrote.
 ENGLISH = re.compile(r"\b(?:the|and|of|is|are|was|were|which|that|records?|did|not)\b")
@@ -67,6 +71,10 @@ def test_charts_are_described(troubled: Troubled) -> None:
         assert names == [one.all("title")[0].attributes["id"], one.all("desc")[0].attributes["id"]]
 
 
+DENIED = Permanent("Access denied.", code="ACCESS_DENIED")
+PERMISSIONS = Permissions(lambda *_: DENIED, lambda _: Caller("the source webhook of user 1 (a1b2c3)"), lambda _: "")
+
+
 @pytest.mark.parametrize(
     "sentence",
     [
@@ -98,6 +106,12 @@ def test_charts_are_described(troubled: Troubled) -> None:
         f"feed_comments: {feed.HIDDEN} (3): Анна 3",
         "users: 3 failed; group_members: 6 failed, 2 findings; crm_deals: drift of -3; files of users: 1 failed",
         "chats: the source reports 12, 11 were retrieved",
+        "crm_deals: 2 incomplete; chats: 1 failed, 3 incomplete",
+        str(PERMISSIONS._everything(DENIED, 0)),
+        str(PERMISSIONS._method_lost(DENIED, "crm.item.list", 0)),
+        str(PERMISSIONS._forbidden(DENIED, "crm.item.productrow.list", 0).gate),
+        str(PERMISSIONS._blocked("profile", 0)),
+        str(ImportTarget._unserved("import.users.batch", DENIED)),
         "the chat is in the list of user 7 but cannot be read (ACCESS_ERROR)",
     ],
 )

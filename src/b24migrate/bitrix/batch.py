@@ -16,6 +16,7 @@ from b24migrate.bitrix.budget import BATCH
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.envelope import BatchEnvelope, BatchParts, Head, One, Part, Times, keyed, part_of, times, whole
 from b24migrate.bitrix.faults import of_code, of_raw
+from b24migrate.bitrix.permissions import SCOPES, Done, refusals, repeatable
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.ports import Answer, Bill, Command
 from b24migrate.quota import REQUEST_S
@@ -191,7 +192,8 @@ class Batcher:
         envelope = self._asked(request, [command.method for command in commands], via, shape)
         parts = envelope.result if isinstance(envelope.result, BatchParts) else BatchParts[One]()
         self._learn(commands, keyed(parts.result_time), times(envelope.time), via)
-        return self._judged(self._answers(commands, parts, via, sent_at), sent_at)
+        answers = self._judged(self._answers(commands, parts, via, sent_at), sent_at)
+        return self._permitted(sent, answers, via)
 
     def _asked(
         self, request: Args, methods: Sequence[str], via: int, shape: type[BatchEnvelope[One]]
@@ -230,6 +232,28 @@ class Batcher:
             for error in failed:
                 error.own = own
         return answers
+
+    def _permitted(self, sent: Sequence[tuple[Command, str]], answers: list[Given[One]], via: int) -> list[Given[One]]:
+        """Raises GateUnmet when more than single records are refused."""
+        permissions = self.portal.permissions
+        answered: dict[str, Args] = {}
+        for (command, text), answer in zip(sent, answers, strict=True):
+            if answer.error is None and command.method not in answered:
+                params = repeatable(command.method, command.params, text)
+                if params is not None:
+                    answered[command.method] = params
+            if command.method == SCOPES and isinstance(answer.result, Raw):
+                permissions.has_scopes(via, bytes(answer.result))
+        for method, params in answered.items():
+            permissions.answered(via, method, params)
+        if not refusals(answer.error for answer in answers):
+            return answers
+        done = [
+            Done(command.method, command.params, answer.error)
+            for (command, _), answer in zip(sent, answers, strict=True)
+        ]
+        instead = permissions.of_batch(done, via)
+        return [answer._replace(error=instead.get(place, answer.error)) for place, answer in enumerate(answers)]
 
     def _error(self, raw: Raw, method: str, via: int, sent_at: float) -> MigrationError:
         try:

@@ -13,7 +13,7 @@ from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Given, Ref
 from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.paging import Span, entry, id_reader, side_by_id
-from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
+from b24migrate.errors import Forbidden, Limited, MigrationError, Permanent, Stop, Transient
 from b24migrate.ports import Command
 from b24migrate.records import Args, Page, Row, SetAside
 from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Upward, Whole, person
@@ -386,7 +386,10 @@ class ChildrenReader:
         return True
 
     def _set_aside(self, chain: _Chain, page: Page) -> None:
-        """One parent that cannot be read does not keep the others from being read."""
+        """One parent that cannot be read does not keep the others from being read. Raises GateUnmet for a method that
+        is refused for all of them."""
+        if isinstance(chain.error, Forbidden):
+            raise chain.error.gate
         reason = str(chain.error)
         page.alarms.append(f"{self._reading.method} of {chain.parent.id}: {reason}")
         page.aside.append(SetAside("", chain.parent.id, "impossible", reason))

@@ -19,6 +19,7 @@ from b24migrate.bitrix.breaker import Attempt, Breaker
 from b24migrate.bitrix.envelope import Envelope, Shape, times
 from b24migrate.bitrix.faults import Caller, of_code, open_answer
 from b24migrate.bitrix.limits import Governor
+from b24migrate.bitrix.permissions import PAGE_403, Memory, Permissions
 from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import Webhook
 from b24migrate.errors import GateUnmet, Limited, MigrationError, Transient
@@ -65,8 +66,10 @@ class Portal:
         tls: ssl.SSLContext | None = None,
         connections: int = 16,
         at_once: int = 0,
+        granted: Memory | None = None,
     ) -> None:
-        """`at_once`: how many calls may be under way; 0 = as many as come."""
+        """`at_once`: how many calls may be under way; 0 = as many as come. `granted`: where calls that were answered
+        are kept, of a portal that is only read."""
         self.name = name
         self.clock = clock
         self.governor = governor
@@ -79,6 +82,10 @@ class Portal:
         self.under_way: AbstractContextManager[object] = BoundedSemaphore(at_once) if at_once else nullcontext()
         self._took = local()
         self._probe_method = probe_method
+        self.permissions = Permissions(self._repeat, self.caller, lambda via: self._webhooks[via].tag)
+        self.permissions.memory = granted
+        if probe_method != "server.time":
+            self.permissions.probes = (probe_method,)
         redactor.guard("urllib3.connectionpool")
         breaker.probe = self.alive
 
@@ -89,10 +96,24 @@ class Portal:
 
     def call(self, method: str, params: Args, *, via: int = 0) -> Envelope:
         """Raises Transient, Limited, Permanent or Stop. The order of keys is kept: old methods bind by position."""
-        return self.ask(method, params, Envelope, via=via)
+        answer = self.ask(method, params, Envelope, via=via)
+        self.permissions.answered(via, method, params)
+        return answer
 
     def ask(self, method: str, params: Args, shape: type[Shape], *, via: int = 0, billed: Sequence[str] = ()) -> Shape:
         """`billed` are the methods whose execution time the call uses up besides its own."""
+        answer = self._ask(method, params, shape, via, billed)
+        if isinstance(answer, MigrationError):
+            raise self.permissions.of_call(answer, method, via)
+        return answer
+
+    def _repeat(self, method: str, params: Args, via: int) -> MigrationError | None:
+        answer = self._ask(method, params, Envelope, via)
+        return answer if isinstance(answer, MigrationError) else None
+
+    def _ask(
+        self, method: str, params: Args, shape: type[Shape], via: int, billed: Sequence[str] = ()
+    ) -> Shape | MigrationError:
         body = msgspec.json.encode(params)
         subject = f"{via}:{method}:{hashlib.blake2b(body, digest_size=12).hexdigest()}"
         self.breaker.admit()
@@ -100,7 +121,7 @@ class Portal:
         attempt = Attempt(subject, self.clock.monotonic())
         answer = self._opened(method, body, via, shape)
         if isinstance(answer, MigrationError):
-            raise self._settled(answer, attempt, method, via)
+            return self._settled(answer, attempt, method, via)
         self.breaker.succeeded(attempt)
         self.governor.answered(attempt.started)
         spent = times(answer.time)
@@ -124,7 +145,7 @@ class Portal:
         if isinstance(reply, MigrationError):
             return False
         answer = open_answer(reply.status, reply.body, self._probe_method, self.caller(0), Envelope)
-        return not isinstance(answer, Transient)
+        return not isinstance(answer, Transient) or answer.code == PAGE_403  # who is kept out is told by the next call
 
     def caller(self, via: int) -> Caller:
         gate = "auth.cloud" if self.name == "source" else f"auth.{self.name}.import"
@@ -160,7 +181,7 @@ class Portal:
 
     def _settled(self, error: MigrationError, attempt: Attempt, method: str, via: int) -> MigrationError:
         error.message = self.redactor.redact(error.message)
-        if isinstance(error, Transient):
+        if isinstance(error, Transient) and error.code != PAGE_403:
             return self.failure(error, attempt)
         self.breaker.succeeded(attempt)  # the portal understood and answered
         if isinstance(error, Limited):

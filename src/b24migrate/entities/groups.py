@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from b24migrate.answers import opened
-from b24migrate.entities.reading import is_link, one_by_one
+from b24migrate.entities.reading import is_link, one_by_one, refused
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Json, Page, Row, SetAside, Table
@@ -35,6 +35,8 @@ BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, des
 UNLISTED = "the group counts members that no method names, such as dismissed people; grant the scope socialnetwork"
 MORE = ["ID", "TYPE", "PROJECT_DATE_START", "PROJECT_DATE_FINISH", "SCRUM_MASTER_ID"]
 
+DENIED = "ACCESS_DENIED"
+
 
 def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
     """`sonet_group.get` has no type, no project dates and no scrum master; `socialnetwork.api.workgroup.list` does."""
@@ -59,24 +61,28 @@ def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         for raw in opened(answer.result, ("workgroups",), "socialnetwork.api.workgroup.list").items:
             workgroup = msgspec.json.decode(raw)
             more[str(workgroup["id"])] = workgroup
-    more |= of_other_sites(source, [source_id for source_id in ids if source_id not in more])
-    return [row._replace(extras={"workgroup": more[row.source_id]}) if row.source_id in more else row for row in rows]
+    done = [row._replace(extras={"workgroup": more[row.source_id]}) if row.source_id in more else row for row in rows]
+    return of_other_sites(source, done)
 
 
-def of_other_sites(source: Source, ids: Sequence[str]) -> dict[str, Json]:
+def of_other_sites(source: Source, rows: Sequence[Row]) -> list[Row]:
     """The list answers for one site; extranet groups are asked for one by one. Their dates come in the portal's own
     format without an offset, which cannot be read safely, so only the type is taken."""
-    commands = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in ids]
-    found = {}
-    for source_id, answer in zip(ids, source.batch(commands), strict=True):
-        if isinstance(answer.error, Permanent):
-            continue
-        if answer.error is not None:
-            raise answer.error
-        said = msgspec.json.decode(answer.result or b"{}")
-        if isinstance(said, dict) and said.get("TYPE"):
-            found[source_id] = {"type": said["TYPE"]}
-    return found
+    unknown = [row.source_id for row in rows if not row.extras]
+    commands = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in unknown]
+    answers = dict(zip(unknown, source.batch(commands), strict=True))
+    return [typed(row, answers[row.source_id]) if row.source_id in answers else row for row in rows]
+
+
+def typed(row: Row, answer: Answer) -> Row:
+    """A group that the method does not know stays without its type; one that it may not show is not complete."""
+    if isinstance(answer.error, Permanent):
+        return refused(row, "type", answer.error) if answer.error.code == DENIED else row
+    if answer.error is not None:
+        raise answer.error
+    said = msgspec.json.decode(answer.result or b"{}")
+    known = isinstance(said, dict) and said.get("TYPE")
+    return row._replace(extras={"workgroup": {"type": said["TYPE"]}}) if known else row
 
 
 def dismissed_members(

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.answers import opened
-from b24migrate.errors import Permanent
+from b24migrate.errors import Forbidden, Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, digest
-from b24migrate.streams import Known, Seen
+from b24migrate.streams import REFUSED, Known, Seen
 
 RECENT_LIMIT = 200
 # Talks with the assistant are in a list of their own (api-reference/chats/im-recent-list.md, ONLY_COPILOT).
@@ -196,6 +196,8 @@ def details(source: Source, chats: Sequence[Found], number: int, started: dateti
         answers = iter(source.batch([command for chat in mine for command in about(chat)], via=via))
         for chat in mine:
             dialog, *people = [next(answers) for _ in about(chat)]
+            if isinstance(dialog.error, Forbidden):
+                raise dialog.error.gate
             if isinstance(dialog.error, Permanent):
                 reason = (
                     f"the chat is in the list of user {source.owners[via]} but cannot be read ({dialog.error.code})"
@@ -240,7 +242,8 @@ def chat_row(chat: Found, dialog: Answer, users: list[int] | None) -> Row:
 
 def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
     """Participants that the portal does not tell are left out: unknown is not empty."""
-    return {"via": via, "dialog": dialog} | ({} if users is None else {"users": users})
+    told = {REFUSED: "participants could not be read"} if users is None else {"users": users}
+    return {"via": via, "dialog": dialog, **told}
 
 
 def participants(source: Source, chat: Found, answer: Answer | None = None) -> list[int] | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from b24migrate.answers import opened
-from b24migrate.errors import NO_SUCH_METHOD, Permanent
+from b24migrate.errors import NO_SUCH_METHOD, Forbidden, Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import Args, Json, Row
 from b24migrate.streams import REFUSED, Fetch, Known, Seen
@@ -68,7 +68,10 @@ def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:
 
 
 def refused(row: Row, what: str, error: Exception) -> Row:
-    """The others are told all the same; what is unknown is left out, and stated."""
+    """The others are told all the same; what is unknown is left out, stated, and asked for again by the next run.
+    Raises GateUnmet when the method is refused for all of them."""
+    if isinstance(error, Forbidden):
+        raise error.gate
     before = (row.extras or {}).get(REFUSED)
     said = f"{what} could not be read: {error}"
     return row._replace(extras={**(row.extras or {}), REFUSED: f"{before}; {said}" if before else said})

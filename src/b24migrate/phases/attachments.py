@@ -17,7 +17,7 @@ import msgspec
 
 from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.events import FileMoved
-from b24migrate.phases import lanes, values
+from b24migrate.phases import file_access, lanes, values
 from b24migrate.phases.work import ATTEMPTS, DELAYS_S, Follow, Work
 from b24migrate.ports import Part
 from b24migrate.records import Job, Json, Link, Record, Settled, Span, Staged, Status
@@ -196,11 +196,13 @@ def _fetch_one(work: Work, one: Held, url: str, fetched: Together[Staged]) -> bo
     except (Transient, Permanent) as error:
         if not of_its_own(error):
             raise
+        file_access.stop_if_lost(work, one.ref, error)
         _failed(work, one, error, "DOWNLOAD_FAILED", FETCH_DELAYS_S)
         return True
     if received is None:
         return False
     size, sha256 = received
+    file_access.remember(work, one.ref, size)
     name = one.ref.name or name_from(url, one.ref)
     fetched.add(one.staged(size, sha256, name), size)
     work.tell(FileMoved(one.entity, one.ref.key, "fetched", size))

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from b24migrate.errors import Limited, Permanent
+from b24migrate.errors import NO_SUCH_METHOD, Forbidden, Limited, Permanent
 from b24migrate.events import Extracted, Waited
-from b24migrate.phases import values
+from b24migrate.phases import partial, values
 from b24migrate.phases.beside import mark_holders
 from b24migrate.phases.peek import Looked, look
 from b24migrate.phases.work import Follow, Later, Work, seen, viewed, walk
@@ -372,6 +372,7 @@ def stage(
     pulled: bool = False,
 ) -> int:
     """Returns how many rows were staged; the others were excluded by a rule."""
+    rows, why = partial.sorted_out(work, stream, rows)
     staged: list[Staged] = []
     excluded: list[SetAside] = []
     for start in range(0, len(rows), LOOKED_AT_ONCE):  # decoded, a row is many times as large
@@ -380,7 +381,12 @@ def stage(
         excluded += left_out
     if staged:
         mark_holders(work, stream, staged)
+        whole = partial.completed(work, stream, staged, why)
+        partial.mark(work, stream, why)
+        if why or whole:
+            staged = partial.hashed(staged, why, whole)
         work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
+        partial.close(work, stream, whole)
     put_aside(work, [*not_staged(work, stream, aside), *excluded])
     return len(staged)
 
@@ -464,9 +470,14 @@ def enriched(work: Work, stream: Stream, reading: Listing, page: Page) -> Page:
         return page
     try:
         rows = reading.enrich(work.source, page.rows)
+    except Forbidden as error:
+        raise error.gate from None
     except Permanent as error:
         work.note(work.owner[stream.name].name, f"{stream.name} could not be enriched: {error}")
-        return page
+        if error.code == NO_SUCH_METHOD:  # this portal will never tell
+            return page
+        rows = [row._replace(extras={**(row.extras or {}), REFUSED: str(error)}) for row in page.rows]
+        return replace(page, rows=rows)
     for row in rows:
         if row.extras and REFUSED in row.extras:
             work.note(work.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras[REFUSED]}")

@@ -20,7 +20,7 @@ from b24migrate.phases.links import Gone, Links
 from b24migrate.phases.texts import TextRewriter
 from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
 from b24migrate.records import Job, Json, Record, Row, Span, Table, children_span, order_key
-from b24migrate.streams import Entity, FileKind, Known, PerParent, Policy, Reading, Seen, Stream
+from b24migrate.streams import Entity, FileKind, FileRef, Known, PerParent, Policy, Reading, Seen, Stream
 
 ATTEMPTS = 3
 LONGEST_JOB_S = 180.0  # then a job leaves the rest to a following one: some hosts end whatever takes ten minutes
@@ -92,6 +92,7 @@ class Work:
     facts: Facts = field(default_factory=Facts)
     run: str = ""
     gone: Gone = field(default_factory=Gone)
+    came: dict[str, FileRef] = field(default_factory=dict)  # a file of each kind that the source has given
     leaving: Callable[[], bool] = lambda: False  # whether whoever works here has been told to come to an end
     links: Links = field(init=False)
     texts: TextRewriter = field(init=False)

@@ -1,4 +1,4 @@
-"""Whether an entity is verified: no failed record, no mismatch, no drift."""
+"""Whether an entity is verified: no failed or incomplete record, no mismatch, no drift."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 
 import msgspec
 
+from b24migrate.phases.partial import incomplete
 from b24migrate.phases.work import Work
 from b24migrate.ports import FINDINGS, FORESEEN, INVENTORY, SPARED
 from b24migrate.records import Record, Status
@@ -43,7 +44,7 @@ def _whose(file: Record) -> str:
 def stream_is_clean(work: Work, stream: Stream) -> bool:
     counts = work.store.counts(stream.table)
     imported = sum(counts.values()) == counts.get(Status.IMPORT_OK, 0)
-    return imported and not mismatches(work, stream) and not drift(work, stream)
+    return imported and not mismatches(work, stream) and not drift(work, stream) and not incomplete(work, stream)
 
 
 def mismatches(work: Work, stream: Stream) -> int:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from b24migrate.errors import Stop
 from b24migrate.fidelity import Rule
 from b24migrate.phases import lanes
+from b24migrate.phases.partial import incomplete
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import analysis, fidelity, hold, plan, probe
 from b24migrate.pipeline.conductor import Conductor, steps
@@ -207,6 +208,8 @@ def problems_of(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -
         drifted = drift(work, stream) if "get" in phases else 0
         said = [f"{failed} failed"] * bool(failed) + [f"{differ} finding{'s' * (differ > 1)}"] * bool(differ)
         said += [f"drift of {drifted}"] * bool(drifted)
+        partial = incomplete(work, stream)
+        said += [f"{partial} incomplete"] * bool(partial)
         if said:
             problems.append(f"{stream.name}: {', '.join(said)}")
     files = failed_files_by_entity(work)

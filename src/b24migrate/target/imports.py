@@ -26,7 +26,8 @@ _AT_ONCE = 500  # most keys, e-mails or listed items in a call
 _FRAME = 1024  # bytes of a body that are not items
 _FRAME_OF_ITEM = 64  # and of an item that are neither key nor digest nor fields
 _MOST_STALLS = 3
-_UNSERVED = frozenset({"ERROR_METHOD_NOT_FOUND", "ACCESS_DENIED"})
+_UNKNOWN = "ERROR_METHOD_NOT_FOUND"
+_UNSERVED = frozenset({_UNKNOWN, "ACCESS_DENIED"})
 
 
 class ImportTarget:
@@ -151,8 +152,8 @@ class ImportTarget:
         try:
             result = _decoded(self._portal.call("import.finalize", {"after": after}).result)
         except Permanent as error:
-            if error.code not in _UNSERVED:
-                raise
+            if error.code != _UNKNOWN:
+                raise self._unserved("import.finalize", error) if error.code in _UNSERVED else error from None
             return None
         cursor = result.get("cursor") if isinstance(result, dict) else None
         return None if cursor is None else str(cursor)
@@ -163,8 +164,8 @@ class ImportTarget:
         try:
             result = _decoded(self._portal.call("import.fidelity", {}).result)
         except Permanent as error:
-            if error.code not in _UNSERVED:
-                raise
+            if error.code != _UNKNOWN:
+                raise self._unserved("import.fidelity", error) if error.code in _UNSERVED else error from None
             return []
         if isinstance(result, dict) and "rules" in result:
             return [_contract_rule(entry) for entry in _entries(result, "import.fidelity", "rules")]
@@ -201,8 +202,16 @@ class ImportTarget:
 
     @staticmethod
     def _unserved(method: str, error: Permanent) -> GateUnmet:
-        """No record is to blame when the box does not know the method at all."""
+        """No record is to blame when the box does not know the method at all, or lets nobody call it."""
         entity = method.split(".")[1]
+        if error.code != _UNKNOWN:
+            return GateUnmet(
+                f"auth.target.import.{entity}",
+                f"the target refuses {method} ({error.code}).",
+                code=error.code,
+                hint="Check that the owner of the target's webhook is an administrator of the box. Progress is saved:"
+                " run the same command again afterwards.",
+            )
         return GateUnmet(
             f"auth.target.import.{entity}",
             f"the target does not serve {method} ({error.code}).",

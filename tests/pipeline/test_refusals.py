@@ -1,0 +1,266 @@
+"""A refusal of everything stops the run and costs nothing; a refusal of one record stops nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.every import CATALOG, everything, look
+from tests.pipeline.world import World
+
+from b24migrate.errors import GateUnmet
+from b24sim.company.crm_ids import DEAL
+
+DENIED: dict[str, Any] = {"kind": "error", "code": "ACCESS_DENIED", "status": 403}
+PRODUCTS = "crm.item.productrow.list"
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[World]:
+    with everything(tmp_path) as migration:
+        yield migration
+
+
+def refused(made: World, *entities: str) -> GateUnmet:
+    with pytest.raises(GateUnmet) as stopped:
+        made.run(*entities)
+    assert stopped.value.exit_code == 3
+    assert "run the same command again" in str(stopped.value)
+    return stopped.value
+
+
+def complete(made: World, *entities: str) -> None:
+    """The same command, when all is well again: everything is there, once, and verified."""
+    made.strike_cloud()
+    made.strike_box()
+    ended = made.run(*entities)
+    assert ended.exit_code == 0, ended.message
+    now = look(made)
+    assert now.findings == [] == now.letters
+    chosen = [one for one in CATALOG.entities if not entities or one.name in entities]
+    assert all(now.verified[one.name] for one in chosen)
+    for stream in (stream for entity in chosen for stream in entity.streams):
+        assert {row["Status"] for row in now.staged[stream.name].values()} <= {"IMPORT_OK"}
+        assert {made for made, _ in now.effects(stream.name).values()} <= {1}
+    files = made.sql("SELECT Status, Attempts, count(*) FROM Files GROUP BY 1, 2")
+    assert {(status, attempts) for status, attempts, _ in files} <= {("IMPORT_OK", 1)}
+
+
+def sold(made: World) -> dict[str, int]:
+    """How many product rows each deal has on the box."""
+    return {
+        key.rpartition(":")[2]: len(row["fields"]["productRows"]) for key, row in made.imported("crm_deals").items()
+    }
+
+
+def sells(made: World) -> dict[str, int]:
+    crm = made.cloud.portal.company.crm
+    return {str(number): len(crm.product_rows(DEAL, number)) for number in crm.deal_ids}
+
+
+# ---------------------------------------------------------------- everything is refused
+
+
+@pytest.mark.parametrize("after", [3, 20, 45, 80])
+def test_a_plan_that_lapses_in_the_middle_stops_and_loses_nothing(made: World, after: int) -> None:
+    made.strike_cloud({"kind": "lapsed", "after": after})
+    stop = refused(made)
+    assert stop.code == "ACCESS_LOST"
+    assert "the plan has lapsed, or the webhook lost its rights" in str(stop)
+    refused(made)  # nothing has changed yet
+    complete(made)
+
+
+@pytest.mark.parametrize("after", [60, 400])
+def test_a_portal_that_refuses_every_command_of_a_batch_stops_too(made: World, after: int) -> None:
+    made.strike_cloud({"method": "*", **DENIED, "after": after})
+    refused(made)
+    refused(made)
+    complete(made)
+
+
+def test_one_request_that_is_refused_as_a_whole_leaves_no_deal_without_its_products(made: World) -> None:
+    for number in range(1, 60, 4):
+        made.strike_cloud({"method": "batch", "kind": "lapsed", "at": [number]})
+        with suppress(GateUnmet):
+            made.run()
+    complete(made)
+    assert sold(made) == sells(made)
+
+
+def test_a_web_page_with_403_is_a_blocked_address_and_no_outage(made: World) -> None:
+    made.strike_cloud({"method": "*", "kind": "403html", "after": 12})
+    stop = refused(made)
+    assert stop.code == "ADDRESS_BLOCKED"
+    assert "the address of this machine is blocked" in str(stop)
+    refused(made)
+    complete(made)
+
+
+def test_one_request_that_a_firewall_dislikes_is_tried_again(made: World) -> None:
+    made.strike_cloud({"method": "batch", "kind": "403html", "at": [6]})
+    assert made.run().exit_code == 0
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_the_box_that_refuses_everything_marks_no_record(made: World, status: int) -> None:
+    made.strike_box({"method": "import.*", **DENIED, "status": status, "after": 9})
+    refused(made)
+    for stream in CATALOG.streams.values():
+        assert "IMPORT_ERR" not in {row["Status"] for row in made.records(stream.table.name).values()}
+    complete(made)
+
+
+def test_a_box_behind_a_firewall_that_blocks_this_machine(made: World) -> None:
+    made.strike_box({"method": "*", "kind": "403html", "after": 9})
+    assert refused(made).code == "ADDRESS_BLOCKED"
+    complete(made)
+
+
+def test_another_webhook_that_loses_its_rights_is_named(made: World) -> None:
+    made.strike_cloud({"method": "*", "kind": "lapsed", "user": 2, "after": 2})
+    assert "webhook of user 2" in str(refused(made))
+    complete(made)
+
+
+# ---------------------------------------------------------------- what was granted before is refused
+
+
+@pytest.mark.parametrize("scope", ["disk", "crm", "im"])
+def test_a_scope_that_is_taken_away_in_the_middle_is_named(
+    made: World, scope: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    portal = made.cloud.portal
+    first = METHODS[scope]
+    method = portal.method(first)
+
+    def once(context: Any, params: Any) -> Any:
+        portal.scopes = tuple(one for one in portal.scopes if one != scope)
+        return method.call(context, params)
+
+    granted = portal.scopes
+    monkeypatch.setitem(
+        portal.methods._methods, method.name, type(method)(method.name, method.scopes, once, method.upper)
+    )
+    assert f"`{scope}`" in str(refused(made))
+    portal.scopes = granted
+    monkeypatch.undo()
+    complete(made)
+
+
+# What is called before the scope is taken away.
+METHODS = {
+    "disk": "department.get",
+    "crm": "crm.item.list",
+    "task": "tasks.task.list",
+    "im": "im.dialog.get",
+    "sonet_group": "sonet_group.get",
+    "log": "log.blogpost.get",
+}
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_products_that_are_refused_stop_the_deals(made: World, after: int) -> None:
+    made.strike_cloud({"method": PRODUCTS, **DENIED, **({"after": after} if after else {})})
+    stop = refused(made)
+    assert PRODUCTS in str(stop)
+    assert "`crm`" in str(stop)
+    complete(made)
+    assert sold(made) == sells(made)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "sonet_group.user.get",
+        "socialnetwork.api.workgroup.list",
+        "task.checklistitem.getlist",
+        "im.chat.user.list",
+        "crm.item.list",
+    ],
+)
+def test_a_method_that_an_earlier_run_was_granted_is_not_believed_to_refuse_records(whole: World, method: str) -> None:
+    whole.strike_cloud({"method": method, **DENIED})
+    assert method in str(refused(whole))
+    complete(whole)
+
+
+@pytest.mark.parametrize("rule", [{"kind": "403html"}, {**DENIED, "status": 401}])
+def test_files_that_are_refused_one_after_the_other_stop_the_run(made: World, rule: dict[str, Any]) -> None:
+    made.strike_cloud({"method": "download", **rule, "after": 5})
+    assert "gives no more files" in str(refused(made))
+    made.strike_cloud({"method": "download", **rule})
+    assert "gives no more files" in str(refused(made))  # an earlier run got some
+    complete(made)
+
+
+def test_a_verify_that_may_not_ask_the_source_finds_nothing(whole: World) -> None:
+    whole.strike_cloud({"kind": "lapsed", "after": 5})
+    with pytest.raises(GateUnmet):
+        whole.run(phases=("verify",))
+    assert whole.sql("SELECT count(*) FROM Findings") == [(0,)]
+    complete(whole)
+
+
+# ---------------------------------------------------------------- single refusals
+
+
+def test_products_of_one_deal_are_stated_and_read_again(made: World) -> None:
+    made.cloud.portal.many_owners = False
+    victim = list(made.cloud.portal.company.crm.deal_ids)[2]
+    rows = sells(made)
+    made.strike_cloud({"method": PRODUCTS, **DENIED, "at": [len(rows) // 50 + 1 + 3]})
+    ended = made.run()
+    assert ended.exit_code == 5
+    assert ended.message == "crm_deals: 1 incomplete"
+    assert not made.entity("crm_deals").verified
+    (note,) = [one for one in made.entity("crm_deals").notes if "product rows could not be read" in one]
+    assert note.startswith(f"crm_deals {victim}: ")
+    assert "productRows" not in made.imported("crm_deals")[f"source:crm_deals:{victim}"]["fields"]
+    complete(made)
+    assert sold(made) == rows
+
+
+def test_products_that_stay_refused_are_stated_every_time(made: World) -> None:
+    company = made.cloud.portal.company
+    victim = list(company.crm.deal_ids)[2]
+    refuse_for_ever(made, victim)
+    updated = set()
+    for _ in range(3):
+        ended = made.run()
+        assert (ended.exit_code, ended.message) == (5, "crm_deals: 1 incomplete")
+        updated.add(made.imported("crm_deals")[f"source:crm_deals:{victim}"]["updated_count"])
+    assert len(updated) == 1
+
+
+def refuse_for_ever(made: World, victim: int) -> None:
+    """As a deal that the webhook's owner may not open."""
+    from b24sim.errors import RestError
+
+    portal = made.cloud.portal
+    method = portal.method(PRODUCTS)
+
+    def closed(context: Any, params: Any) -> Any:
+        asked = str(params)
+        if f"'{victim}'" in asked and "'D'" in asked:
+            raise RestError("ACCESS_DENIED", "Access denied", 403)
+        return method.call(context, params)
+
+    portal.methods._methods[PRODUCTS] = type(method)(method.name, method.scopes, closed, method.upper)
+
+
+def test_files_that_may_not_be_read_stop_nobody(made: World) -> None:
+    made.strike_cloud(
+        {"method": "disk.file.get", **DENIED, "every": 3},
+        {"method": "im.v2.File.download", **DENIED},
+        {"method": "download", **DENIED, "every": 7},
+    )
+    assert made.run().exit_code in (0, 5)
+
+
+def test_a_chat_that_may_not_be_read_stops_nobody(made: World) -> None:
+    made.strike_cloud({"method": "im.dialog.get", "kind": "error", "code": "ACCESS_ERROR", "status": 403, "every": 2})
+    assert made.run().exit_code == 0
