@@ -110,7 +110,7 @@ def _gate(code: str, method: str, words: str, fault: Fault, caller: Caller) -> G
             caller.gate,
             f"{caller.who} lacks the scope `{scope}`, which {method} needs.",
             code=code,
-            hint=f"Tick the scope `{scope}` in its settings on the portal.",
+            hint=f"Tick the scope `{scope}` in its settings on the portal, then run the same command again.",
         )
     return GateUnmet(caller.gate, f"{caller.who} is refused with {code}: {words}", code=code, hint=fault.fix)
 
