@@ -57,6 +57,34 @@ def test_kinds_of_answers(small: Running) -> None:
     )
 
 
+def test_a_plan_that_lapses_stays_so_until_it_is_paid(small: Running) -> None:
+    script(small, {"kind": "lapsed", "after": 2})
+    assert statuses(small, 4) == [200, 200, 401, 401]
+    assert call(small, "batch", {"cmd": {"a": "server.time"}}).json["error"] == "ACCESS_DENIED"
+    script(small)
+    assert statuses(small, 1) == [200]
+
+
+def test_one_method_may_be_refused_inside_batches(small: Running) -> None:
+    script(small, {"method": "user.get", "kind": "error", "code": "ACCESS_DENIED", "status": 403})
+    answer = batch(small, {"a": "server.time", "b": "user.get"})
+    assert set(answer["result"]) == {"a"}
+    assert answer["result_error"]["b"]["error"] == "ACCESS_DENIED"
+
+
+def test_a_firewall_answers_everything_with_its_page(small: Running) -> None:
+    script(small, {"method": "*", "kind": "403html"})
+    page = call(small, "server.time")
+    assert (page.status, page.headers["content-type"]) == (403, "text/html; charset=UTF-8")
+
+
+def test_a_rule_may_be_for_the_webhook_of_one_user(small: Running) -> None:
+    script(small, {"kind": "lapsed", "user": 2})
+    assert statuses(small, 1) == [200]
+    script(small, {"kind": "lapsed", "user": 1})
+    assert statuses(small, 1) == [401]
+
+
 def test_a_limit_may_say_when_to_come_back(small: Running) -> None:
     limits = [{"kind": kind, "at": [at], "retry_after": 7} for at, kind in ((1, "query_limit"), (2, "operating_limit"))]
     script(small, *limits, {"kind": "query_limit", "at": [3]})
