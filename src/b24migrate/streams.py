@@ -92,19 +92,6 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Upward:
-    """Pages of a parent's children with ids above the last one seen. An empty page is the end."""
-
-    first: str = "FIRST_ID"
-    limit: str = "LIMIT"
-    size: int = 50
-
-    def pages(self, count: int) -> int:
-        """With the short or empty page that proves the end."""
-        return count // self.size + 1
-
-
-@dataclass(frozen=True, slots=True)
 class Backward:
     """Pages of a parent's children from the newest down: each asks for ids below the lowest one seen. An empty page is
     the end."""
@@ -200,7 +187,7 @@ class PerParent:
     of: str
     method: str
     params: Callable[[Seen], Args]
-    paging: Whole | Upward | Backward | Slices
+    paging: Whole | Backward | Slices
     items: tuple[str, ...] = ()
     id: str = "id"
     # which webhook is asked, of those with these owners

@@ -16,7 +16,7 @@ from b24migrate.bitrix.paging import Span, entry, id_reader, side_by_id
 from b24migrate.errors import Forbidden, Limited, MigrationError, Permanent, Stop, Transient
 from b24migrate.ports import Command
 from b24migrate.records import Args, Page, Row, SetAside
-from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Upward, Whole, person
+from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Whole, person
 
 _GENTLE_PARENTS = 10
 
@@ -177,11 +177,7 @@ class ChildrenReader:
 
     def _command(self, one: Progress, first: int, place: int) -> Command:
         params = dict(self._reading.params(one.parent))
-        if isinstance(self._paging, Upward):
-            items = self._spelling.get(self._reading.method, self._reading.items)
-            last = Ref(first + place - 1, (*items, self._size - 1, self._reading.id))
-            params |= {self._paging.first: last if place else one.after, self._paging.limit: self._size}
-        elif isinstance(self._paging, Backward):
+        if isinstance(self._paging, Backward):
             params |= self._cursor(self._paging, one, first, place)
         elif isinstance(self._paging, Slices):
             params |= {self._paging.offset: one.after + place * self._size}
@@ -200,7 +196,6 @@ class ChildrenReader:
     # ------------------------------------------------------------ understanding
 
     def _take(self, chain: _Chain, answers: Sequence[Given[Part]], span: Span, page: Page) -> None:
-        """Believes a parent's pages as long as their ids go up; the rest is read again."""
         if isinstance(self._paging, Backward):
             self._take_down(chain, answers, span, page)
             return
@@ -212,9 +207,6 @@ class ChildrenReader:
                 rows = self._rows(self._opened(answer), chain.parent)
             except Permanent as error:
                 chain.error = error
-                return
-            if isinstance(self._paging, Upward) and rows and rows[0][0] <= chain.after:
-                chain.error = None if chain.answered else self._unordered(chain)
                 return
             chain.answered += 1
             chain.got += len(rows)
@@ -306,11 +298,9 @@ class ChildrenReader:
         return Transient(text, code="PAGE_REPEATED", hint="Please report it with the portal's version.", own=True)
 
     def _rows(self, found: Opened, parent: Seen) -> list[tuple[int, Row]]:
-        """Upwards in order of id: the portal promises none for messages above an id (bitrix24-rest-1 §D5)."""
         join = self._reading.join
         beside = side_by_id(found.beside) if join else {}
-        upward = isinstance(self._paging, Upward)
-        numbered = isinstance(self._paging, Upward | Backward)
+        numbered = isinstance(self._paging, Backward)
         rows = []
         try:
             for raw in found.items:
@@ -321,7 +311,7 @@ class ChildrenReader:
         except (msgspec.DecodeError, ValueError) as error:
             text = f"{self._reading.method} of {parent.id}: a record has no {self._reading.id}."
             raise Permanent(text, code=STRANGE, hint=str(error)) from None
-        return sorted(rows, key=lambda pair: pair[0]) if upward else rows
+        return rows
 
     def _keep(self, chain: _Chain, rows: Sequence[Row]) -> None:
         """Under their own keys; those that are not what they should be are set aside."""
@@ -339,21 +329,12 @@ class ChildrenReader:
                 extras = {**(row.extras or {}), "of": chain.parent.id}
                 chain.rows.append(Row(key, b"{}" if reading.bare else row.payload, extras))
 
-    def _unordered(self, chain: _Chain) -> Permanent:
-        text = f"{self._reading.method} does not keep to its lower end {chain.after}."
-        return Permanent(text, code="KEYSET_IGNORED", hint="Please report it with the portal's version.")
-
     def _advance(self, chain: _Chain, rows: Sequence[tuple[int, Row]]) -> None:
         if isinstance(self._paging, Whole):
             chain.ended = True
         elif isinstance(self._paging, Slices):
             chain.after += len(rows)
             chain.ended = not rows or (chain.total is not None and chain.after >= chain.total)
-        else:
-            chain.after = rows[-1][0] if rows else chain.after
-            expected = self._reading.expected(chain.parent)
-            enough = expected is not None and chain.got >= expected
-            chain.ended = not rows or (len(rows) < self._size and enough)
 
     def _concluded(self, chain: _Chain, one_page: bool, page: Page) -> bool:
         page.rows.extend(chain.rows)

@@ -1,6 +1,7 @@
 """log.blogcomment.user.get: comments by their author; there is no way to ask for those of a post."""
 
 from bisect import bisect_left, bisect_right
+from random import Random
 from typing import Any
 
 from b24sim.context import Context, Method
@@ -30,10 +31,12 @@ def user_get(context: Context, params: Params) -> Result:
 
 
 def _page(ids: list[int], params: Params) -> list[int]:
-    """FIRST_ID goes up and wins; LAST_ID goes down; neither gives the newest first."""
+    """FIRST_ID goes up, wins and has no order; LAST_ID goes down, newest first, as no cursor does
+    (api-reference/log/blogcomment/log-blogcomment-user-get.md names no order)."""
     limit = min(max(whole(params.get("LIMIT", LARGEST_PAGE)) or LARGEST_PAGE, 1), LARGEST_PAGE)
     if params.get("FIRST_ID") is not None:
-        return ids[bisect_right(ids, whole(params["FIRST_ID"])) :][:limit]
+        above = ids[bisect_right(ids, whole(params["FIRST_ID"])) :][:limit]
+        return Random(len(ids)).sample(above, len(above))
     last = whole(params.get("LAST_ID"))
     return (ids[: bisect_left(ids, last)] if last else ids)[::-1][:limit]
 
