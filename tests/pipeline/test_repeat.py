@@ -8,7 +8,11 @@ from tests.pipeline.world import World
 
 
 def first_message(world: World) -> tuple[str, str]:
-    ((key,),) = world.sql("SELECT RowKey FROM ChatMessages WHERE Payload LIKE '%\"author_id\":1,%' LIMIT 1")
+    """One of user 1 that carries nothing."""
+    ((key,),) = world.sql(
+        "SELECT RowKey FROM ChatMessages WHERE Payload LIKE '%\"author_id\":1,%' AND Payload LIKE '%\"params\":[]%'"
+        " ORDER BY RowKey LIMIT 1"
+    )
     chat, _, number = key.partition(":")
     return chat, number
 
