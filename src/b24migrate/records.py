@@ -178,6 +178,10 @@ class Page:
     aside: list[SetAside] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
     parents: dict[str, tuple[int | None, int]] = field(default_factory=dict)  # finished: id -> (reported, retrieved)
+    # parents whose end was taken from a page that was not full, and whether such pages have proven not to be the end
+    trusted: list[str] = field(default_factory=list)
+    gap: bool = False
+    apart: list[Args] = field(default_factory=list)  # parents that keep failing: each goes on by itself
 
 
 class Item(NamedTuple):

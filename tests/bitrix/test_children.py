@@ -209,21 +209,26 @@ def test_once_short_pages_have_proven_to_be_the_last_a_right_count_saves_the_emp
     assert ledger.calls < 100 * 3 + 40
 
 
-def test_chats_that_were_believed_to_be_whole_are_read_again_when_a_page_proves_otherwise(
-    ledger: Ledger, source: BitrixSource
-) -> None:
+def test_chats_that_were_believed_to_be_whole_are_told_and_so_is_a_gap(ledger: Ledger, source: BitrixSource) -> None:
     fresh(ledger, {str(key): list(range(1, 11)) for key in range(50)})
-    assert set(rows_of(read_all(source, backward(), parents(ledger)))) == set(ledger.messages)
-    believed = parents(ledger)
-    ledger.messages = {"99": list(range(1, 131)), **ledger.messages}
-    ledger.short = True
-    pages = [source.children(backward(), [Progress(Seen("99", {}, {}))])]
-    while not pages[-1].next or {one["id"] for one in pages[-1].next} == {"99"}:
-        told = [Progress(Seen("99", {}, {}), one["after"], one["got"]) for one in pages[-1].next]
-        pages.append(source.children(backward(), told))
-    again = {one["id"] for one in pages[-1].next} - {"99"}
-    assert again
-    assert again <= set(believed)
+    pages = read_all(source, backward(), parents(ledger))
+    believed = {one for page in pages for one in page.trusted}
+    assert 0 < len(believed) < 50
+    assert not any(page.gap for page in pages)
+    ledger.messages, ledger.short = {"99": list(range(1, 131))}, True
+    pages = read_all(source, backward(), {"99": Seen("99", {}, {})})
+    assert pages[-1].gap
+    assert not any(page.trusted for page in pages)
+
+
+def test_a_parent_that_keeps_failing_does_not_hold_up_those_behind_it(ledger: Ledger, source: BitrixSource) -> None:
+    fresh(ledger, {str(key): [1000 + key] for key in range(60)})
+    ledger.poison = {1000 + key for key in range(50)}
+    known = parents(ledger)
+    page = source.children(backward(), [Progress(one) for one in known.values()])
+    assert [one["id"] for one in page.apart] == [str(key) for key in range(len(page.apart))]
+    assert page.apart
+    assert {one["id"] for one in page.next} == {str(key) for key in range(len(page.apart), 60)}
 
 
 def test_one_page_is_enough_when_only_one_is_wanted(ledger: Ledger, source: BitrixSource) -> None:

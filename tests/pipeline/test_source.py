@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World, small, world
 
+from b24migrate.phases.read import children, gap, prove, trusted
+from b24migrate.ports import CHECKPOINTS, RegisterRow
+from b24migrate.records import Job
 from b24sim.message_habits import MessageHabits
 
 # ---------------------------------------------------------------- several webhooks
@@ -121,6 +124,26 @@ def test_the_whole_history_arrives_whatever_a_portal_s_pages_are_like(tmp_path: 
         assert set(made.records("ChatMessages")) == said
         assert made.entity("chats").verified
         assert len(made.imported("chat_messages")) == made.stream("chat_messages").import_ok == len(said)
+
+
+def test_chats_that_were_believed_to_be_whole_are_read_again_when_pages_prove_to_have_gaps(small: World) -> None:
+    """Also those that another process believed, before it was killed."""
+    assert small.run().exit_code == 0
+    chat = max(
+        (one for one in small.cloud.portal.company.chats.values() if one.kind == "C" and 1 in one.members), key=len
+    )
+    with small.app() as app:
+        stream = app.work.streams["chat_messages"]
+        app.work.store.write(CHECKPOINTS, [RegisterRow(f"{trusted(stream)}{chat.id}", {"Pass": 1})])
+        (again,) = prove(app.work, Job("chats-get", "prove", {"stream": "chat_messages", "pass": 1}))
+        assert isinstance(again, Job)
+        assert (again.kind, again.args["parents"], again.args["prove"]) == ("children", [[str(chat.id), 0, 0]], True)
+        assert app.work.store.read(CHECKPOINTS, gap(stream)) is not None
+        before = small.cloud.portal.stats.methods["im.dialog.messages.get"]
+        (on,) = children(app.work, again)  # down to the first message, and then to an empty page
+        assert isinstance(on, Job)
+        assert not children(app.work, on)
+        assert small.cloud.portal.stats.methods["im.dialog.messages.get"] > before
 
 
 def test_a_portal_that_repeats_its_newest_page_is_an_error(tmp_path: Path) -> None:

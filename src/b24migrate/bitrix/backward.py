@@ -11,13 +11,13 @@ Facts (bitrix24-rest-1 §D5; api-reference/chats/messages/im-dialog-messages-get
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
-# Above every id. LAST_ID=0 and no cursor at all also bring the newest page, but the latter adds unread messages.
+# Above every id. No cursor at all also brings the newest page, but unread messages with it.
 NEWEST = 2**53 - 1
-# The walk began at NEWEST and nothing came: it is begun once more without a cursor, as the documentation does.
-UNMARKED = -1
+# Where a walk begins, by the cursor of its progress: where the first way brings nothing, the others are tried.
+BEGINNINGS: dict[int, int | None] = {0: NEWEST, -1: 0, -2: None}
 # Walks in which an empty page followed the first page that was not full, before such a page is taken for the end.
 PROVEN = 10
 
@@ -32,7 +32,6 @@ class PageHabits:
     ends: int = 0
     asked: int = 0  # empty pages that were planned for, to find out
     gap: bool = False  # a page that was not full was not the last one
-    trusted: dict[str, int] = field(default_factory=dict)  # walks that ended at such a page: parent -> webhook
 
     def learn_order(self, ids: Sequence[int]) -> None:
         if len(ids) < 2 or self.descending is None:

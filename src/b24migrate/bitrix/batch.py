@@ -160,7 +160,12 @@ class Batcher:
             size = SIZE if linked else self.room([commands[place].method for place in together[:SIZE]], via=via)
             places, together = together[:size], together[size:]
             sent = [(commands[place], texts[place]) for place in places]
-            given = self.patiently(self._request, sent, via, shape) if patient else self._request(sent, via, shape)
+            try:
+                given = self.patiently(self._request, sent, via, shape) if patient else self._request(sent, via, shape)
+            except Limited as error:
+                if not answers:
+                    raise
+                given = [Given(None, error)] * len(places)  # what was answered before is kept
             answers.update(zip(places, given, strict=True))
         return [answers[place] for place in range(len(commands))]
 

@@ -62,7 +62,8 @@ class Budget:
         self._limit_s = limit_s
         self._lock = Lock()
         self._spent: dict[_Key, _Spent] = {}
-        self._under_way: Counter[_Key] = Counter()
+        self._under_way: Counter[_Key] = Counter()  # seconds that requests may take
+        self._requests: Counter[_Key] = Counter()
         self._takes_s: dict[str, float] = {}  # a command of each method
 
     def payers(self, methods: Sequence[str]) -> Sequence[str]:
@@ -124,15 +125,17 @@ class Budget:
             payer = BATCH if self.billing == "batch" else method
             takes[credential, payer] += self._takes_s.get(method, 0.0)  # type: ignore[assignment]
         with self._lock:
-            taken = next((key[1] for key in takes if self._under_way[key] > 0 and self._left_s(key) <= 0), "")
+            taken = next((key[1] for key in takes if self._requests[key] and self._left_s(key) <= 0), "")
             if not taken:
                 self._under_way.update(takes)
+                self._requests.update(takes.keys())
         try:
             yield taken
         finally:
             if not taken:
                 with self._lock:
                     self._under_way.subtract(takes)
+                    self._requests.subtract(takes.keys())
 
     def _left_s(self, key: _Key) -> float:
         if not self._limit_s:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from b24migrate.answers import STRANGE, Opened, opened
-from b24migrate.bitrix.backward import NEWEST, UNMARKED, PageHabits
+from b24migrate.bitrix.backward import BEGINNINGS, PageHabits
 from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Given, Ref
 from b24migrate.bitrix.envelope import Part
@@ -36,6 +36,7 @@ class _Chain:
     rows: list[Row] = field(default_factory=list)
     aside: list[SetAside] = field(default_factory=list)
     error: MigrationError | None = None
+    trusted: bool = False
     early: set[int] = field(default_factory=set)  # taken before their turn: a page may hold more than its limit
 
     @property
@@ -69,17 +70,18 @@ class ChildrenReader:
         failed = [chain for chain in unfinished if chain.error is not None and not chain.answered]
         going_on = [chain.progress for chain in unfinished if chain not in failed]
         settled = [one for one in going_on if isinstance(self._paging, Backward) and self._adds_up(one)]
-        if failed and not page.log and not page.parents:
-            raise _worst(chain.error for chain in failed)  # nothing at all was read
+        if failed and not page.log and not page.parents:  # nothing at all was read
+            error = _worst(chain.error for chain in failed)
+            if len(failed) + len(waiting) == 1 or not (isinstance(error, Transient) and error.own):
+                raise error
+            page.apart.extend(self._reached(chain.progress) for chain in failed)
+            failed = []
         # Those of which only the end is to be proven wait: others may prove it for all. What failed goes last: a parent
         # that spoils every request it is in ends up alone.
         going_on = [one for one in going_on if one not in settled]
         for one in (*going_on, *waiting, *settled, *(chain.progress for chain in failed)):
             page.next.append(self._reached(one))
-        if self._habits.gap and self._habits.trusted:  # they may have more after all
-            again, self._habits.trusted = self._habits.trusted, {}
-            page.next.extend({"id": parent, "after": 0, "got": 0, "via": via} for parent, via in again.items())
-        return page
+        return replace(page, gap=self._habits.gap)
 
     def _reached(self, one: Progress) -> Args:
         reached = {"id": one.parent.id, "after": one.after, "got": one.got}
@@ -101,7 +103,13 @@ class ChildrenReader:
         for via, group in groups.items():
             room = self._batcher.room([self._reading.method] * COMMANDS, via=via)
             planned, left = self._plan(group, room, one_page)
-            self._perform(planned, via, page)
+            try:
+                self._perform(planned, via, page)
+            except Limited:
+                if not chains:
+                    raise
+                waiting += group  # what the other webhooks brought is kept
+                continue
             chains += planned
             waiting += left
         return chains, waiting
@@ -155,7 +163,7 @@ class ChildrenReader:
     def _pages(self, one: Progress) -> int:
         size = self._size
         if isinstance(self._paging, Backward):
-            if one.after == UNMARKED:
+            if one.after < 0:
                 return 1
             if self._adds_up(one) and self._habits.short_page_ends:
                 return 0
@@ -187,7 +195,8 @@ class ChildrenReader:
     def _cursor(self, paging: Backward, one: Progress, first: int, place: int) -> Args:
         limit = {paging.limit: paging.size}
         if not place:
-            return limit if one.after == UNMARKED else {paging.last: one.after or NEWEST, **limit}
+            last = BEGINNINGS.get(one.after, one.after)
+            return limit if last is None else {paging.last: last, **limit}
         left = self._left(one)
         lowest = self._habits.last_place(None if left is None else left - (place - 1) * paging.size, paging.size)
         items = self._spelling.get(self._reading.method, self._reading.items)
@@ -206,7 +215,7 @@ class ChildrenReader:
             try:
                 rows = self._rows(self._opened(answer), chain.parent)
             except Permanent as error:
-                chain.error = error
+                chain.error = _unread(error)
                 return
             chain.answered += 1
             chain.got += len(rows)
@@ -231,8 +240,8 @@ class ChildrenReader:
                 return
             try:
                 rows = self._rows(self._opened(answer), chain.parent)
-            except Permanent as error:  # not a refusal: tried again, and a dead letter if it stays
-                chain.error = Transient(error.message, code=error.code, hint=error.hint, own=True)
+            except Permanent as error:
+                chain.error = _unread(error)
                 return
             below = sorted(
                 {one: row for one, row in rows if chain.after <= 0 or one < chain.after}.items(), reverse=True
@@ -268,12 +277,12 @@ class ChildrenReader:
         return one.got % self._size != 0 and one.got == self._reading.expected(one.parent)
 
     def _trust(self, chain: _Chain) -> None:
-        chain.ended = True
-        self._habits.trusted[chain.parent.id] = chain.via
+        chain.ended = chain.trusted = True
 
     def _met_empty_page(self, chain: _Chain) -> None:
-        if chain.after == 0 and not self._habits.begins and self._reading.expected(chain.parent) != 0:
-            chain.after = UNMARKED
+        untried = chain.after - 1 in BEGINNINGS and not self._habits.begins
+        if chain.after <= 0 and untried and self._reading.expected(chain.parent) != 0:
+            chain.after -= 1
             return
         self._habits.ends += chain.got % self._size != 0
         chain.ended = True
@@ -341,8 +350,6 @@ class ChildrenReader:
         page.aside.extend(chain.aside)
         if isinstance(chain.error, Stop):
             raise chain.error
-        if isinstance(chain.error, Permanent) and chain.error.code == STRANGE:
-            return False  # no refusal: there is something to be read, and nobody knows how
         if isinstance(chain.error, Permanent) and not chain.answered:
             if self._reading.others and chain.via + 1 < len(self._owners):
                 chain.via, chain.error = chain.via + 1, None
@@ -351,13 +358,14 @@ class ChildrenReader:
         elif self._goes_on_elsewhere(chain, one_page):
             return False
         elif self._done(chain, one_page):
+            page.trusted.extend([chain.parent.id] * chain.trusted)
             page.parents[chain.parent.id] = (self._reported(chain), chain.got)
         else:
             return False
         return True
 
     def _done(self, chain: _Chain, one_page: bool) -> bool:
-        return chain.ended or (one_page and bool(chain.answered) and chain.after != UNMARKED)
+        return chain.ended or (one_page and bool(chain.answered) and chain.after >= 0)
 
     def _goes_on_elsewhere(self, chain: _Chain, one_page: bool) -> bool:
         """From the beginning with the next webhook, where each sees something else."""
@@ -381,6 +389,11 @@ class ChildrenReader:
         if isinstance(self._paging, Backward):
             return None
         return chain.total if chain.total is not None else self._reading.expected(chain.parent)
+
+
+def _unread(error: Permanent) -> Transient:
+    """No refusal: there is something to be read, and nobody knows how. It is tried again, then it is a dead letter."""
+    return Transient(error.message, code=error.code, hint=error.hint, own=True)
 
 
 def _worst(errors: Iterable[MigrationError | None]) -> MigrationError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from b24migrate.phases.read import estimates
+from b24migrate.phases.read import estimates, gap, trusted
 from b24migrate.phases.work import Follow, Work
 from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, Register, RegisterRow
 from b24migrate.records import Job
@@ -33,5 +33,5 @@ def forget(work: Work, job: Job) -> Follow:
 def _logged(entity: Entity) -> Iterator[tuple[Register, str]]:
     for stream in (*entity.aids, *entity.streams):
         yield from ((register, f"{stream.name}:") for register in (PAGE_LOG, CHECKPOINTS))
-        yield CHECKPOINTS, estimates(stream)
+        yield from ((CHECKPOINTS, prefix(stream)) for prefix in (estimates, trusted, gap))
         yield from ((SET_ASIDE, f"{why}:{stream.name}:") for why in ("excluded", "impossible"))

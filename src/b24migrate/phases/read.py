@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import lru_cache
 from itertools import repeat
+from zlib import crc32
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -241,15 +242,81 @@ def children(work: Work, job: Job) -> Follow:
         ],
     )
     alarm_empty(work, stream, reading, page)
-    left = [[one["id"], *(one[name] for name in ("after", "got", "via") if name in one)] for one in page.next]
+    further = proofs(work, job, stream, page)
+    left = cursors(page.next)
     args = {name: value for name, value in job.args.items() if name != AGAIN}
     args |= {"parents": left, "n": int(job.args["n"]) + len(page.log), **walk_of(reading)}
-    return [Job(job.scope, "children", args)] if left else []
+    further += [
+        Job(job.scope, "children", {**args, "parents": [one], **alone(job, one)}) for one in cursors(page.apart)
+    ]
+    return [Job(job.scope, "children", args), *further] if left else further
+
+
+def cursors(reached: Sequence[Mapping[str, Json]]) -> list[list[Json]]:
+    return [[one["id"], *(one[name] for name in ("after", "got", "via") if name in one)] for one in reached]
+
+
+def alone(job: Job, parent: Sequence[Json]) -> dict[str, Json]:
+    """Page numbers for one parent, in the upper half of its lane's."""
+    lane = int(job.args["n"]) // PAGES_OF_A_PARENT * PAGES_OF_A_PARENT
+    return {"n": lane + PAGES_OF_A_PARENT // 2 + crc32(str(parent[0]).encode()) % 4_000 * 100}
+
+
+def proofs(work: Work, job: Job, stream: Stream, page: Page) -> list[Job]:
+    """Parents whose end was taken from a page that was not full are noted. As soon as such a page has proven not to be
+    the last one, they are all read again, by any process, to an empty page."""
+    if page.trusted:
+        rows = [RegisterRow(f"{trusted(stream)}{parent}", {"Pass": int(job.args["pass"])}) for parent in page.trusted]
+        work.store.write(CHECKPOINTS, rows)
+    if not (page.trusted or page.gap):
+        return []
+    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args}
+    if work.store.read(CHECKPOINTS, gap(stream)) is None:
+        return [Job(job.scope, "prove", args)] if page.gap else []
+    return to_the_end(job.scope, args, page.trusted)
+
+
+def prove(work: Work, job: Job) -> Follow:
+    """The note that there are gaps comes first: who trusts a page afterwards sees it, who did before is found here."""
+    stream = work.streams[job.args["stream"]]
+    work.store.write(CHECKPOINTS, [RegisterRow(gap(stream), {"Pass": int(job.args["pass"])})])
+    prefix = trusted(stream)
+    return to_the_end(
+        job.scope, job.args, [row.key.removeprefix(prefix) for row in work.store.rows(CHECKPOINTS, prefix)]
+    )
+
+
+def to_the_end(scope: str, args: Mapping[str, Json], parents: Sequence[str]) -> list[Job]:
+    packs = [parents[start : start + PACK_PARENTS] for start in range(0, len(parents), PACK_PARENTS)]
+    number = PAGES_OF_A_READING * PAGES_OF_A_PARENT // 2
+    return [
+        Job(
+            scope,
+            "children",
+            {
+                **args,
+                "walk": "down",
+                "prove": True,
+                "parents": [[one, 0, 0] for one in pack],
+                "n": number + crc32(pack[0].encode()) % 100_000 * PAGES_OF_A_PARENT,
+            },
+        )
+        for pack in packs
+    ]
 
 
 def walk_of(reading: PerParent) -> dict[str, Json]:
     """Of a job's args: which way its cursors lead."""
     return {"walk": "down"} if isinstance(reading.paging, Backward) else {}
+
+
+def trusted(stream: Stream) -> str:
+    """Before the keys of checkpoints: parents whose last page was taken for the end because it was not full."""
+    return f"trusted:{stream.name}:"
+
+
+def gap(stream: Stream) -> str:
+    return f"gap:{stream.name}:"
 
 
 def estimates(stream: Stream) -> str:
@@ -304,7 +371,8 @@ def looked_up(work: Work, stream: Stream, alias: Alias, seen_by: Mapping[str, in
 def children_reading(work: Work, job: Job) -> PerParent:
     reading = work.reading(work.streams[job.args["stream"]], int(job.args.get("which", 0)))
     assert isinstance(reading, PerParent)  # noqa: S101 (what `start` chose)
-    return reading
+    # A walk that is to prove the end knows no count that it could trust.
+    return replace(reading, expected=lambda _: None) if job.args.get("prove") else reading
 
 
 def with_unlisted(work: Work, reading: PerParent, parents: Mapping[str, Seen], page: Page) -> Page:

@@ -35,6 +35,7 @@ PERFORMERS: dict[str, Performer] = {
     "forget": forgetting.forget,
     "read": read.read,
     "pack": read.pack,
+    "prove": read.prove,
     "children": read.children,
     "pull": pull.pull,
     "fetch": attachments.fetch,
