@@ -682,7 +682,7 @@ class Target(Protocol):
         """Undoes imports; one answer per key. What somebody changed since, or what others depend on, is kept."""
         ...
 
-    def finalize(self, after: str) -> str | None:
+    def finalize(self, after: str, *, run: str) -> str | None:
         """What is left to do when everything has arrived (counters, recents, dates of activity): a stretch of it from
         behind the cursor, "" at first. Returns the next cursor, None at the end. It may be repeated."""
         ...

@@ -200,6 +200,24 @@ def test_what_the_target_does_not_keep_is_told_in_both_ways_and_not_taken_for_no
             port.fidelity()
 
 
+def test_a_field_may_have_several_rules_and_one_said_twice_is_one() -> None:
+    rule = {"stream": "tasks", "field": "tags", "keeping": "approximated", "reason": "Case is ignored."}
+    other = {**rule, "keeping": "lost", "reason": "Tags of strangers go."}
+    with Scripted(said({"rules": [rule, other, rule]})) as server:
+        assert [(one.field, one.reason) for one in target(server.webhook).fidelity()] == [
+            ("tags", "Case is ignored."),
+            ("tags", "Tags of strangers go."),
+        ]
+
+
+def test_the_end_of_a_run_is_named_and_a_cursor_goes_only_to_who_gave_one() -> None:
+    with Scripted(said({"cursor": "chats:7"}), said({}), said({})) as server:
+        port = target(server.webhook)
+        assert port.finalize("", run="r1") == "chats:7"
+        assert port.finalize("chats:7", run="r1") is None
+        assert [json.loads(one.body) for one in server.heard] == [{"run": "r1"}, {"run": "r1", "after": "chats:7"}]
+
+
 def test_a_call_is_one_post_of_the_contracts_shape() -> None:
     item = user(1)
     with Scripted(said({"items": [{"key": item.key, "status": "failed", "id": None, "error": None}]})) as server:

@@ -176,6 +176,22 @@ def drop(here: World, keys: Sequence[str]) -> None:
         store.put_row("users", link.target_id, None)
 
 
+def test_a_field_may_have_two_rules(tmp_path: Path) -> None:
+    rules = [Rule("users", "WORK_PHONE", Keeping.LOST, reason) for reason in ("Landlines go.", "Mobiles go.")]
+    rules.append(Rule("users", "WORK_PHONE", Keeping.TRANSFORMED, "Spaces go."))
+    with world(tmp_path) as here:
+        lossy(here, PHONE)
+        assert run(here, rules=rules).exit_code == 0
+        phones = filled(here, "users", "WORK_PHONE")
+        assert {one for _, one, _ in found(here, "Foreseen")} == phones
+        assert not found(here, "Findings")
+        with here.app() as app:
+            told = fidelity.listed(app.work, rules)
+            assert [line.records for line in told.lines] == [len(phones)] * 3
+            assert not told.needs_acceptance
+            assert dict(told.amounts) == {Keeping.LOST: 1, Keeping.TRANSFORMED: 1}
+
+
 def test_who_looks_a_record_up_sees_what_was_foreseen(tmp_path: Path) -> None:
     with world(tmp_path) as here:
         lossy(here, {**PHONE, "users:NAME": ""}, said=PHONE)

@@ -22,7 +22,8 @@ class Box:
     fails: list[Exception] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
-    def finalize(self, after: str) -> str | None:
+    def finalize(self, after: str, run: str) -> str | None:
+        assert run
         if self.fails:
             raise self.fails.pop(0)
         self.asked.append(f"finalize {after}".strip())
@@ -52,7 +53,7 @@ def box(monkeypatch: pytest.MonkeyPatch) -> Box:
 
     monkeypatch.setattr(ImportTarget, "send", sent)
     monkeypatch.setattr(ImportTarget, "read", looked_at)
-    monkeypatch.setattr(ImportTarget, "finalize", lambda _, after: made.finalize(after))
+    monkeypatch.setattr(ImportTarget, "finalize", lambda _, after, *, run: made.finalize(after, run))
     return made
 
 

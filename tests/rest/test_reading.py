@@ -68,7 +68,7 @@ def test_a_stretch_of_what_was_deleted_again_is_not_the_end(move: Move, target: 
 def finish(target: RestTarget) -> None:
     cursor: str | None = ""
     while cursor is not None:
-        cursor = target.finalize(cursor)
+        cursor = target.finalize(cursor, run="r")
 
 
 def test_what_a_box_does_not_count_is_leafed_through_and_may_be_left_off(

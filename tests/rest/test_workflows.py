@@ -85,9 +85,9 @@ def test_a_template_starts_by_itself_only_when_everything_has_arrived(tmp_path: 
         with move.app() as app:
             finalize = app.work.target.finalize
 
-            def watched(after: str) -> str | None:
+            def watched(after: str, *, run: str) -> str | None:
                 starts.append({row["AUTO_EXECUTE"] for row in rows(move)})
-                return finalize(after)
+                return finalize(after, run=run)
 
             app.work.target.finalize = watched  # type: ignore[method-assign]
             assert app.runner.run(app.chosen(), tick=move.world.leap()).exit_code == 0
@@ -146,7 +146,7 @@ def test_the_same_key_with_another_body_is_updated_and_its_start_left_until_the_
         (row,) = rows(move)
         assert (row["NAME"], row["DESCRIPTION"], row["VARIABLES"], row["AUTO_EXECUTE"]) == ("Reject", "anew", [], "0")
         with move.app() as app:
-            assert app.work.target.finalize("workflow_templates:")
+            assert app.work.target.finalize("workflow_templates:", run="r")
         assert read(move, other)["AUTO_EXECUTE"] == 3
 
 
@@ -166,7 +166,7 @@ def test_a_start_on_deletion_is_left_out(tmp_path: Path) -> None:
         sent = item(AUTO_EXECUTE=6)
         assert send(move, sent) == "created"
         with move.app() as app:
-            app.work.target.finalize("workflow_templates:")
+            app.work.target.finalize("workflow_templates:", run="r")
             rules = [one for one in app.work.target.fidelity() if one.stream == "workflow_templates"]
             assert {one.field for one in rules if one.judge()(sent.fields)} == {"AUTO_EXECUTE"}
         assert read(move, sent)["AUTO_EXECUTE"] == 2

@@ -9,7 +9,7 @@ from b24migrate.records import Job
 
 def finalize(work: Work, job: Job) -> Follow:
     after = str(job.args["after"])
-    while (cursor := work.target.finalize(after)) is not None:
+    while (cursor := work.target.finalize(after, run=work.run)) is not None:
         if cursor == after:
             message = f"The target does not come to the end of what it has to do: it stays at {after}."
             raise Transient(message, code="STRANGE_ANSWER", own=True)

@@ -147,10 +147,12 @@ class ImportTarget:
             raise _strange(method)
         return [found[key] for key in keys]
 
-    def finalize(self, after: str) -> str | None:
-        """The module serves it and the contract does not name it: a target without it has nothing to do."""
+    def finalize(self, after: str, *, run: str) -> str | None:
+        """The contract has it as an option: a target without it has nothing to do. Our own module does a stretch at a
+        time and answers a `cursor`, which goes back to it as `after`; nobody else is sent that."""
+        body = {"run": run, **({"after": after} if after else {})}
         try:
-            result = _decoded(self._portal.call("import.finalize", {"after": after}).result)
+            result = _decoded(self._portal.call("import.finalize", body).result)
         except Permanent as error:
             if error.code != _UNKNOWN:
                 raise self._unserved("import.finalize", error) if error.code in _UNSERVED else error from None
@@ -168,7 +170,7 @@ class ImportTarget:
                 raise self._unserved("import.fidelity", error) if error.code in _UNSERVED else error from None
             return []
         if isinstance(result, dict) and "rules" in result:
-            return [_contract_rule(entry) for entry in _entries(result, "import.fidelity", "rules")]
+            return list(dict.fromkeys(map(_contract_rule, _objects(result, "import.fidelity", "rules"))))
         return [_rule(entry) for entry in _entries(result, "import.fidelity")]
 
     @property
@@ -230,21 +232,26 @@ def _decoded(raw: object) -> Any:
 
 
 def _entries(result: object, method: str, name: str = "items") -> list[Mapping[str, Any]]:
-    try:
-        entries = answers.entry(result, name, method)
-    except Permanent:
-        raise _strange(method) from None
-    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
-        raise _strange(method)
+    """Each told once: the contract promises it of everything but rules."""
+    entries = _objects(result, method, name)
     keys = [_told_apart(one) for one in entries]
     if len(set(keys)) != len(keys):
         raise _strange(method)
     return entries
 
 
+def _objects(result: object, method: str, name: str = "items") -> list[Mapping[str, Any]]:
+    try:
+        entries = answers.entry(result, name, method)
+    except Permanent:
+        raise _strange(method) from None
+    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+        raise _strange(method)
+    return entries
+
+
 def _told_apart(entry: Mapping[str, Any]) -> object:
-    named = next((entry[name] for name in ("key", "code", "email") if name in entry), None)
-    return named if named is not None else (entry.get("stream"), entry.get("field"))
+    return next((entry[name] for name in ("key", "code", "email") if name in entry), None)
 
 
 def _outcome(entry: Mapping[str, Any]) -> Outcome:

@@ -65,7 +65,7 @@ class Fidelity:
 
 def amounts_of(said: Iterable[Rule | Line]) -> tuple[tuple[Keeping, int], ...]:
     """How many fields are kept how badly, the worst first."""
-    counted = Counter(str(one.keeping) for one in said)
+    counted = Counter(keeping for keeping, *_ in {(str(one.keeping), one.stream, one.field) for one in said})
     return tuple((keeping, counted[keeping]) for keeping in WORST_FIRST if counted[keeping])
 
 

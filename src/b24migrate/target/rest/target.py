@@ -114,7 +114,7 @@ class RestTarget:
     def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
         return deleting.delete(self._box, self._memory, WRITERS[stream], keys, dry_run=dry_run)
 
-    def finalize(self, after: str) -> str | None:
+    def finalize(self, after: str, *, run: str) -> str | None:
         """Stream by stream and stretch by stretch; the cursor is `<stream>:<key>`."""
         last = [writer for writer in WRITERS.values() if writer.at_last]
         name, _, key = after.partition(":")
