@@ -87,7 +87,7 @@ def without_pictures(portal: Portal) -> None:
     for rows, picture in ((portal.company.users, "PERSONAL_PHOTO"), (portal.company.groups, "IMAGE")):
         rows._make = _without(picture, rows._make)
     crm_deals.files_of = lambda *_: {}  # type: ignore[attr-defined]
-    crm_deals.TEMPLATE_PLACE = -1  # none is a template of a recurring deal, which would be left behind
+    crm_deals.TEMPLATE_PLACE = -1  # none is a template of a recurring deal, which would be skipped
 
 
 def _without(field: str, make: Callable[[int], Row]) -> Callable[[int], Row]:

@@ -21,7 +21,7 @@ _LEVEL = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | str |
 
 
 class Opened(NamedTuple):
-    """The members of a list as they came, raw or decoded; what lay beside it; and the keys as they are spelled."""
+    """The members of a list, raw or decoded; the value next to it; and the keys as this portal spells them."""
 
     items: list[Any]
     beside: Any = None
@@ -61,7 +61,7 @@ def entry(result: object, name: str, what: str = "") -> Any:
 
 
 def with_emoji(text: Any) -> Any:
-    """The forum keeps emoji as `:f09f9880:`, the digits of their bytes, and its older methods tell them so (kernel
+    """The forum keeps emoji as `:f09f9880:`, the digits of their bytes, and its older methods return them so (kernel
     forum/lib/message.php, tasks/classes/general/commentitem.php)."""
     return _EMOJI.sub(_emoji, text) if isinstance(text, str) else text
 

@@ -66,7 +66,7 @@ PAGE_LOG = Register(
 ENTITIES_STATE = Register("EntitiesState", "state", ("Phases", "Gates", "Counts", "Notes", "VERIFIED_FLAG"))
 SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
 INCOMPLETE = Register("Incomplete", "late", ("First", "Last"))
-PARTIAL = Register("Partial", "partial", ("Open", "Reason"))  # records of which the source did not tell everything
+PARTIAL = Register("Partial", "partial", ("Open", "Reason"))  # records that could be read only in part
 FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
 FORESEEN = Register("Foreseen", "finding", FINDINGS.columns)  # differences that the target announced: nothing is wrong
 SPARED = Register("Spared", "finding", FINDINGS.columns)  # what it announced, and what is equal all the same
@@ -86,7 +86,7 @@ OUTAGES = Register("Outages", "portal", ("SinceUtc", "NextUtc", "StopsUtc", "Rea
 NATIVE = Register("Native", "native", ("Stream", "TargetId", "Digest", "State", "Print", "Trace"))
 # the newest tokens of an application, which replace one another while it works: sealed, and who is renewing them
 TOKENS = Register("Tokens", "tokens", ("Origin", "Sealed", "Holder", "HeldUntilUtc"))
-# by stream and name: the id of what children belong to, where the source tells only another name of it
+# by stream and name: the ID of the parent, if the source gives children only another name of it
 ALIASES = Register("Aliases", "alias", ("Id",))
 # in which order the records of a serial stream go: `Order` names the last, its slices have [row key, second], …
 TURNS = Register("Turns", "turn", ("Order", "Turns"))
@@ -417,8 +417,8 @@ class Queue(Protocol):
 
 
 class Part(Protocol):
-    """A file on its way here. What arrived outlives whoever brought it, in whole blocks, when it was begun with a
-    version: the next one goes on behind it."""
+    """A file that is being downloaded. If it was started with a version, full blocks survive the process: the next one
+    continues after them."""
 
     @property
     def length(self) -> int:
@@ -427,7 +427,7 @@ class Part(Protocol):
 
     @property
     def sure(self) -> int:
-        """How many of them outlive the block as it is now."""
+        """How many of them survive the block as it is now."""
         ...
 
     def holds(self, version: str) -> bool:
@@ -435,7 +435,7 @@ class Part(Protocol):
         ...
 
     def begin(self, version: str) -> None:
-        """From the first byte on; what is here goes. Without a version nothing outlives the block."""
+        """Starts at the first byte and discards what is here. Without a version nothing survives the block."""
         ...
 
     def write(self, data: bytes) -> int: ...
@@ -536,7 +536,7 @@ class Source(Protocol):
     def resume(
         self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False
     ) -> tuple[int, str] | None:
-        """As `download`, but goes on behind what is here already, where the server gives the rest of the very same
+        """Like `download`, but continues after what is here if the server gives the rest of the very same
         file; then nobody has seen all of its bytes, and the SHA-256 is empty. None when it was `enough` before the
         end, which is asked only of what can be gone on with."""
         ...
@@ -548,7 +548,7 @@ class Source(Protocol):
 
     @property
     def billing(self) -> Billing | None:
-        """On what the portal books the commands of a batch; None as long as no answer has told."""
+        """What the portal charges the commands of a batch to; None until an answer shows it."""
         ...
 
     def alive(self) -> bool:

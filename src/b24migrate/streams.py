@@ -154,7 +154,7 @@ class Progress(NamedTuple):
     """How far the children of one parent are read."""
 
     parent: Seen
-    after: int = 0  # the id the walk has reached, or the offset; 0: it has not begun
+    after: int = 0  # the ID the walk has reached, or the offset; 0: not started
     got: int = 0
     via: int = -1  # the webhook that is asked, where it is not the one that the reading says
 
@@ -163,7 +163,7 @@ ANY = ""
 
 
 class Named(NamedTuple):
-    """The id behind a name; or why nobody can tell."""
+    """The ID for a name, or why it is unknown."""
 
     id: str = ""
     why: str = ""
@@ -171,10 +171,10 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Another name by which children call what they belong to. The source is asked once for each, and what it says is
+    """Another name by which children refer to their parent. The source is asked once for each name, and the answer is
     kept in the store."""
 
-    of: Callable[[Args], str]  # the name that a row has; empty where it tells the id itself
+    of: Callable[[Args], str]  # the name in a row; empty if the row has the ID itself
     # by name the webhook that likely sees it -> the ids behind them; with ANY, what is so for every name
     ask: Callable[[Source, Mapping[str, int]], Mapping[str, Named]]
     at_once: int

@@ -74,7 +74,7 @@ async def respond_in_pieces(
     *,
     whole: bool = True,
 ) -> None:
-    """A body that is never in memory as a whole. Whoever has left gets no more of it; `count` is told what went out."""
+    """A body that is never in memory as a whole. It ends when the client disconnects; `count` gets the bytes sent."""
     transport = scope.get("extensions", {}).get(TRANSPORT)
     await send({"type": "http.response.start", **start})
     for piece in pieces:

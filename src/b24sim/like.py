@@ -1,4 +1,4 @@
-"""Play a portal that somebody has probed: the answers of `b24migrate doctor --probe --out FILE` as switches.
+"""Behave like a probed portal: the answers of `b24migrate doctor --probe --out FILE` as switches.
 
 The file's format is described in docs/probe.md. What it does not know stays as the worst case, which is the default.
 """

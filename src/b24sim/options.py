@@ -36,7 +36,7 @@ POST application {"expire": true}, after which the token of --application is tak
 
 
 class Parser(argparse.ArgumentParser):
-    """With --like the defaults are those of a portal that was probed; options that are given win."""
+    """--like takes the defaults from a probed portal; explicit options win."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     _company(root.add_argument_group("company"))
     _limits(root.add_argument_group("limits and time"))
     _access(root.add_argument_group("access and misfortune"))
-    _habits(root.add_argument_group("what portals differ in"))
+    _habits(root.add_argument_group("differences between portals"))
     return root
 
 
@@ -90,7 +90,7 @@ def _company(group: argparse._ArgumentGroup) -> None:
     for name in ("companies", "contacts", "deals"):
         group.add_argument(f"--{name}", type=int, help=f"exactly so many {name} (default: by the number of users)")
     group.add_argument(
-        "--large-files", type=_sizes, metavar="BYTES", help="the first files of chats are so large, e.g. 1e9,157286400"
+        "--large-files", type=_sizes, metavar="BYTES", help="sizes of the first chat files, e.g. 1e9,157286400"
     )
     group.add_argument("--smart-types", type=int, help="smart processes (default 2)")
     group.add_argument("--smart-items", type=int, help="items of each smart process (default: as many as users)")
@@ -123,7 +123,7 @@ def _limits(group: argparse._ArgumentGroup) -> None:
         "--billing",
         choices=(BATCH, INNER),
         default=BATCH,
-        help="who pays for the commands of a batch: batch itself (default), or, on older portals, the methods inside",
+        help="what commands of a batch are charged to: batch (default) or, as on older portals, their own methods",
     )
     group.add_argument(
         "--cost", action="append", default=[], metavar="METHOD=SECONDS", help="operating cost of a call; repeatable"
@@ -155,7 +155,7 @@ def _access(group: argparse._ArgumentGroup) -> None:
         "--old-feed", action="store_true", help="log.blogpost.get ignores LOG_DATE_*, FIRST_ID, LAST_ID and LIMIT"
     )
     group.add_argument(
-        "--feed-cursor", choices=("entry", "post"), default="entry", help="what FIRST_ID of log.blogpost.get counts"
+        "--feed-cursor", choices=("entry", "post"), default="entry", help="what FIRST_ID of log.blogpost.get refers to"
     )
     group.add_argument(
         "--comments-name",
@@ -172,7 +172,7 @@ def _access(group: argparse._ArgumentGroup) -> None:
         "--first-id",
         choices=("newest", "plain"),
         default="newest",
-        help="FIRST_ID=0 of im.dialog.messages.get adds the newest messages, or brings the oldest only",
+        help="im.dialog.messages.get with FIRST_ID=0 also returns the newest messages, or only the oldest",
     )
     group.add_argument(
         "--message-order", choices=ORDERS, default="newest", help="order of messages in a page below LAST_ID"
@@ -181,10 +181,13 @@ def _access(group: argparse._ArgumentGroup) -> None:
         "--message-pages",
         choices=PAGES,
         default="full",
-        help="short: fewer than LIMIT in the middle; unread: unread ones are added; stuck: always the newest page",
+        help="short: fewer than LIMIT in the middle; unread: adds unread messages; stuck: always the newest page",
     )
     group.add_argument(
-        "--message-count", choices=("drifting", "exact"), default="drifting", help="what message_count of a chat says"
+        "--message-count",
+        choices=("drifting", "exact"),
+        default="drifting",
+        help="whether message_count of a chat is exact",
     )
     group.add_argument(
         "--closed-task-chats",
@@ -200,7 +203,10 @@ def _access(group: argparse._ArgumentGroup) -> None:
         "--activities", metavar="NAMES", default="", help="activities of applications that a box has, e.g. rest_1c"
     )
     group.add_argument(
-        "--largest-file", type=float, metavar="BYTES", help="that a box's import.* takes (default 1 GiB)"
+        "--largest-file",
+        type=float,
+        metavar="BYTES",
+        help="largest file that import.* of a box accepts (default 1 GiB)",
     )
     group.add_argument("--no-module", action="store_true", help="a box without import.*, as every stock box is")
     group.add_argument(
@@ -212,7 +218,7 @@ def _access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--old-task-lists",
         action="store_true",
-        help="task.item.list and task.item.getdata name the chat of a task, which is written nowhere",
+        help="task.item.list and task.item.getdata name the chat of a task (not documented)",
     )
     group.add_argument("--without", metavar="METHODS", default="", help="methods it lacks, e.g. crm.item.list,tasks.*")
     group.add_argument(
@@ -222,29 +228,29 @@ def _access(group: argparse._ArgumentGroup) -> None:
         help="isAvailable of method.get is true for tasks.* with the scope task, as on older portals",
     )
     group.add_argument(
-        "--stale-methods", metavar="METHODS", default="", help="methods that it has and that method.get denies"
+        "--stale-methods", metavar="METHODS", default="", help="methods that exist but that method.get denies"
     )
     group.add_argument(
         "--many-owners",
         action=argparse.BooleanOptionalAction,
         default=False,
-        help="crm.item.productrow.list takes a list of owners",
+        help="crm.item.productrow.list accepts a list of owners",
     )
     group.add_argument("--faults", metavar="FILE|JSON", help="a list of fault rules")
 
 
 def _habits(group: argparse._ArgumentGroup) -> None:
-    """Where the documentation is silent. The defaults are what hurts most."""
+    """Behaviour that the documentation does not define. The defaults are the worst case."""
     worst = Habits()
     group.add_argument(
-        "--like", metavar="FILE", help="behave as the portal that `b24migrate doctor --probe --out FILE` has probed"
+        "--like", metavar="FILE", help="behave like the portal probed with `b24migrate doctor --probe --out FILE`"
     )
     for name, method in (("user", "user.get"), ("crm", "crm.item.list")):
         group.add_argument(
             f"--{name}-order",
             choices=(NO_ORDER, ASCENDING, DESCENDING),
             default=NO_ORDER,
-            help=f"of {method} when no order is asked for",
+            help=f"default order of {method}",
         )
     for name, method in (("crm", "crm.item.list"), ("task", "tasks.task.list")):
         group.add_argument(
@@ -257,11 +263,9 @@ def _habits(group: argparse._ArgumentGroup) -> None:
         "--message-page",
         type=int,
         default=worst.message_page,
-        help="the most messages that im.dialog.messages.get gives",
+        help="largest page of im.dialog.messages.get",
     )
-    group.add_argument(
-        "--recent-page", type=int, default=worst.recent_page, help="the most chats that im.recent.list gives"
-    )
+    group.add_argument("--recent-page", type=int, default=worst.recent_page, help="largest page of im.recent.list")
 
 
 def portal_from(options: argparse.Namespace) -> Portal:

@@ -12,7 +12,7 @@ class Stats:
     inner: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
-    # Lists of several pages that were asked for without an order: whoever turns such pages may miss rows.
+    # Lists of several pages that were asked for without an order: a client that reads such pages may miss rows.
     without_order: Counter[str] = field(default_factory=Counter)
     downloads: int = 0
     downloaded_bytes: int = 0

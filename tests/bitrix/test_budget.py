@@ -1,4 +1,4 @@
-"""Commands go as many to a request as execution time allows, whoever pays for them; none is sent to be refused."""
+"""A request has as many commands as execution time allows under either billing; none is sent to be refused."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_a_part_leaves_the_earlier_file_until_it_is_whole(files: Files) -> None:
 
 
 def test_two_who_bring_the_same_file_do_not_mix(files: Files) -> None:
-    """The other may have another version of it. Whoever ends last has the last word, or is told that he was late."""
+    """The other may have another version of it. The last to finish wins, or gets an error that it was late."""
     with suppress(Transient), files.part("disk:1") as one:
         one.begin("v1")
         one.write(CONTENT[: BLOCK + 5])

@@ -1,4 +1,4 @@
-"""A file larger than memory should hold: it moves at flat memory, goes on after a kill, and is announced when too large."""
+"""A file larger than memory should hold: memory stays flat, a killed run continues, `analyze` lists what is too large."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def test_analyze_names_what_is_too_large_before_anything_starts(scene: Scene) ->
     for name, size in ((first[0], "136.3 MB"), (second[0], "3.0 GB")):
         line = next(line for line in said.out.splitlines() if size in line)
         assert name in line
-    assert "are larger than 120.0 MB" in " ".join(said.out.split())
-    assert "No file is larger than 4.0 GB, the most that may be moved." in " ".join(none.out.split())
+    assert "are larger than the limit of 120.0 MB" in " ".join(said.out.split())
+    assert "No file is larger than the limit of 4.0 GB." in " ".join(none.out.split())
     assert max(map(len, said.out.splitlines())) <= 80
     assert [(one["name"], one["bytes"]) for one in told["large_files"]] == [second, first]
     assert (told["file_limit"], within["file_limit"]) == (120_000_000, 1_000_000_000)

@@ -227,11 +227,11 @@ def test_comments_that_a_portal_lists_keep_their_post(tmp_path: Path) -> None:
         ({"id": "notify", "type": "notification"}, NOTIFICATIONS),
         (
             {"id": "chat9", "chat_id": 9, "chat": {"message_type": "X", "entity_type": "BOOKING"}},
-            "unknown kind of chat: X",
+            "unknown chat type: X",
         ),
-        ({"id": "what", "type": "marvel"}, "unknown kind of chat: marvel"),
-        ({}, "unknown kind of chat: "),
-        ({"id": "chatty", "chat_id": "?", "type": None, "chat": None}, "unknown kind of chat: chatty"),
+        ({"id": "what", "type": "marvel"}, "unknown chat type: marvel"),
+        ({}, "unknown chat type: "),
+        ({"id": "chatty", "chat_id": "?", "type": None, "chat": None}, "unknown chat type: chatty"),
     ],
 )
 def test_whatever_a_recent_list_holds_is_understood_or_counted(item: dict[str, Any], wanted: Any) -> None:

@@ -1,4 +1,4 @@
-"""Files that come and go in parts: what arrived is kept, what cannot be gone on with begins anew, nothing is mixed."""
+"""Files that come and go in parts: what arrived is kept, what cannot continue restarts, nothing is mixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A refusal of everything stops the run and costs nothing; a refusal of one record stops nobody."""
+"""A refusal of everything stops the run and loses nothing; a refusal of one record does not stop the others."""
 
 from __future__ import annotations
 
@@ -191,9 +191,9 @@ def test_a_method_that_an_earlier_run_was_granted_is_not_believed_to_refuse_reco
 @pytest.mark.parametrize("rule", [{"kind": "403html"}, {**DENIED, "status": 401}])
 def test_files_that_are_refused_one_after_the_other_stop_the_run(made: World, rule: dict[str, Any]) -> None:
     made.strike_cloud({"method": "download", **rule, "after": 5})
-    assert "gives no more files" in str(refused(made))
+    assert "refuses all files" in str(refused(made))
     made.strike_cloud({"method": "download", **rule})
-    assert "gives no more files" in str(refused(made))  # an earlier run got some
+    assert "refuses all files" in str(refused(made))  # an earlier run got some
     complete(made)
 
 

@@ -27,7 +27,7 @@ class _Spent:
 
     def __init__(self) -> None:
         self._parts: deque[tuple[float, float]] = deque()  # until when, seconds
-        self.newest = (0.0, 0.0)  # as told: when the oldest part is forgotten, and the sum
+        self.newest = (0.0, 0.0)  # as reported: when the oldest part is forgotten, and the sum
 
     def seconds(self, now: float) -> float:
         while self._parts and self._parts[0][0] <= now:
@@ -71,8 +71,8 @@ class Budget:
         return methods[:1] if methods and methods[0] == BATCH == self.billing else methods
 
     def told(self, credential: str, method: str, seconds: float, reset_s: float, reset_at: float = 0.0) -> None:
-        """Answers to requests that were under way together arrive in any order: a sum grows until its oldest part is
-        forgotten, so that of two with the same reset the larger is the newer."""
+        """Answers to parallel requests arrive in any order. A sum grows until its oldest part is forgotten: of two with
+        the same reset the larger is the newer."""
         if method == BATCH and seconds > 0:
             self.billing = "batch"
         with self._lock:
@@ -88,14 +88,14 @@ class Budget:
         return self.billing != "batch"
 
     def took(self, lasted_s: Mapping[str, Sequence[float]]) -> None:
-        """How long commands of each method lasted. It is longer at once, and shorter only by and by: the first page of
-        a listing is counted, which may take a hundred times as long as the next."""
+        """How long commands of each method lasted. The estimate rises at once and falls slowly: the first page of a
+        listing counts all rows, which may take a hundred times as long as the next."""
         for method, each in lasted_s.items():
             now_s, before_s = sum(each) / len(each), self._takes_s.get(method, 0.0)
             self._takes_s[method] = max(now_s, (before_s + 3 * now_s) / 4)
 
     def overdue(self, methods: Sequence[str]) -> None:
-        """A request of these commands was not answered in time: half as many are the most from now on."""
+        """A request of these commands timed out: from now on a request has at most half as many."""
         for method in set(methods):
             self._takes_s[method] = max(self._takes_s.get(method, 0.0), 2 * REQUEST_S / len(methods))
 
@@ -118,8 +118,8 @@ class Budget:
 
     @contextmanager
     def reserved(self, credential: str, methods: Sequence[str]) -> Iterator[str]:
-        """While a request of these commands is under way. Gives the method whose time others have already taken up
-        with what they are waiting for: there is no use in asking before they are answered."""
+        """While a request of these commands is running. Gives the method whose remaining time other running requests
+        will use up: it is useless to send before they are answered."""
         takes: Counter[_Key] = Counter()
         for method in methods:
             payer = BATCH if self.billing == "batch" else method

@@ -303,7 +303,7 @@ class ChildrenReader:
         return listed is not None and bytes(listed)[:1] == b"[" and ids[place : place + 1] == [chain.after]
 
     def _repeated(self, chain: _Chain) -> Transient:
-        text = f"{self._reading.method} of {chain.parent.id} brings nothing below id {chain.after}, and no empty page."
+        text = f"{self._reading.method} of {chain.parent.id} returns nothing below ID {chain.after} and no empty page."
         return Transient(text, code="PAGE_REPEATED", hint="Please report it with the portal's version.", own=True)
 
     def _rows(self, found: Opened, parent: Seen) -> list[tuple[int, Row]]:
@@ -385,7 +385,7 @@ class ChildrenReader:
         page.parents[chain.parent.id] = (self._reported(chain), chain.got)
 
     def _reported(self, chain: _Chain) -> int | None:
-        """What the source says it has. What a walk to an empty page brings is all there is, whatever a counter says."""
+        """What the source says it has. A walk to an empty page brings everything, whatever a counter says."""
         if isinstance(self._paging, Backward):
             return None
         return chain.total if chain.total is not None else self._reading.expected(chain.parent)

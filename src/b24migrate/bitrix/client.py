@@ -145,7 +145,7 @@ class Portal:
         if isinstance(reply, MigrationError):
             return False
         answer = open_answer(reply.status, reply.body, self._probe_method, self.caller(0), Envelope)
-        return not isinstance(answer, Transient) or answer.code == PAGE_403  # who is kept out is told by the next call
+        return not isinstance(answer, Transient) or answer.code == PAGE_403  # a block shows at the next call
 
     def caller(self, via: int) -> Caller:
         gate = "auth.cloud" if self.name == "source" else f"auth.{self.name}.import"

@@ -34,7 +34,7 @@ class Fetched(NamedTuple):
 
 
 class Enough(NamedTuple):
-    """Nobody waits for the rest: it is for another time."""
+    """Time is up: the rest is downloaded later."""
 
 
 class _Stretch(NamedTuple):
@@ -42,7 +42,7 @@ class _Stretch(NamedTuple):
 
     start: int
     whole: int | None
-    version: str  # empty where a version cannot be told from another, or no rest of it can be had another time
+    version: str  # empty if versions cannot be distinguished or the server gives no ranges
 
     @classmethod
     def of(cls, answer: BaseHTTPResponse) -> _Stretch:
@@ -94,7 +94,7 @@ class Downloads:
         return fetched
 
     def resume(self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False) -> Fetched | None:
-        """As `fetch`, behind the bytes that are here. None: it was enough before the end."""
+        """Like `fetch`, after the bytes that are here. None: stopped before the end."""
         webhook = self._portal.webhooks[0]
         url = urljoin(webhook.origin + "/", url)
         ours = urlsplit(url).netloc in self._portal.hosts
@@ -201,7 +201,7 @@ class Downloads:
                 if stretch.start != 0:
                     return _begun_anew(part)
                 part.begin(stretch.version)
-            # A server that did not give the rest when it was asked for it would not do so the next time either.
+            # A server that did not return the rest would not do so the next time either.
             lasting = bool(stretch.version) and stretch.start == asked
             return self._copy(answer, part, limit, enough if lasting else lambda: False, stretch.whole)
         except HTTPError as error:
@@ -253,9 +253,11 @@ def _length(answer: BaseHTTPResponse) -> int | None:
 
 
 def _begun_anew(part: Part) -> Transient:
-    """What came does not belong to what is here. The link may have been good for once, so the next try gets another."""
+    """The bytes do not continue what is here. The link may be valid once only, so the next attempt gets another."""
     part.begin("")
-    return Transient("The file is another one than before; it is fetched anew.", code="FILE_REPLACED", own=True)
+    return Transient(
+        "The file changed on the source. It is downloaded again from the start.", code="FILE_REPLACED", own=True
+    )
 
 
 _LOGIN = "The webhook's owner may not read the file, or the link is meant for a browser."

@@ -17,8 +17,8 @@ from b24migrate.errors import NO_SUCH_METHOD, GateUnmet, Halted, Limited, Migrat
 __all__ = ["FAULTS", "Caller", "Fault", "Recovery", "of_code", "of_raw", "open_answer", "to_error"]
 
 _LONGEST_TEXT = 300
-# What a controller answers that is there but has no such action (module main, Engine\\Controller); for whoever calls it
-# is the same as a method that is not there.
+# What a controller answers that is there but has no such action (module main, Engine\\Controller); for the caller
+# this is the same as a missing method.
 _UNKNOWN_ACTION = frozenset({"22002", "MAIN_CONTROLLER_22002"})
 
 

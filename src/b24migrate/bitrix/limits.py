@@ -22,7 +22,7 @@ from b24migrate.quota import PATIENCE_S, Bucket, Quota
 
 _STEP_S = 60.0  # execution time is kept in ten buckets of a minute
 _SAME_S = 1.0  # resets are whole seconds
-_SOON_S = 1.0  # until others are answered who have taken up what is left of a method's execution time
+_SOON_S = 1.0  # until other requests are answered that use up a method's remaining execution time
 
 
 class Governor:
@@ -54,13 +54,13 @@ class Governor:
 
     @property
     def billing(self) -> Billing | None:
-        """On what the portal books the commands of a batch; None as long as no answer has told."""
+        """What the portal charges the commands of a batch to; None until an answer shows it."""
         return self.budget.billing
 
     @contextmanager
     def reserved(self, credential: str, methods: Sequence[str]) -> Iterator[None]:
-        """For as long as a request of these commands takes: others count on what it will cost. Raises Limited when that
-        is so of what is left already."""
+        """While a request of these commands runs, its cost is reserved. Raises Limited if the remaining time is already
+        reserved."""
         with self.budget.reserved(credential, methods) as taken:
             if taken:
                 raise self._refusal(taken, _SOON_S)

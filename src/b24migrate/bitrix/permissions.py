@@ -39,11 +39,11 @@ LOST = "ACCESS_LOST"
 BLOCKED = "ADDRESS_BLOCKED"
 FORBIDDEN = "METHOD_REFUSED"
 PAGE_403 = "HTTP_403"
-SCOPES = "scope"  # the method that tells them
+SCOPES = "scope"  # the method that lists them
 ANYBODY = ("profile", "server.time")  # what every webhook may call, whatever its scopes
 _KEPT = 3  # calls of each method that were answered: one alone may be about a record that was closed since
 _ENOUGH = 3  # refused calls of a method that was never granted before it is said that the method is refused
-AGAIN = "Progress is saved: run the same command again afterwards."
+AGAIN = "Then run the same command again: progress is saved."
 
 Ask = Callable[[str, Args, int], MigrationError | None]
 
@@ -143,7 +143,7 @@ class Permissions:
         a call is answered after one that was refused, only records are refused."""
         for one in done:
             if isinstance(one.error, GateUnmet) and one.error.code not in OF_METHODS and self.memory is not None:
-                raise one.error  # nobody may take it for the trouble of a record
+                raise one.error  # it is not about one record
         last = {one.method: one for one in done}
         suspects = [method for method, one in last.items() if one.error is not None and one.error.code in CODES]
         instead: dict[int, MigrationError] = {}
@@ -205,15 +205,19 @@ class Permissions:
             if any(error is None or error.code != PAGE_403 for error in answers):
                 return None
         who, gate = self._caller(via)
-        text = f"a web page with HTTP 403 answers every request of {who}: the address of this machine is blocked."
-        hint = f"Have the firewall or the vendor's support allow the address of this machine. {AGAIN}"
+        text = (
+            f"the portal answers all requests of {who} with HTTP 403 and a web page: it blocks this machine's address."
+        )
+        hint = f"Ask the network administrator or the vendor's support to allow this address. {AGAIN}"
         return GateUnmet(gate, text, code=BLOCKED, hint=hint)
 
     # ------------------------------------------------------------ sentences
 
     def _everything(self, error: MigrationError, via: int) -> GateUnmet:
         who, gate = self._caller(via)
-        text = f"every request of {who} is refused ({error.code}): the plan has lapsed, or the webhook lost its rights."
+        text = (
+            f"the portal refuses all requests of {who} ({error.code}): the plan has lapsed, or the webhook lost access."
+        )
         hint = f"Check the portal's plan and Market subscription, the webhook and its owner. {AGAIN}"
         return GateUnmet(gate, text, code=LOST, hint=hint)
 
@@ -223,12 +227,12 @@ class Permissions:
 
     def _method_lost(self, error: MigrationError, method: str, via: int) -> GateUnmet:
         who, gate = self._caller(via)
-        text = f"{method} was granted to {who} before and is refused now ({error.code})."
+        text = f"the portal no longer allows {method} to {who} ({error.code})."
         return GateUnmet(gate, text, code=LOST, hint=f"{_tick(method)} Check the rights of its owner too. {AGAIN}")
 
     def _forbidden(self, error: MigrationError, method: str, via: int) -> Forbidden:
         who, gate = self._caller(via)
-        text = f"{method} is refused to {who} ({error.code}), and records are incomplete without it."
+        text = f"the portal does not allow {method} to {who} ({error.code}). Records are incomplete without it."
         hint = f"Give the webhook's owner access to these records. {_tick(method)} {AGAIN}"
         stop = GateUnmet(gate, text, code=FORBIDDEN, hint=hint)
         return Forbidden(error.message, code=error.code, hint=error.hint, gate=stop)

@@ -68,7 +68,7 @@ from b24migrate.streams import (
 # what moves by itself, without anybody changing the record
 VOLATILE = frozenset({"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"})
 UF = ("UF_", "uf")
-RECURRING = "template of a recurring deal: not a deal"
+RECURRING = "template of a recurring deal, not a deal"
 
 
 def kind_of(seen: Seen, number: int) -> int:

@@ -152,12 +152,12 @@ def legacy(method: str, multifield: Iterable[str] = (), **more: Json) -> Listing
 
 
 def legacy_contacts() -> Listing:
-    enrich = bound("crm.contact.company.items.get", "COMPANY_ID", "companyIds")
+    enrich = bound("crm.contact.company.items.get", "COMPANY_ID", "companyIds", "the linked companies")
     return legacy("crm.contact.list", MULTIFIELDS, enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
 
 
 def legacy_deals() -> Listing:
-    contacts = bound("crm.deal.contact.items.get", "CONTACT_ID", "contactIds")
+    contacts = bound("crm.deal.contact.items.get", "CONTACT_ID", "contactIds", "the linked contacts")
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         return of_deals(source, contacts(source, rows))
@@ -165,7 +165,7 @@ def legacy_deals() -> Listing:
     return legacy("crm.deal.list", enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
 
 
-def bound(method: str, field: str, name: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
+def bound(method: str, field: str, name: str, label: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
     """All the bindings of each record; the listing tells the first one only."""
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
@@ -173,7 +173,7 @@ def bound(method: str, field: str, name: str) -> Callable[[Source, Sequence[Row]
         done = []
         for row, answer in zip(rows, answers, strict=True):
             if isinstance(answer.error, Permanent):
-                done.append(refused(row, name, answer.error))
+                done.append(refused(row, label, answer.error))
                 continue
             if answer.error is not None:
                 raise answer.error

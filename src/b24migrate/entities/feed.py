@@ -51,10 +51,10 @@ OWN_FEED = (
 REACTIONS = "reactions to posts and comments are told by no method of the portal and stay behind"
 UNPUBLISHED = "the portal counts it and does not show it: it waits for its moderator"
 HIDDEN = "the portal shows the text of a comment to its author only; add the author's webhook to source.more_webhooks"
-NAMELESS = "the portal names neither the post of the comment nor its feed entry"
-BY_POST = "the portal names the feed entry of the comment, not its post, and finds posts by their own id only"
-NO_CURSOR = "the portal names the feed entry of the comment, not its post, and cannot find posts by it"
-UNSEEN = "no webhook sees the post of the comment; add the webhook of somebody who sees it to source.more_webhooks"
+NAMELESS = "the portal does not say to which post the comment belongs"
+BY_POST = "the comment has only the ID of its feed entry, and this portal finds posts by post ID only"
+NO_CURSOR = "the comment has only the ID of its feed entry, and this portal cannot find posts by it"
+UNSEEN = "no webhook owner can see the post of the comment. Add the webhook of a user who can to source.more_webhooks"
 
 
 # ---------------------------------------------------------------- reading posts
@@ -294,10 +294,10 @@ class Cursor(StrEnum):
     ENTRY = "entry"
     POST = "post"
     NONE = "ignored"  # and everything is answered
-    UNKNOWN = "unknown"  # nobody sees a post by which it could be told
+    UNKNOWN = "unknown"  # no visible post shows it
 
 
-BEYOND = 2**31 - 1  # nothing is behind it: whoever answers a post ignores cursors
+BEYOND = 2**31 - 1  # no post follows it: a portal that returns one ignores cursors
 ENTRIES_AT_ONCE = 24  # two commands each, and one that proves that cursors are obeyed: one request
 POSTS_TRIED = 16  # three commands each
 POSTS_PROBED = 4  # at the start of a run
@@ -318,7 +318,7 @@ def ids_by_cursor(source: Source, commands: Sequence[Command], via: int) -> list
 
 
 def obeyed(found: Sequence[list[str]]) -> list[list[str]] | None:
-    """Without the last, which is behind everything; None where the portal ignores cursors."""
+    """Without the last, which asks beyond everything; None if the portal ignores cursors."""
     *pages, beyond = found
     return None if beyond or any(len(one) > 1 for one in pages) else pages
 

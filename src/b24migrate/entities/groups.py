@@ -32,7 +32,7 @@ from b24migrate.streams import (
 )
 
 BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, descending={"ORDER": {"ID": "DESC"}})
-UNLISTED = "the group counts members that no method names, such as dismissed people; grant the scope socialnetwork"
+UNLISTED = "the API does not list all members of the group. Add the scope socialnetwork to see dismissed users"
 MORE = ["ID", "TYPE", "PROJECT_DATE_START", "PROJECT_DATE_FINISH", "SCRUM_MASTER_ID"]
 
 DENIED = "ACCESS_DENIED"
@@ -77,7 +77,7 @@ def of_other_sites(source: Source, rows: Sequence[Row]) -> list[Row]:
 def typed(row: Row, answer: Answer) -> Row:
     """A group that the method does not know stays without its type; one that it may not show is not complete."""
     if isinstance(answer.error, Permanent):
-        return refused(row, "type", answer.error) if answer.error.code == DENIED else row
+        return refused(row, "the group type", answer.error) if answer.error.code == DENIED else row
     if answer.error is not None:
         raise answer.error
     said = msgspec.json.decode(answer.result or b"{}")

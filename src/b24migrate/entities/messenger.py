@@ -29,12 +29,12 @@ CHANNELS = frozenset({"N", "J"})
 TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
 OPEN_LINES = frozenset({"LINES", "LIVECHAT"})
 OF_A_TASK = "the chat belongs to a task and travels with it"
-OPEN_LINE = "conversation of an open line: it belongs to the contact center"
+OPEN_LINE = "open line conversation: it belongs to the contact center"
 COPILOT = "conversation with the AI assistant"
 NOTIFICATIONS = "system notifications"
-NOT_BEGUN = "conversation without a message"
-UNKNOWN_KIND = "unknown kind of chat: {kind}"
-COMMENTS = "comments under posts of channels are not migrated: no method lists them"
+NOT_BEGUN = "conversation without messages"
+UNKNOWN_KIND = "unknown chat type: {kind}"
+COMMENTS = "comments on channel posts are not migrated: the API does not list them"
 
 
 class Found(NamedTuple):
@@ -242,7 +242,7 @@ def chat_row(chat: Found, dialog: Answer, users: list[int] | None) -> Row:
 
 def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
     """Participants that the portal does not tell are left out: unknown is not empty."""
-    told = {REFUSED: "participants could not be read"} if users is None else {"users": users}
+    told = {REFUSED: "the participants could not be read"} if users is None else {"users": users}
     return {"via": via, "dialog": dialog, **told}
 
 
@@ -370,6 +370,6 @@ def dialog_of(chat: Seen) -> str:
 
 
 def message_count(chat: Seen) -> int | None:
-    """An estimate: the portal moves this counter up and down and never counts anew (bitrix24-rest-1 §D3)."""
+    """An estimate: the portal increments and decrements this counter and never recounts (bitrix24-rest-1 §D3)."""
     count = chat.payload.get("message_count")
     return None if count is None else int(count)

@@ -1,4 +1,4 @@
-"""What the portal itself is asked where the documentation is silent or sources disagree (docs/probe.md).
+"""What is asked of the portal itself because the documentation is silent or sources disagree (docs/probe.md).
 
 Each probe is pure: it yields commands, gets their answers and judges them. Answers are foreign: whatever a probe cannot
 read counts as not known.
@@ -146,7 +146,7 @@ def owner_differs(profile: Json, server: Json) -> bool:
 
 def dates(differs: bool, newest: datetime, since: Answer, after: Sequence[Json]) -> str | None:
     """By the records not older than the newest one, of which there is at least one, and by those after it, of which
-    there is none, unless somebody has just changed one."""
+    there is none, unless a user has just changed one."""
     if since.error is not None:
         return None
     if any(at > newest for at in map(moment, after) if at is not None):

@@ -61,7 +61,7 @@ def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
     done = []
     for row, answer in zip(rows, answers, strict=True):
         if not_told(answer):
-            done.append(refused(row, "product rows", answer.error or Permanent("")))
+            done.append(refused(row, "the product rows", answer.error or Permanent("")))
         else:
             raws = opened(answer.result, (), OLDER_METHOD).items
             done.append(told(row, [camel(msgspec.json.decode(raw)) for raw in raws]))
@@ -134,7 +134,7 @@ def one_by_one(source: Source, owner_type: str, rows: Sequence[Row]) -> list[Row
     first: list[list[Json]] = [[] if no else rows_of(answer) for no, answer in zip(closed, answers, strict=True)]
     found = every_page(source, questions, answers, first)
     return [
-        refused(row, "product rows", answer.error or Permanent("")) if no else told(row, mine)
+        refused(row, "the product rows", answer.error or Permanent("")) if no else told(row, mine)
         for row, answer, no, mine in zip(rows, answers, closed, found, strict=True)
     ]
 

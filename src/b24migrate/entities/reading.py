@@ -68,7 +68,7 @@ def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:
 
 
 def refused(row: Row, what: str, error: Exception) -> Row:
-    """The others are told all the same; what is unknown is left out, stated, and asked for again by the next run.
+    """The row without the part that could not be read. A note says so, and the next run reads it again.
     Raises GateUnmet when the method is refused for all of them."""
     if isinstance(error, Forbidden):
         raise error.gate

@@ -96,7 +96,7 @@ def with_chats(source: Source, rows: Sequence[Row]) -> list[Row]:
         asked = [Command("im.chat.get", {"ENTITY_TYPE": kind, "ENTITY_ID": row.source_id}) for row in left]
         answers = list(zip(left, source.batch(asked), strict=True))
         if any(isinstance(answer.error, GateUnmet) for _, answer in answers):
-            break  # without the scope `im` nobody reads chats: the doctor says so, and the comments are told as unseen
+            break  # without the scope `im` chats cannot be read: `doctor` says so, and the comments count as unseen
         left = []
         for row, answer in answers:
             try:

@@ -149,18 +149,18 @@ def tags(seen: Seen) -> Json:
 
 
 def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
-    """The older listing tells neither tags nor who else takes part, nor, on any page of the documentation, the chat."""
+    """The older listing has no tags and no participants and, by the documentation, no chat."""
     answers = source.batch([Command("task.item.getdata", {"TASKID": row.source_id}) for row in rows])
     known = []
     for row, answer in zip(rows, answers, strict=True):
         if isinstance(answer.error, Permanent):
-            known.append(refused(row, "tags and participants", answer.error))
+            known.append(refused(row, "the tags and participants", answer.error))
             continue
         if answer.error is not None:
             raise answer.error
         said = msgspec.json.decode(answer.result or b"null")
         if not isinstance(said, dict):
-            known.append(refused(row, "tags and participants", strange("task.item.getdata", ())))
+            known.append(refused(row, "the tags and participants", strange("task.item.getdata", ())))
             continue
         said = camel(said)
         more = {name: told(said[name]) for name in ("tags", "accomplices", "auditors") if name in said}

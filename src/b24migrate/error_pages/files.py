@@ -80,11 +80,11 @@ CHAPTER = Chapter(
         ),
         Page(
             "FILE_REPLACED",
-            "The rest of the file does not fit its beginning",
+            "The rest of the file does not match its beginning",
             Again.TRIES,
-            "The file was replaced on the source while it was fetched, or the server did not give the rest of it. It is"
-            " fetched anew from the beginning.",
-            "Nothing to do; if it stays, `b24migrate retry`.",
+            "The file was replaced on the source during the download, or the server did not return the rest of it. It"
+            " is downloaded again from the start.",
+            "Nothing to do. If the error stays, run `b24migrate retry`.",
         ),
         Page(
             "FILE_DAMAGED",

@@ -81,9 +81,9 @@ TROUBLE = Chapter(
         _tries("TRUNCATED_ANSWER", "Half an answer", "The answer ends in the middle."),
         _tries(
             "PAGE_REPEATED",
-            "The same page again",
-            "The portal answers with records that it has shown before, instead of older ones or an empty page.",
-            "It is tried again, page by page. If it stays, report it with the method and the portal's version.",
+            "The portal repeats a page",
+            "The portal returns the same records again instead of older ones or an empty page.",
+            "Pages are read again one by one. If the error stays, report it with the method and the portal's version.",
         ),
         _tries("STRANGE_ANSWER", "An answer that makes no sense", "The answer is not what the protocol promises."),
         _tries("HTML_ANSWER", "A web page instead of an answer", "A web page came instead of an answer."),

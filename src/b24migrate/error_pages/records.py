@@ -77,7 +77,7 @@ CHAPTER = Chapter(
             "Too large for the target",
             Again.ASIDE,
             "The record or file is larger than the target takes.",
-            "Give the box more disk space and raise its limits for uploads, raise run.largest_file_mb where it is set,"
+            "Free disk space on the box and raise its upload limits. If `run.largest_file_mb` is set, raise it too,"
             f" {RETRY}",
         ),
         Page(

@@ -87,33 +87,33 @@ CHAPTER = Chapter(
         ),
         _stops(
             "ACCESS_LOST",
-            "The portal refuses what it granted before",
-            "The portal refuses every request, or calls that it answered before. The plan or the Market subscription"
-            " has lapsed, a scope was taken away, or the webhook's owner lost access.",
+            "Access to the portal was lost",
+            "The portal refuses all requests, or requests that it allowed before. The plan or the Market subscription"
+            " has lapsed, a scope was removed, or the webhook owner lost access.",
             "Check the portal's plan and Market subscription, the webhook's scopes and its owner. Then run the same"
             " command again.",
         ),
         _stops(
             "METHOD_REFUSED",
-            "The portal refuses a method",
-            "The portal refuses every call of one method, and records would be incomplete without it. The message names"
-            " the method.",
+            "The portal does not allow a method",
+            "The portal refuses all calls of one method, and records are incomplete without it. The message names the"
+            " method.",
             "Give the webhook's owner access to these records, or create the webhook as an administrator. Then run the"
             " same command again.",
         ),
         _stops(
             "ADDRESS_BLOCKED",
             "The address of this machine is blocked",
-            "Every request is answered by a web page with HTTP 403. A firewall, or the vendor's protection, blocks the"
-            " address of this machine.",
-            "Have the firewall or the vendor's support allow the address of this machine, or run from another one. Then"
+            "The portal answers all requests with HTTP 403 and a web page. A firewall or the vendor's protection blocks"
+            " the address of this machine.",
+            "Ask the network administrator or the vendor's support to allow this address, or use another machine. Then"
             " run the same command again.",
         ),
         _aside(
             "ACCESS_DENIED",
             "Access denied",
-            "The webhook's owner may not see this record. Other calls of the webhook are answered.",
-            "Use the webhook of an administrator, or give the owner access to the record.",
+            "The webhook owner cannot see this record. Other calls of the webhook work.",
+            "Use an administrator's webhook, or give the webhook owner access to the record.",
         ),
         _aside(
             "BITRIX_REST_V3_EXCEPTION_ACCESSDENIEDEXCEPTION", "Access denied", "Access is denied (REST 3.0).", _WEBHOOK

@@ -190,7 +190,7 @@ def _links(work: Work, held: Sequence[Held]) -> dict[str, str]:
 
 
 def _fetch_one(work: Work, one: Held, url: str, fetched: Together[Staged]) -> bool:
-    """False when time was up before the whole file was here: the next time it goes on behind what has arrived."""
+    """False if time was up before the whole file was here: the next job continues after the bytes that arrived."""
     try:
         received = _download(work, one, url)
     except (Transient, Permanent) as error:
@@ -254,7 +254,7 @@ def _received(work: Work, kind: str, url: str, part: Part, limit: int) -> tuple[
 
 
 def _read_back(work: Work, key: str) -> str:
-    """The digest of a file that came at more than one time: of what is here, and is sent."""
+    """The digest of a file that arrived in several parts, computed from the stored bytes."""
     digest = hashlib.sha256()
     with work.files.open(key) as content:
         while chunk := content.read(CHUNK):

@@ -1,4 +1,4 @@
-"""Whether one file is refused or files as such: one that came before is fetched again."""
+"""Tells a refused file from a source that refuses all files: it downloads a file again that came before."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def remember(work: Work, ref: FileRef, size: int) -> None:
 
 
 def stop_if_lost(work: Work, ref: FileRef, error: MigrationError) -> None:
-    """Raises GateUnmet when the source refuses a file that it gave before; then none is to blame."""
+    """Raises GateUnmet when the source refuses a file that it gave before; then the refusal is not about one file."""
     if error.code not in REFUSALS:
         return
     with suppress(Permanent):
@@ -42,10 +42,10 @@ def stop_if_lost(work: Work, ref: FileRef, error: MigrationError) -> None:
     known = work.came.get(ref.kind) or _earlier(work, children_span(ref.kind))
     known = known or next(iter(work.came.values()), None) or _earlier(work, Span())
     if known is not None and known.key != ref.key and _is_refused(work, known):
-        text = f"the source gives no more files ({error.code}), not even those that it gave before."
+        text = f"the source refuses all files ({error.code}), even those that it returned before."
         hint = (
             "Check the portal's plan, the webhook's scope `disk` and the rights of its owner."
-            " Progress is saved: run the same command again afterwards."
+            " Then run the same command again: progress is saved."
         )
         raise GateUnmet("auth.cloud", text, code="ACCESS_LOST", hint=hint)
 

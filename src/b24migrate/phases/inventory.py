@@ -102,14 +102,14 @@ def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None
 
 
 def tell_estimates(work: Work, entity: Entity, stream: Stream) -> None:
-    """Counters that portals keep beside their records drift; they prove nothing (bitrix24-rest-1 §D3)."""
+    """Counters that portals keep next to their records are not exact and prove nothing (bitrix24-rest-1 §D3)."""
     parents = work.store.count(CHECKPOINTS, estimates(stream))
     if parents:
         told, read = (
             int(work.store.total(CHECKPOINTS, estimates(stream), one) or 0) for one in ("Reported", "Retrieved")
         )
-        message = f"{stream.name}: the portal's own counters of {parents} parent records say {told}, {read} were read"
-        work.note(entity.name, f"{message}; each was read to its end", "info")
+        message = f"{stream.name}: the portal's counters say {told}, {read} were read (parent records: {parents})"
+        work.note(entity.name, f"{message}. All were read to the end", "info")
 
 
 def reported(work: Work, stream: Stream, pass_no: int) -> int | None:

@@ -1,5 +1,5 @@
-"""Records of which the source did not tell everything. They are imported as far as they go, counted as incomplete, and
-what was not told is asked for again by the next run: once it is, the record is sent again."""
+"""Records that could be read only in part. They are imported without the missing part and counted as incomplete. The
+next run reads them again and sends those that are complete now."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ def incomplete(work: Work, stream: Stream) -> int:
 
 
 def sorted_out(work: Work, stream: Stream, rows: Sequence[Row]) -> tuple[Sequence[Row], Mapping[str, str]]:
-    """The rows as they are to be staged, and why some of them are not whole. One that was staged whole before stays as
-    it was."""
+    """The rows to stage, and why some of them are incomplete. A record that was staged complete stays as it was."""
     why = {row.source_id: str(row.extras[REFUSED]) for row in rows if row.extras and REFUSED in row.extras}
     if not why:
         return rows, {}

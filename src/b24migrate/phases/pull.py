@@ -143,7 +143,7 @@ def look_for(work: Work, named: Iterable[tuple[str, str]]) -> None:
 
 
 def is_excluded(stream: Stream, row: Row) -> bool:
-    """What a rule leaves out will never be on the target, so nobody waits for it."""
+    """Records excluded by a rule will never be on the target: no link waits for them."""
     if stream.exclude is None:
         return False
     return stream.exclude(Seen(row.source_id, viewed(stream, row.payload), row.extras or {})) is not None

@@ -56,7 +56,7 @@ SLICE = 100  # rows of a page that are asked about at a time, after execution ti
 LONG_S = 30.0  # a longer wait is for execution time
 # Of a job's args: the last row that was taken before, and whether few are asked about at a time.
 DONE, SLOWLY = "done", "slowly"
-AGAIN = "again"  # how often a job was begun anew, each time with more names known
+AGAIN = "again"  # how often a job was restarted, each time with more names known
 
 
 # ---------------------------------------------------------------- jobs
@@ -213,7 +213,7 @@ def children(work: Work, job: Job) -> Follow:
     reading = children_reading(work, job)
     wanted: Sequence[Sequence[Json]] = job.args["parents"]
     if any(job.args.get(name) != way for name, way in walk_of(reading).items()):
-        wanted = [[one, 0, 0] for one, *_ in wanted]  # begun by a version that walked the other way
+        wanted = [[one, 0, 0] for one, *_ in wanted]  # started by a version that walked the other way
     parents = work.lookup(reading.of, [one[0] for one in wanted])
     progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
     gently = job.failures >= GENTLY_AFTER
@@ -325,8 +325,8 @@ def estimates(stream: Stream) -> str:
 
 
 def with_ids(work: Work, stream: Stream, reading: PerParent, page: Page, parents: Mapping[str, Seen]) -> Page | None:
-    """The children under the id of what they belong to, where they tell only another name of it; None when time was up
-    before all names were known."""
+    """The children with the ID of their parent, if they carry only another name of it; None if time was up before all
+    names were known."""
     alias = reading.alias
     names = [alias.of(msgspec.json.decode(row.payload)) if alias else "" for row in page.rows]
     if alias is None or not any(names):
@@ -350,7 +350,7 @@ def with_ids(work: Work, stream: Stream, reading: PerParent, page: Page, parents
 
 
 def looked_up(work: Work, stream: Stream, alias: Alias, seen_by: Mapping[str, int]) -> dict[str, Named] | None:
-    """What is behind each name. What the source says is kept in the store, so that whoever begins anew gets further."""
+    """The ID for each name. Answers are kept in the store, so a restarted job gets further."""
     kept = {name: work.store.read(ALIASES, f"{stream.name}:{name}") for name in seen_by}
     known = {name: Named(str(row.values["Id"])) for name, row in kept.items() if row is not None}
     waiting = sorted(seen_by.keys() - known.keys(), key=lambda name: (seen_by[name], order_key(name)))
@@ -542,7 +542,7 @@ def enriched(work: Work, stream: Stream, reading: Listing, page: Page) -> Page:
         raise error.gate from None
     except Permanent as error:
         work.note(work.owner[stream.name].name, f"{stream.name} could not be enriched: {error}")
-        if error.code == NO_SUCH_METHOD:  # this portal will never tell
+        if error.code == NO_SUCH_METHOD:  # this portal does not have the method
             return page
         rows = [row._replace(extras={**(row.extras or {}), REFUSED: str(error)}) for row in page.rows]
         return replace(page, rows=rows)

@@ -98,7 +98,7 @@ class Work:
     texts: TextRewriter = field(init=False)
     _job: local = field(default_factory=local)
     _rules: tuple[str, Sequence[Rule]] | None = None
-    _silent_until: float = -math.inf  # the target did not say how large a file may be
+    _silent_until: float = -math.inf  # the target did not report its file limit
     _asking: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:

@@ -50,7 +50,7 @@ class Conductor:
     # ------------------------------------------------------------ a run's beginning
 
     def reset(self, *, continued: bool) -> None:
-        """A new run starts every phase of its plan anew; a continued one only those that failed or were blocked, and
+        """A new run restarts every phase of its plan; a continued one only those that failed or were blocked, and
         those that rest on a reading which is no longer the right one: what it brought may lack something."""
         for entity in self._entities:
             state = self._states.read(entity.name)

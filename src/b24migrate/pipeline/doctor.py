@@ -225,7 +225,7 @@ def _exists(told: Json, called: Answer) -> bool | None:
     where the call failed for another reason, and of it only `isExisting`: `isAvailable` compares the module of a
     controller with the scopes, so it denies `tasks.task.list` to the scope `task`. And `isExisting` says only that
     there is a controller, as of up to a week ago (common/system/method-get.md; the kernel's rest_provider.php and
-    ScopeManager). None: the portal does not tell."""
+    ScopeManager). None: unknown."""
     error = called.error
     if isinstance(error, (Permanent, GateUnmet)):
         return error.code != NO_SUCH_METHOD

@@ -22,8 +22,8 @@ from b24migrate.streams import Asking, Entity, Habits, Probe
 
 KEY = "probe"
 FORMAT, VERSION = "b24migrate-probe", 1
-FRESH = timedelta(days=1)  # a run asks again after as long
-# No method tells the versions of modules; of one there is a revision (api-reference/chats/im-revision-get.md).
+FRESH = timedelta(days=1)  # a run asks again after this time
+# No method returns module versions; one module has a revision (api-reference/chats/im-revision-get.md).
 MODULES = ("main", "rest", "im", "crm", "tasks", "socialnetwork", "disk", "bizproc")
 REVISIONS = {"im_rest": "rest", "im_web": "web", "im_mobile": "mobile", "im_desktop": "desktop"}
 PLANS = ("project", "free", "demo", "basic", "start", "std", "pro", "ent", "team", "company", "crm", "tf", "selfhosted")
@@ -85,11 +85,11 @@ def _step(asking: Asking, mine: Sequence[Answer]) -> tuple[Sequence[Command] | N
     except StopIteration as end:
         return None, end.value
     except (LookupError, TypeError, ValueError, AttributeError):
-        return None, {}  # an answer of another shape than any that is known says nothing
+        return None, {}  # an answer of unknown shape shows nothing
 
 
 def _allowed(probe: Probe, told: Habits) -> dict[str, str | int | None]:
-    """Nothing but the values that are foreseen: so no name and no id gets any further."""
+    """Keeps only the listed values: no name or ID passes."""
     return {
         key: value
         for key, value in told.items()
@@ -101,7 +101,7 @@ def _is_old(kept: Mapping[str, Json], clock: Clock) -> bool:
     return abs(clock.now() - datetime.fromisoformat(kept["asked_at"])) >= FRESH
 
 
-# ---------------------------------------------------------------- for everybody: versions, plan
+# ---------------------------------------------------------------- every portal: versions, plan
 
 
 def _ask_portal(_: bool) -> Asking:

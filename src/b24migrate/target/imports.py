@@ -204,15 +204,15 @@ class ImportTarget:
 
     @staticmethod
     def _unserved(method: str, error: Permanent) -> GateUnmet:
-        """No record is to blame when the box does not know the method at all, or lets nobody call it."""
+        """The record is not the cause if the box lacks the method or does not allow it at all."""
         entity = method.split(".")[1]
         if error.code != _UNKNOWN:
             return GateUnmet(
                 f"auth.target.import.{entity}",
                 f"the target refuses {method} ({error.code}).",
                 code=error.code,
-                hint="Check that the owner of the target's webhook is an administrator of the box. Progress is saved:"
-                " run the same command again afterwards.",
+                hint="Check that the owner of the target's webhook is an administrator of the box."
+                " Then run the same command again: progress is saved.",
             )
         return GateUnmet(
             f"auth.target.import.{entity}",

@@ -135,7 +135,7 @@ class Crm:
         self.statuses = structure.statuses(self.categories)
         self.items: dict[int, Items] = {DEAL: self._deals(), CONTACT: self._contacts(), COMPANY: self._companies()}
         self.items |= {smart.entity_type_id: self._smart_items(smart) for smart in self.smart_types}
-        # What a portal has besides, and what nobody moves.
+        # Records that a portal also has and that are not migrated.
         self.others = {number: self._leads(number) for number in (LEAD, QUOTE, SMART_INVOICE)} if on else {}
 
     def item_ids(self, entity_type_id: int) -> Sequence[int]:

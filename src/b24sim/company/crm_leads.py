@@ -1,4 +1,4 @@
-"""Leads, quotes and invoices: every CRM has them, and nobody moves them. Leads have the fields of crm-item-get.md."""
+"""Leads, quotes and invoices: every CRM has them; they are not migrated. Leads have the fields of crm-item-get.md."""
 
 from b24sim.company.crm_ids import LEAD
 from b24sim.company.crm_values import marks

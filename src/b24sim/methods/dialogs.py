@@ -131,7 +131,7 @@ def dialog_shape(context: Context, chat: Chat) -> Row:
 
 
 def counted(context: Context, chat: Chat) -> int:
-    """The portal moves its counter up and down and never counts anew: it drifts (bitrix24-rest-1 §D3)."""
+    """The portal increments and decrements its counter and never recounts: it is not exact (bitrix24-rest-1 §D3)."""
     drifts = not context.portal.is_box and not context.portal.message_habits.exact_count
     if not drifts or chat.place % DRIFT_EVERY != 2:
         return len(chat)

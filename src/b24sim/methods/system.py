@@ -17,7 +17,7 @@ ALL_SCOPES = (
 
 @dataclass(frozen=True, slots=True)
 class MethodHabits:
-    """How portals differ in what `method.get` tells.
+    """How the answers of `method.get` differ between portals.
 
     Of what a controller serves it compares the first part of the name, the module, with the webhook's scopes, while a
     call takes the scope `task` for the module `tasks`. Older portals compared what the call compares (`by_scope`). It

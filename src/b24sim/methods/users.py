@@ -21,7 +21,7 @@ CONTACTS = ("EMAIL", "PERSONAL_MOBILE", "PERSONAL_PHONE", "WORK_PHONE", "UF_PHON
 FILTER_EXTRAS = ("IS_ONLINE", "NAME_SEARCH", "HAS_DEPARTAMENT", "EXTERNAL_AUTH_ID", "TIMESTAMP_X", "LAST_ACTIVITY_DATE")
 NOT_FILTERS = {"SORT", "ORDER", "SELECT", "FILTER", "ADMIN_MODE", "IMAGE_RESIZE", "START", "AUTH", "FIND"}
 SIZES = {"small": 150, "medium": 300, "large": 1000}
-# What `user.fields` tells, whoever has a value there (user/user-fields.md).
+# The answer of `user.fields`, whether or not a user has a value (user/user-fields.md).
 FIELDS = (
     *("ID", "XML_ID", "ACTIVE", "NAME", "LAST_NAME", "SECOND_NAME", "TITLE", "EMAIL", "LAST_LOGIN", "DATE_REGISTER"),
     *("TIME_ZONE", "IS_ONLINE", "TIMESTAMP_X", "LAST_ACTIVITY_DATE"),

@@ -102,14 +102,14 @@ def counts(found: Survey) -> list[str]:
 
 
 def large_files(found: Survey) -> list[str]:
-    """What stays behind for its size, before anything has begun."""
-    limit = f"larger than {size(found.file_limit)}, the most that may be moved"
-    seen = "" if found.all_met else " of those seen (--sample 1 looks at all)"
+    """Files that are too large to migrate."""
+    limit = f"larger than the limit of {size(found.file_limit)}"
+    seen = "" if found.all_met else " in the sample (--sample 1 checks all)"
     count = len(found.large_files)
     if not count:
         return [wrapped(f"No file{seen} is {limit}.", ""), ""] if found.files and found.file_limit else []
     one_or_more = f"One file{seen} is" if count == 1 else f"{number(count)} files{seen} are"
-    head = f"{one_or_more} {limit}. What they belong to goes without them:"
+    head = f"{one_or_more} {limit}. Records are imported without them:"
     rows = [
         (size(one.bytes), harmless(one.name or one.key), f"({one.entity}, {one.key})")
         for one in found.large_files[:SHOWN_LARGE]

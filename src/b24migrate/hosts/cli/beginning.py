@@ -44,7 +44,8 @@ def doctor(
         bool, typer.Option("--probe", help="Also show how the source behaves where portals differ (docs/probe.md).")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="With --probe: write it as JSON without personal data.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="With --probe: write the answers as JSON, no personal data."),
     ] = None,
     language: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Language of --probe.")] = "en",
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
@@ -62,7 +63,7 @@ def doctor(
     if language not in LANGUAGES:
         raise misspelt(language, "language", LANGUAGES)
     if out is not None and not probe:
-        raise BadConfiguration("--out is for --probe.", hint="Run `b24migrate doctor --probe --out FILE`.")
+        raise BadConfiguration("--out works only with --probe.", hint="Run `b24migrate doctor --probe --out FILE`.")
     seen: dict[str, Json] | None = None
     with looking(session, portals=True) as app:
         wanted = app.chosen()

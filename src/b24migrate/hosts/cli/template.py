@@ -43,7 +43,7 @@ verify_sample = 10                # records of each kind read back and compared
 test_limit = 0                    # a try-out with the first N records; 0 = everything
 user_coverage = 0.98              # share of users that must be imported before the rest
 outage_minutes = 30               # how long to wait for a portal that is down
-largest_file_mb = 0               # larger files stay behind; 0 = what the target takes
+largest_file_mb = 0               # skip larger files; 0 = only what the target cannot take
 entities = []                     # [] = all
 
 [mapping]

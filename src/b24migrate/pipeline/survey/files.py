@@ -22,8 +22,8 @@ USUAL_BYTES = 100_000  # of a file whose size nobody tells: a picture
 TRIED = 5  # are downloaded, to see how long it takes
 TRIED_BYTES = 5_000_000
 USUAL_S = 0.3
-SLOWEST_BYTE_S = 1e-6  # of what is larger than the files that were tried
-USUAL_LIMIT = 1 << 30  # of a target that cannot be asked yet: what the import module takes
+SLOWEST_BYTE_S = 1e-6  # for bytes beyond the size of the files that were tried
+USUAL_LIMIT = 1 << 30  # if the target cannot be asked yet: the limit of the import module
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ def limit_of(work: Work) -> int:
 
 
 def too_large(entity: str, streams: Sequence[Sampled], known: Collection[str], limit: int) -> list[LargeFile]:
-    """Those that stay behind. Of a file whose size nobody tells it shows when it is fetched."""
+    """Files that are too large to migrate. If the source gives no size, the download shows it."""
     refs = {key: ref for sampled in streams for key, ref in sampled.files.items() if key not in known}
     told = ((key, ref.name, int(ref.size or 0)) for key, ref in refs.items())
     return [LargeFile(entity, key, name, size) for key, name, size in told if size > limit]
@@ -85,8 +85,8 @@ class _Tries:
     bytes: list[int]
 
     def each_s(self, size: float) -> float:
-        """A file of so many bytes. The shortest of the downloads tells what any of them takes. Small ones say little
-        about how fast large ones come: by chance it would be days."""
+        """A file of so many bytes. The shortest of the downloads tells what any of them takes. Small files say
+        little about the speed of large ones: extrapolated, it could be days."""
         if not self.seconds:
             return USUAL_S
         least, usual = min(self.seconds), median(self.seconds)

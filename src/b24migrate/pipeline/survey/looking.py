@@ -40,7 +40,7 @@ class Look:
         self.file_limit = filing.limit_of(work)
         self.large_files: list[LargeFile] = []
         self.impossible: list[Impossible] = []
-        self.unread_people: Estimate | None = None  # whose private chats nobody can read
+        self.unread_people: Estimate | None = None  # users whose private chats no webhook can read
         self.troubles: dict[str, str] = {}  # entity -> why nothing is known of it
         self.warnings: list[str] = []
         self._known_files: set[str] = set()

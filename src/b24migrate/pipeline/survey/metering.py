@@ -60,7 +60,7 @@ class Meter:
         self._calls: Counter[Billed] = Counter()
         self._spent: dict[str, tuple[float, int]] = {}
         self._sums: dict[Billed, float] = {}
-        self._lasted: dict[str, tuple[float, int]] = {}  # calls that told no sum
+        self._lasted: dict[str, tuple[float, int]] = {}  # calls without a reported sum
         self._inside: set[Billed] = set()  # methods of such calls
         self._booked_s = self._of_lasted_s = self._lasted_now_s = 0.0
         self._asked: deque[Asked] = deque(maxlen=REMEMBERED)
@@ -90,14 +90,14 @@ class Meter:
             self._spent[method] = (before_s + seconds, before + calls)
 
     def _measured(self, key: Billed, first: float, last: float, calls: int) -> tuple[float, int]:
-        """Sums of execution time tell by their growth."""
+        """The growth of the reported sum is the cost."""
         before, self._sums[key] = self._sums.get(key), last
         if calls > 1:
             return last - first, calls - 1
         return (last - before, 1) if before is not None else (0.0, 0)
 
     def _last(self, key: Billed, bill: Bill) -> None:
-        """Without a sum a call tells how long it lasted."""
+        """Without a sum, the duration of a call is its cost."""
         seconds, calls = self._lasted.get(key[1], (0.0, 0))
         self._lasted[key[1]] = (seconds + bill.duration_s * bill.calls, calls + bill.calls)
         self._lasted_now_s += bill.duration_s * bill.calls
@@ -132,7 +132,7 @@ class Meter:
     @property
     def paces(self) -> Paces:
         """Requests with a single call tell what any of them takes; what the others took longer, their calls share."""
-        known = [one for one in self._asked if one.seconds and one.calls]  # where all calls failed, none is told
+        known = [one for one in self._asked if one.seconds and one.calls]  # not those whose calls all failed
         small = sorted(one.seconds for one in known if sum(one.calls.values()) == 1) or sorted(
             one.seconds for one in known
         )

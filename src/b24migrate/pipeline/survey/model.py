@@ -57,7 +57,7 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class LargeFile:
-    """A file that stays behind, since it is larger than may be moved."""
+    """A file that is too large to migrate."""
 
     entity: str
     key: str
@@ -154,7 +154,7 @@ class Survey:
     impossible: tuple[Impossible, ...]
     unread_people: Estimate | None  # whose private chats nobody can read
     forecast: Forecast
-    file_limit: int = 0  # the largest file that may be moved; 0: a survey from before it was told
+    file_limit: int = 0  # the largest file to migrate; 0: a survey of an older version
     large_files: tuple[LargeFile, ...] = ()  # of those met, the largest first
     all_met: bool = False  # every record was looked at, so there are no more of them
     version: int = field(default=1)

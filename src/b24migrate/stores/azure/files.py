@@ -87,7 +87,7 @@ class _Upload(io.RawIOBase):
         self._key = key
         self._place = place
         self._waiting = bytearray()
-        self._turn = 0  # how often this file was begun: the last beginning is the one to go on with
+        self._turn = 0  # how often this file was started: the last start is the one to continue
         self._token = token_hex(8)
         self._lasting = False
         self._blocks: list[BlobBlock] = []

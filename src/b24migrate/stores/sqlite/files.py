@@ -144,14 +144,14 @@ def _named(key: str) -> str:
 
 
 class _Note(msgspec.Struct):
-    """Beside a part: what it is of, and how many of its bytes are on the disk for sure."""
+    """Next to a part: its version, and how many of its bytes are synced to disk."""
 
     version: str
     sure: int
 
 
 class _Part:
-    """A file and a note beside it. Who has the file locked has both; the lock ends with its process."""
+    """A file and a note next to it. The lock on the file covers both and ends with its process."""
 
     def __init__(self, place: Path, out: BinaryIO, *, shared: bool) -> None:
         self.place = place
@@ -163,7 +163,7 @@ class _Part:
 
     @classmethod
     def taken_up(cls, place: Path) -> _Part | None:
-        """None while another has it; and on Windows, where every download begins anew."""
+        """None while another process has it, and on Windows, where every download restarts."""
         if sys.platform == "win32":
             return None
         while True:
@@ -178,7 +178,7 @@ class _Part:
                 out.close()
                 return None
             except FileNotFoundError:
-                pass  # whoever had it has published it meanwhile
+                pass  # the process that had it has published it meanwhile
             out.close()
 
     @classmethod
@@ -216,7 +216,7 @@ class _Part:
             self._note_at.unlink(missing_ok=True)
 
     def leave(self) -> None:
-        """What is published has gone from its place; what nobody could go on with goes as well."""
+        """A published part has left its place; a part that cannot be continued is deleted too."""
         try:
             if self._note_at is None or not self._note_at.exists():
                 self._drop()
@@ -235,7 +235,7 @@ class _Part:
         fresh.replace(self._note_at)
 
     def _recall(self) -> None:
-        """Bytes behind those that are sure may be anything after a power cut."""
+        """After a power cut, bytes beyond the synced ones may be anything."""
         try:
             assert self._note_at is not None  # noqa: S101
             note = msgspec.json.decode(self._note_at.read_bytes(), type=_Note)

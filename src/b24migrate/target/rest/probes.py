@@ -13,7 +13,7 @@ from b24migrate.target.rest.words import Writer
 
 CONTRACT = 1  # the words of the port are those of the contract's first version
 SERVER = "Bitrix24 REST"
-# A box takes as large a file as the settings of its server allow, and no method tells those
+# The settings of the box's server limit the size of a file, and no method returns them
 # (api-reference/files/index.md); the vendor's own machine for boxes allows 1 GB.
 LIMITS = TargetLimits(items=20, body_bytes=8_000_000, file_bytes=1 << 30, chunk_bytes=1 << 30)
 

@@ -18,7 +18,7 @@ READER = (
     " author has no part any more is not. The box names no recipients."
 )
 UNTOLD = "They are set; but the box tells tags by number only, so that they cannot be compared."
-TOO_LARGE = "A file over 100 MB cannot be attached to a comment; it lies on the Drive of the webhook's owner."
+TOO_LARGE = "A file over 100 MB cannot be attached to a comment. It is uploaded to the Drive of the webhook owner only."
 COPIED = "The files arrive as copies with numbers of their own."
 EVERYBODY = "UA"
 TRANSFORMED = Keeping.TRANSFORMED
