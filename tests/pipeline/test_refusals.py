@@ -69,7 +69,7 @@ def test_a_plan_that_lapses_in_the_middle_stops_and_loses_nothing(made: World, a
     made.strike_cloud({"kind": "lapsed", "after": after})
     stop = refused(made)
     assert stop.code == "ACCESS_LOST"
-    assert "the plan has lapsed, or the webhook lost its rights" in str(stop)
+    assert "the plan has lapsed, or the webhook lost access" in str(stop)
     refused(made)  # nothing has changed yet
     complete(made)
 
