@@ -95,7 +95,7 @@ def test_a_web_page_with_403_is_a_blocked_address_and_no_outage(made: World) -> 
     made.strike_cloud({"method": "*", "kind": "403html", "after": 12})
     stop = refused(made)
     assert stop.code == "ADDRESS_BLOCKED"
-    assert "the address of this machine is blocked" in str(stop)
+    assert "it blocks this machine's address" in str(stop)
     refused(made)
     complete(made)
 
