@@ -395,6 +395,7 @@ class Stream:
     # all payload fields that `files` and `exclude` look at, when they are few; they see no record that has none of them
     peek: tuple[str, ...] = ()
     exclude: Callable[[Seen], str | None] | None = None  # the rule by which a record is left out
+    unsure: str = ""  # how the rule begins that leaves out what is not known: somebody must look at it
     fetch: Fetch | None = None
     mentions: tuple[Mention, ...] = ()
     adopted: Callable[[Seen], bool] = lambda _: False  # the target may have had it already, and keeps its own values

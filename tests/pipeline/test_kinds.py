@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.pipeline.world import World, small, world
 
+from b24migrate.entities import chats, messenger
 from b24migrate.entities.crm import RECURRING
 from b24migrate.entities.groups import UNLISTED, dismissed_members
 from b24migrate.entities.messenger import (
     COMMENTS,
     COPILOT,
+    COPILOT_UNREAD,
     NOT_BEGUN,
     NOTIFICATIONS,
     OF_A_TASK,
@@ -21,13 +24,19 @@ from b24migrate.entities.messenger import (
     Found,
     recent_chat,
 )
+from b24migrate.errors import Forbidden, GateUnmet
+from b24migrate.events import Noted
 from b24migrate.phases.compose import Composer
+from b24migrate.pipeline import certificate
+from b24migrate.ports import Answer
 from b24migrate.records import SetAside
 from b24migrate.streams import Seen
 from b24sim.company.chats import Chat
+from b24sim.errors import RestError
 from b24sim.methods import chats as chats_methods
 from b24sim.methods import dialogs
 from b24sim.methods.system import ALL_SCOPES
+from b24sim.result import Result
 
 # The company names some people and groups that it has no longer; here they shall not keep anything from arriving.
 GONE: dict[str, Any] = {"mapping": {"placeholder_user": "1", "policy": {"tasks.groupId": "drop"}}}
@@ -225,10 +234,8 @@ def test_comments_that_a_portal_lists_keep_their_post(tmp_path: Path) -> None:
         ({"id": "sg3", "type": "chat"}, None),
         ({"id": 7, "chat_id": 0, "type": "user"}, NOT_BEGUN),
         ({"id": "notify", "type": "notification"}, NOTIFICATIONS),
-        (
-            {"id": "chat9", "chat_id": 9, "chat": {"message_type": "X", "entity_type": "BOOKING"}},
-            "unknown chat type: X",
-        ),
+        ({"id": "chat9", "chat_id": 9, "chat": {"message_type": "X", "entity_type": "BOOKING"}}, Found(9, "chat9", 0)),
+        ({"id": "chat9", "chat_id": 9, "chat": {"message_type": "G"}}, "unknown chat type: G"),
         ({"id": "what", "type": "marvel"}, "unknown chat type: marvel"),
         ({}, "unknown chat type: "),
         ({"id": "chatty", "chat_id": "?", "type": None, "chat": None}, "unknown chat type: chatty"),
@@ -254,3 +261,147 @@ def test_a_group_chat_without_a_number_is_asked_for(tmp_path: Path, monkeypatch:
         of_groups = [one for one in by_kind(made, "C").values() if one.entity_type == "SONET_GROUP"]
         assert {f"source:chat:{one.id}" for one in of_groups} <= made.imported("chats").keys()
         assert of_groups
+
+
+def test_a_group_chat_that_one_webhook_may_not_read_is_read_through_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each list has it by the name of its group. Where nobody may read it, the reason is the portal's own."""
+    whole, read = dialogs.recent_shape, dialogs.dialog
+    blind: set[int] = {1}
+
+    def bare(context: Any, chat: Chat) -> dict[str, Any]:
+        item = whole(context, chat)
+        if chat.entity_type != "SONET_GROUP" or chat.kind != "C":
+            return item
+        return {"id": f"sg{chat.entity_id}", "type": "chat", "title": item["title"]}
+
+    def guarded(context: Any, params: Any) -> Chat:
+        if context.caller.user in blind and str(params.get("DIALOG_ID")).startswith("sg"):
+            raise RestError("DIALOG_CLOSED", "The dialog is closed")
+        return read(context, params)
+
+    monkeypatch.setattr(chats_methods, "recent_shape", bare)
+    monkeypatch.setattr(chats_methods, "dialog", guarded)
+    with world(tmp_path, TEN, webhooks=(1, 2)) as made:
+        of_groups = [one for one in by_kind(made, "C").values() if one.entity_type == "SONET_GROUP"]
+        for one in of_groups:
+            made.change("chats", id=one.id, fields={"users": sorted({1, 2, *one.members})})
+        assert made.run().exit_code == 0
+        assert {f"source:chat:{one.id}" for one in of_groups} <= made.imported("chats").keys()
+        assert impossible(made, "sg") == []
+        blind.add(2)
+        assert made.run().exit_code == 5  # they were read before, and nobody shows them now
+        assert [why for _, why in impossible(made, "sg")] == [
+            "the chat is in the list of user 1 but cannot be read (DIALOG_CLOSED)"
+        ] * len(of_groups)
+
+
+def impossible(made: World, begin: str) -> list[tuple[str, str]]:
+    rows = made.sql("SELECT RowKey, Reason FROM SetAside WHERE Why = 'impossible'")
+    found = [(str(key).split(":", 2)[2], str(why)) for key, why in rows if str(key).split(":", 2)[1] == "chats"]
+    return sorted(one for one in found if one[0].startswith(begin))
+
+
+def test_chats_that_were_migrated_before_there_was_a_rule_stay_what_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An earlier version took the conversations of open lines for chats. Later passes meet them too."""
+    with world(tmp_path, TEN) as made:
+        with monkeypatch.context() as earlier:
+            for module in (messenger, chats):
+                earlier.setattr(module, "skip_rule", lambda chat: OF_A_TASK if chat["type"] == "tasksTask" else None)
+            assert made.run().exit_code == 0
+        before = {key: row["created_count"] for key, row in made.imported("chats").items()}
+        lines = by_kind(made, "L")
+        assert {f"source:chat:{number}" for number in lines} <= before.keys()
+        ended = made.run()
+        assert (ended.exit_code, ended.message) == (0, "")
+        assert made.entity("chats").verified
+        assert not skipped(made, "chats").keys() & lines.keys()
+        assert closes(made, "chats")
+        assert {key: row["created_count"] for key, row in made.imported("chats").items()} == before
+        with made.app() as app:
+            certificate.make(app.work, made.folder / "certificate.jsonl")  # raises where it does not close
+
+
+def test_a_chat_of_another_module_is_migrated(tmp_path: Path) -> None:
+    with world(tmp_path, TEN) as made:
+        (number,) = made.change("chats", "add", fields={"message_type": "X", "users": [1, 2], "name": "Бронь"})
+        made.change("chats", id=number, fields={"entity_type": "BOOKING", "entity_id": "3"})
+        assert made.run().exit_code == 0
+        assert made.imported("chats")[f"source:chat:{number}"]["fields"]["name"] == "Бронь"
+        assert str(number) not in skipped(made, "chats")
+
+
+def test_a_kind_that_nobody_knows_is_a_warning(tmp_path: Path) -> None:
+    with world(tmp_path, TEN) as made:
+        assert made.run().exit_code == 0
+        levels = {one.message: one.level for one in made.events if isinstance(one, Noted)}
+        assert levels[f"chats: 1 skipped by rule: {UNKNOWN_KIND.format(kind='G')}"] == "warning"
+        assert levels[f"chats: 2 skipped by rule: {OPEN_LINE}"] == "info"
+
+
+@pytest.mark.parametrize("how", ["refused", "strange"])
+@pytest.mark.parametrize("name", ["ONLY_COPILOT", "ONLY_CHANNEL"])
+def test_only_a_list_that_is_excluded_anyway_may_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, how: str
+) -> None:
+    with world(tmp_path, TEN) as made:
+        method = made.cloud.portal.method("im.recent.list")
+
+        def without(context: Any, params: Any) -> Result:
+            if params.get(name) != "Y":
+                return method.call(context, params)
+            if how == "refused":
+                raise RestError("ERROR_ARGUMENT", f"{name} is not known")
+            return Result({"list": []})
+
+        changed = type(method)(method.name, method.scopes, without, method.upper)
+        monkeypatch.setitem(made.cloud.portal.methods._methods, method.name, changed)
+        ended = made.run()
+        if name == "ONLY_CHANNEL":
+            assert ended.exit_code == 4
+            return
+        assert ended.exit_code == 0
+        code = "ERROR_ARGUMENT" if how == "refused" else "STRANGE_RESULT"
+        assert COPILOT_UNREAD.format(why=code) in made.entity("chats").notes
+        assert {f"source:chat:{number}" for number in by_kind(made, *"PCONJB")} == made.imported("chats").keys()
+
+
+REFUSED_READS: dict[str, Callable[[Any], object]] = {
+    "im.recent.list": lambda source: messenger.gather(source, {}, 0),
+    "im.dialog.get": lambda source: messenger.asked_ids(source, {"sg1": {"DIALOG_ID": "sg1"}}, 0),
+    "im.dialog.users.list": lambda source: messenger.present(source, Found(2, "chat2", 0)),
+}
+
+
+@pytest.mark.parametrize("method", REFUSED_READS)
+def test_a_method_of_the_messenger_that_is_refused_altogether_stops_the_run(small: World, method: str) -> None:
+    with small.app() as app:
+        stop = GateUnmet("source", "refused to everybody")
+        refused = Forbidden("Access denied", gate=stop, code="ACCESS_DENIED")
+        source = Refusing(app.work.source, method, refused)
+        with pytest.raises(GateUnmet) as stopped:
+            REFUSED_READS[method](source)
+        assert stopped.value is stop
+
+
+class Refusing:
+    """A source of which one method is refused to everybody."""
+
+    def __init__(self, source: Any, method: str, error: Forbidden) -> None:
+        self.source, self.method, self.error = source, method, error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.source, name)
+
+    def call(self, method: str, params: Any, **how: Any) -> Any:
+        if method == self.method:
+            raise self.error
+        return self.source.call(method, params, **how)
+
+    def batch(self, commands: Any, **how: Any) -> Any:
+        answers = self.source.batch(commands, **how)
+        pairs = zip(commands, answers, strict=True)
+        return [Answer(None, self.error) if one.method == self.method else answer for one, answer in pairs]

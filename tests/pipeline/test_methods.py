@@ -15,6 +15,7 @@ from tests.pipeline.every import everything
 from tests.pipeline.world import World
 
 from b24migrate.pipeline import analysis
+from b24migrate.pipeline.conductor import READINGS
 from b24migrate.pipeline.diagnosis import Diagnosis
 from b24migrate.pipeline.doctor import examine
 from b24migrate.pipeline.state import States
@@ -236,3 +237,34 @@ def test_a_run_that_goes_on_reads_nothing_twice_where_nothing_changed(tmp_path: 
             before[0] + 1,
             before[1],
         )  # a probe
+
+
+WALKED = {  # by stream its entity and table, and another entity that fails by one of its methods
+    "chat_messages": ("chats", "ChatMessages", "feed", "log.blogpost.get"),
+    "feed_comments": ("feed", "FeedComments", "tasks", "task.checklistitem.getlist"),
+}
+
+
+@pytest.mark.parametrize("stream", WALKED)
+@pytest.mark.parametrize("earlier", ["nothing", "methods", "this"])
+def test_a_run_that_goes_on_reads_anew_what_was_walked_the_other_way(tmp_path: Path, stream: str, earlier: str) -> None:
+    """What has come since shows whether it did."""
+    entity, table, other, trouble = WALKED[stream]
+    with tasks_of(tmp_path) as made:
+        chosen = ("users", "groups", entity, other)
+        made.strike_cloud({"method": trouble, "kind": "500"})
+        assert made.run(*chosen).exit_code == 4
+        assert made.entity(entity).phases["verify"].state == "done"
+        staged = set(made.records(table))
+        with made.app() as app:
+            states = States(app.work.store)
+            read = app.catalog.owner[stream]
+            methods = {one.name: app.work.reading(one).method for one in (*read.aids, *read.streams)}
+            kept: dict[str, Any] = {"nothing": {}, "methods": {READINGS: methods}}.get(earlier, {})
+            if earlier != "this":
+                states.change(entity, lambda before: replace(before, counts={"pass": before.pass_no, **kept}))
+        made.change(stream, "add")
+        made.strike_cloud()
+        assert made.run(*chosen).exit_code == 0
+        assert len(set(made.records(table)) - staged) == (earlier != "this")
+        assert {row["created_count"] for row in made.imported(stream).values()} == {1}

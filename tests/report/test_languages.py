@@ -93,6 +93,7 @@ PERMISSIONS = Permissions(lambda *_: DENIED, lambda _: Caller("the source webhoo
         messenger.OF_A_TASK,
         messenger.OPEN_LINE,
         messenger.COPILOT,
+        messenger.COPILOT_UNREAD.format(why="STRANGE_RESULT"),
         messenger.NOTIFICATIONS,
         messenger.NOT_BEGUN,
         messenger.UNKNOWN_KIND.format(kind="9"),

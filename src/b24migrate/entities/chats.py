@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from b24migrate.entities import probes
 from b24migrate.entities.codes import CRM_STREAMS, record_of, type_id
 from b24migrate.entities.messenger import (
+    UNKNOWN_KIND,
     dialog_of,
     gather,
     listing,
@@ -162,6 +163,7 @@ chats = Stream(
     stamp="date_create",
     files=avatar,
     exclude=lambda seen: skip_rule(seen.payload),
+    unsure=UNKNOWN_KIND.partition("{")[0],
     peek=("avatar", "entity_type", "message_type", "type"),
     fetch=refetch_chats,
     mentions=(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.answers import opened
+from b24migrate.answers import opened, strange
 from b24migrate.errors import Forbidden, Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, digest
@@ -21,10 +21,11 @@ RECENT_LISTS: Mapping[str, Args] = {
     "channels": {"ONLY_CHANNEL": "Y"},
     "copilot": {"ONLY_COPILOT": "Y"},
 }
+NOT_NEEDED = "copilot"  # whatever is in this list is excluded
 COMMANDS_AT_ONCE = 50  # in a batch
 ENUMERATIONS = 5
 # The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
-MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B"})
+MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B", "X"})  # X: of another module
 CHANNELS = frozenset({"N", "J"})
 TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
 OPEN_LINES = frozenset({"LINES", "LIVECHAT"})
@@ -34,6 +35,7 @@ COPILOT = "conversation with the AI assistant"
 NOTIFICATIONS = "system notifications"
 NOT_BEGUN = "conversation without messages"
 UNKNOWN_KIND = "unknown chat type: {kind}"
+COPILOT_UNREAD = "the list of conversations with the AI assistant cannot be read ({why}): they are excluded anyway"
 COMMENTS = "comments on channel posts are not migrated: the API does not list them"
 
 
@@ -53,11 +55,13 @@ def gather(source: Source, cursor: Args, limit: int) -> Page:
     started = datetime.now(UTC)
     if "chats" in cursor:
         return details(source, [Found(*one) for one in cursor["chats"]], int(cursor["n"]), started)
-    found, skipped = enumerate_chats(source)
+    alarms: list[str] = []
+    found, skipped = enumerate_chats(source, alarms)
     chosen = sorted([*found, *(int(one) for one in skipped if one.isdecimal())])[: limit or None]
     chats = sorted(found[one] for one in chosen if one in found)
     aside = [one for key, one in skipped.items() if not limit or (key.isdecimal() and int(key) in chosen)]
-    return Page(next=[{"n": n, "chats": some} for n, some in enumerate(in_batches(chats))], aside=aside)
+    jobs: list[Args] = [{"n": n, "chats": some} for n, some in enumerate(in_batches(chats))]
+    return Page(next=jobs, aside=aside, alarms=alarms)
 
 
 def in_batches(chats: Sequence[Found]) -> Iterator[list[Found]]:
@@ -75,18 +79,22 @@ def in_batches(chats: Sequence[Found]) -> Iterator[list[Found]]:
         yield some
 
 
-def enumerate_chats(source: Source) -> tuple[dict[int, Found], dict[str, SetAside]]:
+def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, Found], dict[str, SetAside]]:
     """The chats, and what is in the lists besides. A list is sorted by activity and shifts while it is read, so it is
     read until nothing new turns up."""
     found: dict[int, Found] = {}
     skipped: dict[str, SetAside] = {}
+    refused: dict[str, SetAside] = {}
+    clear: set[str] = set()  # names of which some webhook tells what they are
     for via in range(len(source.owners)):
         pages = dict.fromkeys(RECENT_LISTS, 1)
         nameless: dict[str, Args] = {}
         for _ in range(ENUMERATIONS):
             before = len(found) + len(skipped)
-            for item in recent_items(source, via, pages):
+            for item in recent_items(source, via, pages, alarms):
                 one = recent_chat(item, via)
+                if one is not None:
+                    clear.add(str(item.get("id")))
                 if isinstance(one, Found):
                     found.setdefault(one.chat_id, one)
                 elif isinstance(one, SetAside):
@@ -95,13 +103,19 @@ def enumerate_chats(source: Source) -> tuple[dict[int, Found], dict[str, SetAsid
                     nameless[str(item["id"])] = {"DIALOG_ID": item["id"]}
             if len(found) + len(skipped) == before or max(pages.values()) == 1:
                 break
-        for dialog, chat_id in asked_ids(source, nameless, via).items():
-            if chat_id:
-                found.setdefault(chat_id, Found(chat_id, f"chat{chat_id}", via))
+        asked = {dialog: params for dialog, params in nameless.items() if dialog not in clear}
+        for dialog, told in asked_ids(source, asked, via).items():
+            if isinstance(told, Permanent):
+                refused.setdefault(dialog, SetAside("chats", dialog, "impossible", unreadable(source, via, told)))
             else:
-                reason = f"the chat is in the list of user {source.owners[via]} but cannot be read (ACCESS_ERROR)"
-                skipped.setdefault(dialog, SetAside("chats", dialog, "impossible", reason))
+                clear.add(dialog)
+                found.setdefault(told, Found(told, f"chat{told}", via))
+    skipped |= {dialog: one for dialog, one in refused.items() if dialog not in clear}
     return found, {key: one for key, one in skipped.items() if not key.isdecimal() or int(key) not in found}
+
+
+def unreadable(source: Source, via: int, error: Permanent) -> str:
+    return f"the chat is in the list of user {source.owners[via]} but cannot be read ({error.code})"
 
 
 def recent_chat(item: Args, via: int) -> Found | SetAside | None:
@@ -131,11 +145,15 @@ def chat_number(value: Json) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def asked_ids(source: Source, dialogs: Mapping[str, Args], via: int) -> dict[str, int]:
+def asked_ids(source: Source, dialogs: Mapping[str, Args], via: int) -> dict[str, int | Permanent]:
+    """By dialog the number of its chat, or why the portal does not tell it."""
     commands = [Command("im.dialog.get", params) for params in dialogs.values()]
-    found: dict[str, int] = {}
+    found: dict[str, int | Permanent] = {}
     for dialog, answer in zip(dialogs, source.batch(commands, via=via), strict=True):
-        found[dialog] = 0 if isinstance(answer.error, Permanent) else chat_number(decoded(answer).get("id"))
+        try:
+            found[dialog] = chat_number(decoded(answer).get("id")) or strange("im.dialog.get", ("id",))
+        except Permanent as error:
+            found[dialog] = error
     return found
 
 
@@ -153,7 +171,7 @@ def skip_rule(chat: Mapping[str, Json]) -> str | None:
     return UNKNOWN_KIND.format(kind=kind) if kind and kind not in MIGRATED_KINDS else None
 
 
-def recent_items(source: Source, via: int, pages: dict[str, int]) -> Iterator[Args]:
+def recent_items(source: Source, via: int, pages: dict[str, int], alarms: list[str]) -> Iterator[Args]:
     """Every item of every list. `pages`: how many each list had last time, and has now.
 
     Advance OFFSET by LIMIT, not by what came, and loop on `hasMore`: `total` is -1 and `next` is misleading."""
@@ -165,10 +183,17 @@ def recent_items(source: Source, via: int, pages: dict[str, int]) -> Iterator[Ar
         for (name, page), answer in zip(wanted, answers, strict=True):
             if name not in ahead:
                 continue  # it has ended on an earlier page
-            said = decoded(answer)
-            items = opened(said, ("items",), "im.recent.list").items
-            yield from (item for item in items if isinstance(item, dict))
             read[name] = page + 1
+            try:
+                said = decoded(answer)
+                items = opened(said, ("items",), "im.recent.list").items
+            except Permanent as error:
+                if name != NOT_NEEDED:
+                    raise
+                alarms.append(COPILOT_UNREAD.format(why=error.code or error.message))
+                del ahead[name]
+                continue
+            yield from (item for item in items if isinstance(item, dict))
             told = [said[flag] for flag in ("hasMore", "hasMorePages") if flag in said]
             if not (any(told) if told else items):  # where it does not tell, an empty page is the end
                 del ahead[name]
@@ -182,6 +207,8 @@ def recent_page(name: str, page: int) -> Command:
 
 
 def decoded(answer: Answer) -> Mapping[str, Json]:
+    if isinstance(answer.error, Forbidden):
+        raise answer.error.gate
     if answer.error is not None:
         raise answer.error
     said = msgspec.json.decode(answer.result or b"{}")
@@ -199,9 +226,7 @@ def details(source: Source, chats: Sequence[Found], number: int, started: dateti
             if isinstance(dialog.error, Forbidden):
                 raise dialog.error.gate
             if isinstance(dialog.error, Permanent):
-                reason = (
-                    f"the chat is in the list of user {source.owners[via]} but cannot be read ({dialog.error.code})"
-                )
+                reason = unreadable(source, via, dialog.error)
                 aside.append(SetAside("chats", str(chat.chat_id), "impossible", reason))
             elif dialog.error is not None:
                 raise dialog.error
@@ -269,6 +294,8 @@ def present(source: Source, chat: Found) -> list[int] | None:
         params = {"DIALOG_ID": chat.dialog, "LIMIT": RECENT_LIMIT, "OFFSET": len(found)}
         try:
             answer = source.call("im.dialog.users.list", params, via=chat.via)
+        except Forbidden as error:
+            raise error.gate from None
         except Permanent:
             return None
         people = [msgspec.json.decode(raw) for raw in people_in(answer, "im.dialog.users.list")]

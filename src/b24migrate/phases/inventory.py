@@ -165,7 +165,8 @@ def tell_excluded(work: Work, entity: Entity, stream: Stream) -> None:
         return
     rows = (row.values for row in work.store.rows(SET_ASIDE, f"excluded:{stream.name}:"))
     for rule, count in sorted(Counter(str(row["Reason"]) for row in rows if not row.get("Name")).items()):
-        work.note(entity.name, f"{stream.name}: {count} skipped by rule: {rule}", "info")
+        level = "warning" if stream.unsure and rule.startswith(stream.unsure) else "info"
+        work.note(entity.name, f"{stream.name}: {count} skipped by rule: {rule}", level)
 
 
 def note_unreadable(work: Work, entity: Entity, aside: list[SetAside]) -> None:

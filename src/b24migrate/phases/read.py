@@ -19,7 +19,7 @@ from b24migrate.events import Extracted, Waited
 from b24migrate.phases import partial, values
 from b24migrate.phases.beside import mark_holders
 from b24migrate.phases.peek import Looked, look
-from b24migrate.phases.work import Follow, Later, Work, seen, viewed, walk
+from b24migrate.phases.work import Follow, Later, Work, decode_extras, seen, viewed, walk
 from b24migrate.ports import ALIASES, CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, marked_span, order_key
 from b24migrate.streams import (
@@ -440,7 +440,8 @@ def stage(
     pulled: bool = False,
 ) -> int:
     """Returns how many rows were staged; the others were excluded by a rule."""
-    rows, why = partial.sorted_out(work, stream, rows)
+    aside, before = not_staged(work, stream, aside)
+    rows, why = partial.sorted_out(work, stream, [*before, *rows])
     staged: list[Staged] = []
     excluded: list[SetAside] = []
     for start in range(0, len(rows), LOOKED_AT_ONCE):  # decoded, a row is many times as large
@@ -455,16 +456,19 @@ def stage(
             staged = partial.hashed(staged, why, whole)
         work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
         partial.close(work, stream, whole)
-    put_aside(work, [*not_staged(work, stream, aside), *excluded])
+    put_aside(work, [*aside, *excluded])
     return len(staged)
 
 
-def not_staged(work: Work, stream: Stream, aside: Sequence[SetAside]) -> list[SetAside]:
-    """Records that were staged before there was a rule stay what they are: each id is in one class."""
+def not_staged(work: Work, stream: Stream, aside: Sequence[SetAside]) -> tuple[list[SetAside], list[Row]]:
+    """Records that were staged before there was a rule stay what they are: each id is in one class. They come as they
+    are, so that this pass has met them too."""
     named = [one._replace(stream=one.stream or stream.name) for one in aside]
     ids = [one.source_id for one in named if one.why == "excluded" and one.stream == stream.name]
     known = work.store.known(stream.table, ids) if ids else ()
-    return [one for one in named if one.why != "excluded" or one.source_id not in known]
+    before = work.store.get(stream.table, list(known)) if known else {}
+    rows = [Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in before.items()]
+    return [one for one in named if one.why != "excluded" or one.source_id not in known], rows
 
 
 def looked_at(work: Work, stream: Stream, rows: Sequence[Row], pulled: bool) -> tuple[list[Staged], list[SetAside]]:

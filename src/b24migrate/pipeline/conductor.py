@@ -32,9 +32,9 @@ from b24migrate.pipeline.state import (
     PhaseState,
 )
 from b24migrate.records import Job, Json
-from b24migrate.streams import FINAL, LATE, Entity
+from b24migrate.streams import FINAL, LATE, Backward, Entity, PerParent, Reading
 
-READINGS = "readings"  # of an entity's counts: by stream the method that this pass reads it with
+READINGS = "readings"  # of an entity's counts: by stream the methods that this pass reads it with, and which way
 
 
 class Conductor:
@@ -66,13 +66,18 @@ class Conductor:
                 self._states.change(entity.name, lambda before: replace(before, notes=()))
 
     def _readings(self, entity: Entity) -> dict[str, Json]:
-        return {stream.name: self._work.reading(stream).method for stream in (*entity.aids, *entity.streams)}
+        return {
+            stream.name: ", ".join(map(_way, (self._work.reading(stream), *stream.more)))
+            for stream in (*entity.aids, *entity.streams)
+        }
 
     def _reads_otherwise(self, entity: Entity, state: EntityState) -> bool:
-        """Earlier versions did not keep how they read; what they took for missing was not always missing."""
+        """Earlier versions did not keep how they read; what they took for missing was not always missing, and they
+        walked upwards, past most of it (bitrix24-rest-1 §D5)."""
         known = state.counts.get(READINGS)
         if known is None:
-            return any(reading.without for stream in entity.streams for reading in stream.read)
+            readings = [one for stream in (*entity.aids, *entity.streams) for one in (*stream.read, *stream.more)]
+            return any(one.without or _walks_down(one) for one in readings)
         return bool(known != self._readings(entity))
 
     # ------------------------------------------------------------ steps
@@ -216,6 +221,14 @@ def with_late(phases: Sequence[str]) -> list[str]:
 def steps(phases: Sequence[str]) -> list[str]:
     """All that an entity goes through: also what follows the last second pass."""
     return [one for phase in with_late(phases) for one in ((phase, FINAL) if phase == LATE else (phase,))]
+
+
+def _walks_down(reading: Reading) -> bool:
+    return isinstance(reading, PerParent) and isinstance(reading.paging, Backward)
+
+
+def _way(reading: Reading) -> str:
+    return f"{reading.method} down" if _walks_down(reading) else reading.method
 
 
 def _next_pass(before: EntityState, readings: Mapping[str, Json]) -> EntityState:

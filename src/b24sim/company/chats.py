@@ -37,6 +37,7 @@ TYPES_BY_ENTITY = {
     "CALENDAR": "calendar",
     "MAIL": "mail",
     "ANNOUNCEMENT": "announcement",
+    "BOOKING": "booking",
     "AI_ASSISTANT_PRIVATE": "aiAssistantPrivate",
 }
 # Ids of messages leave gaps, as on a portal where every chat draws from one counter.
