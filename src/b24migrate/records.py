@@ -16,6 +16,10 @@ MIGRATION_VERSION = 1
 Json = Any  # a decoded JSON value
 Args = Mapping[str, Json]
 
+REFUSED = "refused"  # of a row's extras: what the portal did not tell about this one record
+# Of the extras: how the record was read. This may differ each time and does not count as a change.
+_VOLATILE = frozenset({"via", "dialog", "seen_by", REFUSED})
+
 
 class Status(StrEnum):
     NEW = "NEW"
@@ -260,6 +264,26 @@ def losses_since(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str,
 
 def digest(value: Json) -> str:
     return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def tells_more(extras: bytes | None, before: bytes | None) -> bool:
+    """Whether the extras of a record say something that the earlier ones do not. A name that is missing now is no
+    change: the portal only did not tell it. Another webhook has other rights: only names that were missing count."""
+    if extras is None or extras == before:
+        return False
+    now, then = msgspec.json.decode(extras), msgspec.json.decode(before or b"{}")
+    other = "via" in then and now.get("via") != then["via"]
+    return any(
+        name not in then or (not other and _in_order(value) != _in_order(then[name]))
+        for name, value in now.items()
+        if name not in _VOLATILE
+    )
+
+
+def _in_order(value: Json) -> Json:
+    """Portals list plain values, such as ids, in any order."""
+    plain = isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
+    return sorted(map(str, value)) if plain else value
 
 
 def order_key(row_key: str) -> str:

@@ -116,8 +116,6 @@ class Slices:
         return max(1, -(-count // self.size))
 
 
-REFUSED = "refused"  # of a row's extras: what the portal did not tell about this one record
-
 Side: TypeAlias = Callable[[Args, Mapping[str, Json]], Args | None]
 
 

@@ -88,6 +88,59 @@ def test_extras_are_content_too(store: Store) -> None:
     assert store.get(GROUPS, ["1"])["1"].extras == b'{"via":1}'
 
 
+@pytest.mark.parametrize("before", [None, b'{"via":0}', b'{"chatId":4}', b'{"refused":"later","of":"1"}'])
+def test_extras_that_tell_more_make_a_hashed_record_new_again(store: Store, before: bytes | None) -> None:
+    stage(store, hashed(1, extras=before), hashed(2, extras=before))
+    settle(store, imported(2))
+    page = [hashed(key, extras=b'{"chatId":5}') for key in (1, 2)]
+    assert stage(store, *page) == Staging(changed=2)
+    one, two = store.records(GROUPS, EVERYTHING, 9)
+    assert (one.extras, one.status, one.revision) == (b'{"chatId":5}', Status.NEW, 1)
+    assert (two.extras, two.status, two.revision) == (b'{"chatId":5}', Status.NEW, 1)
+    assert stage(store, *page) == Staging(same=2)
+
+
+def test_without_hashes_extras_that_tell_more_send_an_imported_record_again(store: Store) -> None:
+    stage(store, row(1, extras=b'{"via":0}'), row(2, extras=b'{"users":[1,2]}'))
+    settle(store, imported(1), imported(2))
+    page = [row(key, extras=b'{"via":0,"users":[1,3]}') for key in (1, 2)]
+    assert stage(store, *page) == Staging(changed=2)
+    assert [(one.extras, one.status, one.revision) for one in store.records(GROUPS, EVERYTHING, 9)] == [
+        (b'{"via":0,"users":[1,3]}', Status.NEW, 1)
+    ] * 2
+    assert store.counts(GROUPS)[Status.NEW] == 2
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        None,
+        b'{"productRows":[{"a":1,"b":2}],"users":[1,2],"via":0}',  # another order of names
+        b'{"via":0,"users":["2",1],"productRows":[{"b":2,"a":1}]}',  # and of ids
+        b'{"via":0,"users":[1,2]}',  # not told any more
+        b'{"via":0,"users":[1,2],"refused":"now"}',
+        b'{"via":1,"users":[1],"dialog":"chat1","seen_by":7}',  # another webhook sees less
+    ],
+)
+def test_extras_that_tell_no_more_change_nothing(store: Store, after: bytes | None) -> None:
+    before = b'{"via":0,"users":[1,2],"productRows":[{"a":1,"b":2}]}'
+    stage(store, hashed(1, extras=before), hashed(2, extras=before), row(3, extras=before))
+    settle(store, imported(2), imported(3))
+    was = store.records(GROUPS, EVERYTHING, 9)
+    page = [hashed(1, extras=after), hashed(2, extras=after), row(3, extras=after)]
+    assert stage(store, *page) == Staging(same=3)
+    assert store.records(GROUPS, EVERYTHING, 9) == was
+
+
+def test_extras_too_long_for_a_column_are_compared_as_well(store: Store) -> None:
+    many = list(range(20_000))
+    before, other = (f'{{"via":{via},"users":{many}}}' for via in (0, 1))
+    stage(store, hashed(1, extras=before.encode()))
+    assert stage(store, hashed(1, extras=before.encode())) == Staging(same=1)
+    assert stage(store, hashed(1, extras=other.encode())) == Staging(same=1)
+    assert stage(store, hashed(1, extras=before.replace("19999", "20000").encode())) == Staging(changed=1)
+
+
 def test_a_record_met_in_an_ordinary_read_is_no_longer_pulled_through(store: Store) -> None:
     stage(store, row(1, pulled_through=True), hashed(2, pulled_through=True), row(3))
     settle(store, imported(2))

@@ -85,6 +85,20 @@ def test_the_deprecated_listing_of_tasks(tmp_path: Path, modern: Told) -> None:
         assert not [note for note in made.entity("tasks").notes if "could not be read again" in note]
 
 
+def test_chats_of_tasks_that_an_older_version_did_not_look_for_are_read(tmp_path: Path, modern: Told) -> None:
+    with everything(tmp_path, without=("tasks.task.list",)) as made:
+        with pytest.MonkeyPatch.context() as older:
+            older.setattr("b24migrate.entities.tasks.with_chats", lambda _, rows: rows)
+            made.run(*CRM, "tasks")
+        assert comments(told(made)) < comments(modern)
+        assert made.run(*CRM, "tasks").exit_code == 0
+        assert comments(told(made)) == comments(modern)
+
+
+def comments(known: Told) -> set[str]:
+    return {key for key in known if key.startswith("source:task_comments:")}
+
+
 def test_what_has_no_older_method_fails_and_says_so(tmp_path: Path) -> None:
     with everything(tmp_path, without=("crm.item.list",)) as made:
         ended = made.run(*CRM, "crm_spitems")

@@ -236,6 +236,35 @@ def test_products_that_stay_refused_are_stated_every_time(made: World) -> None:
     assert len(updated) == 1
 
 
+SOLD = ("users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
+
+
+@pytest.fixture
+def upgraded(made: World) -> World:
+    """Brought over by a version that took deals for whole whose products had been refused."""
+    with pytest.MonkeyPatch.context() as older:
+        older.setattr("b24migrate.entities.products.told", lambda row, _: row)
+        assert made.run(*SOLD).exit_code == 0
+    assert not any("productRows" in row["fields"] for row in made.imported("crm_deals").values())
+    return made
+
+
+def test_deals_that_an_older_version_left_without_products_get_them(upgraded: World) -> None:
+    complete(upgraded, *SOLD)
+    assert sold(upgraded) == sells(upgraded)
+    updated = {key: row["updated_count"] for key, row in upgraded.imported("crm_deals").items()}
+    complete(upgraded, *SOLD)
+    assert {key: row["updated_count"] for key, row in upgraded.imported("crm_deals").items()} == updated
+
+
+def test_a_deal_that_an_older_version_left_without_products_is_stated_when_they_are_refused(upgraded: World) -> None:
+    victim = list(upgraded.cloud.portal.company.crm.deal_ids)[2]
+    refuse_for_ever(upgraded, victim)
+    for _ in range(2):
+        ended = upgraded.run(*SOLD)
+        assert (ended.exit_code, ended.message) == (5, "crm_deals: 1 incomplete")
+
+
 def refuse_for_ever(made: World, victim: int) -> None:
     """As a deal that the webhook's owner may not open."""
     from b24sim.errors import RestError

@@ -11,8 +11,8 @@ import msgspec
 from b24migrate.answers import opened, strange
 from b24migrate.errors import Forbidden, Permanent
 from b24migrate.ports import Answer, Command, Source
-from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, digest
-from b24migrate.streams import REFUSED, Known, Seen
+from b24migrate.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest
+from b24migrate.streams import Known, Seen
 
 RECENT_LIMIT = 200
 # Talks with the assistant are in a list of their own (api-reference/chats/im-recent-list.md, ONLY_COPILOT).

@@ -9,8 +9,8 @@ import msgspec
 from b24migrate.answers import opened
 from b24migrate.errors import NO_SUCH_METHOD, Forbidden, Permanent
 from b24migrate.ports import Command, Source
-from b24migrate.records import Args, Json, Row
-from b24migrate.streams import REFUSED, Fetch, Known, Seen
+from b24migrate.records import REFUSED, Args, Json, Row
+from b24migrate.streams import Fetch, Known, Seen
 
 
 def one_by_one(

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from b24migrate.phases.work import Work, decode_extras
 from b24migrate.ports import PARTIAL, RegisterRow
-from b24migrate.records import Row, Staged, digest
-from b24migrate.streams import REFUSED, PerParent, Stream
+from b24migrate.records import REFUSED, Row, Staged, digest
+from b24migrate.streams import PerParent, Stream
 
 MARK = "partial"  # the payload hash of such a record: that of the whole one differs from it
 
@@ -18,14 +18,16 @@ def incomplete(work: Work, stream: Stream) -> int:
 
 
 def sorted_out(work: Work, stream: Stream, rows: Sequence[Row]) -> tuple[Sequence[Row], Mapping[str, str]]:
-    """The rows to stage, and why some of them are incomplete. A record that was staged complete stays as it was."""
-    why = {row.source_id: str(row.extras[REFUSED]) for row in rows if row.extras and REFUSED in row.extras}
+    """The rows to stage, and why some of them are incomplete. A record that was staged with what is refused now stays
+    as it was."""
+    told = {row.source_id: row.extras for row in rows if row.extras and REFUSED in row.extras}
+    why = {key: str(extras[REFUSED]) for key, extras in told.items()}
     if not why:
         return rows, {}
     whole = {
         key: Row(key, one.payload, dict(decode_extras(one.extras)))
         for key, one in work.store.get(stream.table, list(why)).items()
-        if REFUSED not in decode_extras(one.extras)
+        if decode_extras(one.extras).keys() - told[key].keys() and REFUSED not in decode_extras(one.extras)
     }
     return [whole.get(row.source_id, row) for row in rows], {key: said for key, said in why.items() if key not in whole}
 

@@ -21,10 +21,22 @@ from b24migrate.phases.beside import mark_holders
 from b24migrate.phases.peek import Looked, look
 from b24migrate.phases.work import Follow, Later, Work, decode_extras, seen, viewed, walk
 from b24migrate.ports import ALIASES, CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
-from b24migrate.records import Job, Json, Page, PageEntry, Row, SetAside, Span, Staged, digest, marked_span, order_key
+from b24migrate.records import (
+    REFUSED,
+    Job,
+    Json,
+    Page,
+    PageEntry,
+    Row,
+    SetAside,
+    Span,
+    Staged,
+    digest,
+    marked_span,
+    order_key,
+)
 from b24migrate.streams import (
     ANY,
-    REFUSED,
     Alias,
     Backward,
     Each,

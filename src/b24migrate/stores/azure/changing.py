@@ -50,6 +50,8 @@ class ChangingRoom:
         key: Callable[[T], str],
         plan: Callable[[T, Any], Plan[T]],
         known: Mapping[str, Any],
+        *,
+        columns: Sequence[str] = SMALL,
     ) -> Iterator[Plan[T]]:
         """Yields the plans that were carried out, each thing once. Ids must not repeat."""
         rest = things
@@ -66,7 +68,7 @@ class ChangingRoom:
             if done == len(todo):
                 return
             rest = [one.thing for one in todo[done:]]
-            known = self.finder.find(table, [key(one) for one in rest], SMALL)
+            known = self.finder.find(table, [key(one) for one in rest], columns)
         raise Halted(
             f"Too many change the records of {table.name} at once.",
             code="STORE_BUSY",

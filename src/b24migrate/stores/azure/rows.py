@@ -33,6 +33,7 @@ _INT32 = 1 << 31
 _OURS = ("PartitionKey", "RowKey", "Timestamp", "Key")
 # Without what a record consists of.
 SMALL = (*_OURS, "Shape", "Content", "Blobs", *(name for name in COLUMNS if name not in (*_CONTENT, "RowKey")))
+WITH_EXTRAS = (*SMALL, "Extras")
 KEYS_ONLY = _OURS
 
 
@@ -122,6 +123,14 @@ def value_of(found: Mapping[str, Any], name: str) -> Any:
     if name in _EMPTIED and value is not None:
         return None if not value else (value[:-1] if not value.strip(" ") else value)
     return value.value if isinstance(value, EntityProperty) else value
+
+
+def extras_of(found: Mapping[str, Any], expected: bytes | None, overflow: Overflow) -> bytes | None:
+    """The expected ones are not fetched: a blob's name tells them."""
+    if "Extras" not in (found.get("Blobs") or "").split(","):
+        return _content(found, "Extras", {})
+    name = found["Extras"]
+    return expected if expected is not None and content_name(expected) == name else overflow.get(name)
 
 
 def rows_of(found: Iterable[Mapping[str, Any]], contents: Mapping[str, bytes]) -> list[dict[str, Json]]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from b24migrate.records import MIGRATION_VERSION, Json, Staged, Staging, Status, Table, order_key
+from b24migrate.records import MIGRATION_VERSION, Json, Staged, Staging, Status, Table, order_key, tells_more
 from b24migrate.stores.azure.changing import ChangingRoom, Plan, without_repeats
-from b24migrate.stores.azure.rows import SMALL, content_digest, entity_of, face_of, value_of
+from b24migrate.stores.azure.rows import WITH_EXTRAS, content_digest, entity_of, extras_of, face_of, value_of
 from b24migrate.stores.azure.shards import NOTHING, Added, Face, Tally, natural_mark
 from b24migrate.stores.azure.transactions import create, merge, replace
 
@@ -38,15 +38,19 @@ class StagingRoom(ChangingRoom):
         for part in without_repeats(records, _ROW_KEY):  # pages may overlap
             known: Mapping[str, Any] = {}
             if table in self.familiar:
-                known = self.finder.find(table, list(map(_ROW_KEY, part)), SMALL)
-            for done in self._change(table, part, _ROW_KEY, lambda one, old: _planned(visit, one, old), known):
+                known = self.finder.find(table, list(map(_ROW_KEY, part)), WITH_EXTRAS)
+            for done in self._change(
+                table, part, _ROW_KEY, lambda one, old: self._plan(visit, one, old), known, columns=WITH_EXTRAS
+            ):
                 total = Staging(*(a + b for a, b in zip(total, done.note, strict=True)))
         (self.familiar.add if total.added < len(records) else self.familiar.discard)(table)
         return total
 
-
-def _planned(visit: _Visit, record: Staged, old: Any) -> Plan[Staged]:
-    return _new(visit, record) if old is None else _met_again(visit, record, old)
+    def _plan(self, visit: _Visit, record: Staged, old: Any) -> Plan[Staged]:
+        if old is None:
+            return _new(visit, record)
+        more = tells_more(record.extras, extras_of(old, record.extras, self.blobs))
+        return _met_again(visit, record, old, more=more)
 
 
 def _new(visit: _Visit, record: Staged) -> Plan[Staged]:
@@ -61,19 +65,20 @@ def _new(visit: _Visit, record: Staged) -> Plan[Staged]:
     return Plan(record, create(made), tally, added(record.row_key, record.natural), large, Staging(added=1, seen=1))
 
 
-def _met_again(visit: _Visit, record: Staged, old: Any) -> Plan[Staged]:
+def _met_again(visit: _Visit, record: Staged, old: Any, *, more: bool) -> Plan[Staged]:
     before = face_of(old)
     pulled = before.pulled and record.pulled_through
     passed = value_of(old, "Pass")
     seen = passed < visit.pass_no
     marks = {"PulledThrough": pulled, "Pass": max(passed, visit.pass_no)}
     tally = Tally().leave(before).count(visit.counter, int(seen))
-    if old.get("PayloadHash") and record.payload_hash:
-        anew = differs = rewritten = old["PayloadHash"] != record.payload_hash
+    comparable = bool(old.get("PayloadHash") and record.payload_hash)
+    if comparable or before.status == Status.IMPORT_OK:
+        anew = differs = rewritten = more or (comparable and old["PayloadHash"] != record.payload_hash)
     else:
         anew = False
-        differs = before.status != Status.IMPORT_OK and old["Content"] != content_digest(record.payload, record.extras)
-        rewritten = differs or (before.status != Status.IMPORT_OK and bool(record.payload_hash))
+        differs = old["Content"] != content_digest(record.payload, record.extras)
+        rewritten = differs or bool(record.payload_hash)
     note = Staging(changed=int(differs), same=int(not differs), seen=int(seen))
     after = Face(Status.NEW, pulled) if anew else before._replace(pulled=pulled)
     if rewritten:

@@ -9,7 +9,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from b24migrate.records import Staged, Staging, Status, Table, order_keys
+from b24migrate.records import Staged, Staging, Status, Table, order_keys, tells_more
 from b24migrate.stores.sqlite.bulk import SIZES
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.registers import add_counters
@@ -37,8 +37,7 @@ _PAYLOAD = _ALWAYS.index("Payload")
 _ROW_KEY, _PULLED = itemgetter(0), itemgetter(7)
 _KNOWN = """
 SELECT Ord, Status, PayloadHash, PulledThrough, Pass,
-    CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Payload AS BLOB) END,
-    CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Extras AS BLOB) END
+    CASE WHEN ? OR PayloadHash IS NULL THEN CAST(Payload AS BLOB) END, CAST(Extras AS BLOB)
 FROM "{table}" WHERE rowid <= ? AND Ord IN ({marks})
 """
 _REPLACE = """
@@ -161,7 +160,7 @@ def _known(visit: _Visit, page: _Page, last: int) -> dict[str, _Known]:
     found: dict[str, _Known] = {}
     for chunk in chunks(page.keys):
         query = sql(_KNOWN, visit.table, marks=marks(len(chunk)))
-        for key, status, digest, pulled, *rest in visit.connection.execute(query, (unhashed, unhashed, last, *chunk)):
+        for key, status, digest, pulled, *rest in visit.connection.execute(query, (unhashed, last, *chunk)):
             found[key] = _Known(status, digest, bool(pulled), *rest)
     return found
 
@@ -177,11 +176,13 @@ def _meet_again(visit: _Visit, page: _Page, known: dict[str, _Known], tally: Tal
             continue
         content = (*record[1:7], record.natural, run, key)
         status, pulled = old.status, old.pulled and record.pulled_through
-        if old.payload_hash and record.payload_hash:
-            if old.payload_hash != record.payload_hash:
+        comparable = old.payload_hash and record.payload_hash
+        if comparable or status == Status.IMPORT_OK:
+            other = comparable and old.payload_hash != record.payload_hash
+            if other or tells_more(record.extras, old.extras):
                 anew.append(content)
                 status = Status.NEW
-        elif status != Status.IMPORT_OK:
+        else:
             differs = (old.payload, old.extras) != (record.payload, record.extras)
             if differs or record.payload_hash:
                 replaced.append(content)
