@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
+from types import FrameType
 
 import pytest
 from hypothesis import settings
@@ -16,11 +18,33 @@ FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
+LONGEST_S = 900  # of one test, on a machine that is busy with ten others; the longest takes less than a minute alone
 HELD = pytest.StashKey[ExitStack]()
 
 # How long an example takes says more of what else the machine does than of the product.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+
+# A shell starts what it puts in the background with Ctrl-C ignored, and so would everything that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """No test waits for ever."""
+
+    def late(_: int, __: FrameType | None) -> None:
+        pytest.fail(f"The test took longer than {LONGEST_S} s.")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(LONGEST_S)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def pytest_configure(config: pytest.Config) -> None:
