@@ -104,7 +104,7 @@ def test_a_method_get_that_fails_is_no_answer(tmp_path: Path) -> None:
         assert examined(made).facts.methods == {MODERN: True}
 
 
-@pytest.mark.parametrize("code", ["ACCESS_DENIED", "insufficient_scope", "ERROR_CORE"])
+@pytest.mark.parametrize("code", ["ACCESS_DENIED", "ERROR_CORE"])
 def test_what_refuses_is_there(tmp_path: Path, code: str) -> None:
     habits = MethodHabits(stale=frozenset({MODERN}))
     with tasks_of(tmp_path, method_habits=habits) as made:
