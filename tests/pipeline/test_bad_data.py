@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +11,10 @@ from tests.pipeline.every import CATALOG, Snapshot, everything, look
 from tests.pipeline.world import World
 
 from b24migrate.streams import Stream
+from b24sim import downloads
 from b24sim.company.crm_fields import CHOICE
 from b24sim.company.crm_ids import DEAL
 from b24sim.company.crm_structure import GONE_PIPELINE
-from b24sim.company.files import File
 
 LONG = "Длинный текст. " * 75_000  # 2 MB in UTF-8
 LARGEST_CALL = 1_500_000
@@ -85,8 +85,15 @@ def grown(made: World, patch: pytest.MonkeyPatch) -> str:
     company = made.cloud.portal.company
     rows = (company.correspondence.row(chat, at) for chat in company.chats.values() for at in range(len(chat)))
     number = next(file for row in rows for file in (row["params"] or {}).get("FILE_ID", []))
-    as_it_was = File.content
-    patch.setattr(File, "content", lambda self: as_it_was(self) + b"more" * (self.id == number))
+    as_it_was = downloads.Served
+
+    def served(file: int, size: int, stretch: Callable[[int, int], bytes], *more: Any) -> downloads.Served:
+        if file != number:
+            return as_it_was(file, size, stretch, *more)
+        longer = stretch(0, size) + b"more"
+        return as_it_was(file, len(longer), lambda start, end: longer[start:end], *more)
+
+    patch.setattr(downloads, "Served", served)
     return f"disk:{number}"
 
 
