@@ -180,8 +180,8 @@ def test_a_person_reads_the_answers_in_either_language(scene: Scene) -> None:
         scene.source, scene.target, scene.more = source.webhook(), target.webhook(), EVERYTHING
         english, russian = scene.run("doctor", "--probe"), scene.run("doctor", "--probe", "--lang", "ru")
     assert english.code == russian.code == 0
-    assert "Feed: what FIRST_ID and LAST_ID count" in english.out
-    assert "Лента: что означают FIRST_ID и LAST_ID" in russian.out
+    assert "Feed: what FIRST_ID and LAST_ID refer to" in english.out
+    assert "Лента новостей: что означают FIRST_ID и LAST_ID" in russian.out
 
 
 def test_out_without_probe_is_a_mistake(company: Scene) -> None:
