@@ -158,6 +158,12 @@ def _access(group: argparse._ArgumentGroup) -> None:
         "--feed-cursor", choices=("entry", "post"), default="entry", help="what FIRST_ID of log.blogpost.get refers to"
     )
     group.add_argument(
+        "--feed-order",
+        choices=("newest", "nearest", "bumped"),
+        default="newest",
+        help="which posts behind FIRST_ID or before LAST_ID of log.blogpost.get come first",
+    )
+    group.add_argument(
         "--comments-name",
         choices=("entry", "post"),
         help="feed comments have log_id or post_id (default: entry; a box: post)",
@@ -294,6 +300,7 @@ def portal_from(options: argparse.Namespace) -> Portal:
             cursor_is_post=options.feed_cursor == "post",
             comments_name_post=(options.comments_name or ("post" if box else "entry")) == "post",
             lower_keys=options.comment_keys == "lower",
+            order=options.feed_order,
         ),
         message_habits=MessageHabits(
             options.message_order,

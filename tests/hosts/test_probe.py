@@ -12,10 +12,15 @@ import pytest
 from tests.hosts.scene import SOURCE_SECRET, Scene, box
 
 from b24migrate.bitrix.reads import READS
+from b24migrate.clocks import SystemClock
 from b24migrate.entities import catalog
+from b24migrate.errors import Limited
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import probe
+from b24migrate.pipeline.doctor import patient
+from b24migrate.ports import Command
 from b24migrate.settings import load
+from b24migrate.streams import Asking, Probe
 from b24migrate.wiring import open_app
 from b24sim.options import parser, portal_from
 from b24sim.serve import Running, serve
@@ -234,3 +239,33 @@ def test_a_look_asks_in_three_more_requests_and_not_again_that_day(scene: Scene)
 def looking(scene: Scene) -> Iterator[Work]:
     with open_app(load(scene.config, environ={})) as app:
         yield app.work
+
+
+def test_a_quick_look_forgets_nothing_that_a_closer_one_saw(scene: Scene) -> None:
+    def ask_something(wide: bool) -> Asking:
+        yield [Command("profile", {})]
+        return {"seen": "yes" if wide else None, "never": None}
+
+    one = Probe({"seen": ("yes",), "never": ("yes",)}, ask_something)
+    with cloud() as source, box() as target:
+        scene.source, scene.target, scene.more = source.webhook(), target.webhook(), EVERYTHING
+        scene.run("doctor")
+        with looking(scene) as work:
+            probe.ask(work, [one], wide=True)
+            probe.ask(work, [one])
+            assert probe.load(work.store).items() >= {"seen": "yes", "never": None}.items()
+
+
+def test_a_quick_look_waits_for_no_long_limit() -> None:
+    slept: list[float] = []
+
+    def refused() -> None:
+        raise Limited("later", wait_s=4)
+
+    class Sleepless(SystemClock):
+        def sleep(self, seconds: float) -> None:
+            slept.append(seconds)
+
+    with pytest.raises(Limited):
+        patient(Sleepless(), refused, most_s=probe.WAITED_S)
+    assert slept == [4, 4]

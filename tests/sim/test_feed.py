@@ -99,6 +99,12 @@ def test_a_start_beyond_the_end_gives_the_first_page_again(portal: Running) -> N
 
 
 def test_cursors_walk_up_and_down_over_everything_in_no_order(portal: Running) -> None:
+    with serve(_served(FeedHabits(order="nearest"))) as running:
+        walk_up_and_down(running)
+    assert len(result(portal, "log.blogpost.get", {"FIRST_ID": 0, "LIMIT": 1000})) <= 200
+
+
+def walk_up_and_down(portal: Running) -> None:
     entries = {n: f["hidden"]["LOG_ID"] for n, f in truth(portal, 1).items()}
     for name, furthest in (("FIRST_ID", max), ("LAST_ID", min)):
         seen: list[str] = []
@@ -116,12 +122,11 @@ def test_cursors_walk_up_and_down_over_everything_in_no_order(portal: Running) -
         assert len(seen) == len(set(seen))
         assert set(seen) == set(entries)
         assert not all(sorted_pages)
-    assert len(result(portal, "log.blogpost.get", {"FIRST_ID": 0, "LIMIT": 1000})) <= 200
 
 
 @pytest.mark.parametrize("cursor_is_post", [False, True])
 def test_a_cursor_is_an_entry_of_the_feed_or_on_some_portals_a_post(cursor_is_post: bool) -> None:
-    with serve(_served(FeedHabits(cursor_is_post=cursor_is_post))) as running:
+    with serve(_served(FeedHabits(cursor_is_post=cursor_is_post, order="nearest"))) as running:
         numbers = {n: int(n) if cursor_is_post else f["hidden"]["LOG_ID"] for n, f in truth(running, 1).items()}
         for number, cursor in numbers.items():
             (first,) = result(running, "log.blogpost.get", {"FIRST_ID": cursor - 1, "LIMIT": 1})
@@ -129,6 +134,21 @@ def test_a_cursor_is_an_entry_of_the_feed_or_on_some_portals_a_post(cursor_is_po
             (last,) = result(running, "log.blogpost.get", {"LAST_ID": cursor + 1, "LIMIT": 1})
             assert first["ID"] == last["ID"] == number
             assert [row["ID"] for row in behind] != [number]
+
+
+@pytest.mark.parametrize("order", ["newest", "nearest", "bumped"])
+def test_no_order_of_what_lies_beyond_a_cursor_is_documented(order: str) -> None:
+    with serve(_served(FeedHabits(order=order))) as running:
+        entries = {n: f["hidden"]["LOG_ID"] for n, f in truth(running, 1).items()}
+        ordered = sorted(entries, key=lambda number: entries[number])
+        middle = entries[ordered[len(ordered) // 2]]
+        (up,) = result(running, "log.blogpost.get", {"FIRST_ID": middle, "LIMIT": 1})
+        (down,) = result(running, "log.blogpost.get", {"LAST_ID": middle, "LIMIT": 1})
+        nearest = ordered[len(ordered) // 2 + 1], ordered[len(ordered) // 2 - 1]
+        bumped = [row["ID"] for row in pages(running, {}) if row["ID"] in entries]
+        last = [next(n for n in bumped if (entries[n] - middle) * side > 0) for side in (1, -1)]
+        wanted = {"newest": (ordered[-1], nearest[1]), "nearest": nearest, "bumped": tuple(last)}
+        assert (up["ID"], down["ID"]) == wanted[order]
 
 
 def test_windows_of_publication_cover_every_post_once(portal: Running) -> None:
@@ -306,11 +326,11 @@ def test_a_company_may_do_without_a_feed() -> None:
 def test_options_describe_the_feed_and_its_habits() -> None:
     asked = (
         "--users 9 --posts 7 --comments-per-post 2 --templates 4 --old-feed --feed-cursor post --comments-name post"
-        " --comment-keys lower"
+        " --comment-keys lower --feed-order nearest"
     )
     portal = portal_from(parser().parse_args(asked.split()))
     assert (len(portal.company.feed.posts), len(portal.company.workflows.templates)) == (7, 4)
-    assert portal.feed_habits == FeedHabits(old=True, cursor_is_post=True, comments_name_post=True, lower_keys=True)
+    assert portal.feed_habits == FeedHabits(True, True, True, True, "nearest")
     plain = portal_from(parser().parse_args(["--users", "9"]))
     assert (len(plain.company.feed.posts), plain.feed_habits) == (18, FeedHabits())
     box = portal_from(parser().parse_args(["--role", "box"]))

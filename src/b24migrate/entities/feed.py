@@ -54,7 +54,10 @@ HIDDEN = "the portal shows the text of a comment to its author only; add the aut
 NAMELESS = "the portal does not say to which post the comment belongs"
 BY_POST = "the comment has only the ID of its feed entry, and this portal finds posts by post ID only"
 NO_CURSOR = "the comment has only the ID of its feed entry, and this portal cannot find posts by it"
-UNSEEN = "no webhook owner can see the post of the comment. Add the webhook of a user who can to source.more_webhooks"
+UNSEEN = (
+    "the post is not found by the feed entry of the comment, probably because no webhook owner can see it. "
+    "Add the webhook of a user who can to source.more_webhooks"
+)
 
 
 # ---------------------------------------------------------------- reading posts
@@ -284,8 +287,9 @@ feed_posts = Stream(
 
 # Comments name their post (kernel 25.100) or only its entry in the feed (documentation of log.blogcomment.user.get),
 # and posts do not name their entry. The documentation of log.blogpost.get calls its cursors ids of entries, and an old
-# portal knows none. So for each entry two posts are asked for, the first from the entry on and the first behind it: the
-# former is the entry's own unless both are the same.
+# portal knows none. It names no order, so which of several posts one gets is not known. But whatever the order is: the
+# one from the entry on is the entry's own if the one behind it is another, and so it is downwards. Where the nearest
+# comes first, upwards or downwards, that finds every post; it never finds a wrong one.
 
 
 class Cursor(StrEnum):
@@ -298,17 +302,27 @@ class Cursor(StrEnum):
 
 
 BEYOND = 2**31 - 1  # no post follows it: a portal that returns one ignores cursors
-ENTRIES_AT_ONCE = 24  # two commands each, and one that proves that cursors are obeyed: one request
-POSTS_TRIED = 16  # three commands each
-POSTS_PROBED = 4  # at the start of a run
+ENTRIES_AT_ONCE = 16  # three commands each, and one that proves that cursors are obeyed: one request
+POSTS_TRIED = 9  # five commands each
+POSTS_PROBED = 2  # at the start of a run
 
 
 def first_behind(number: int) -> Command:
     return Command(METHOD, {"FIRST_ID": number, "LIMIT": 1})
 
 
-def from_and_behind(number: int) -> list[Command]:
+def last_before(number: int) -> Command:
+    return Command(METHOD, {"LAST_ID": number, "LIMIT": 1})
+
+
+def upwards(number: int) -> list[Command]:
+    """From it on, and behind it."""
     return [first_behind(number - 1), first_behind(number)]
+
+
+def downwards(number: int) -> list[Command]:
+    """Up to it, and before it."""
+    return [last_before(number + 1), last_before(number)]
 
 
 def ids_by_cursor(source: Source, commands: Sequence[Command], via: int) -> list[list[str]] | None:
@@ -324,20 +338,33 @@ def obeyed(found: Sequence[list[str]]) -> list[list[str]] | None:
 
 
 def about_posts(posts: Sequence[str]) -> list[Command]:
-    asked = [[*from_and_behind(int(one)), Command(METHOD, {"POST_ID": int(one)})] for one in posts]
+    asked = [[*upwards(int(one)), *downwards(int(one)), Command(METHOD, {"POST_ID": int(one)})] for one in posts]
     return [command for some in asked for command in some]
 
 
 def judged(posts: Sequence[str], found: Sequence[list[str]] | None) -> Cursor:
-    """A cursor that counts posts finds each of them by its id, one that counts entries finds others. A post that went
+    """A cursor that counts posts finds each of them by its id, one that counts entries finds others, or such as ought
+    to lie on its other side. Finding some and not others proves nothing: the order may hide them. A post that went
     meanwhile says nothing."""
     if found is None:
         return Cursor.NONE
-    told = zip(posts, found[::3], found[1::3], found[2::3], strict=True)
-    by_id = [first == [one] and behind != [one] for one, first, behind, itself in told if itself == [one]]
-    if not by_id:
+    told = [found[place : place + 5] for place in range(0, len(found), 5)]
+    hits: list[bool] = []
+    for one, (start, behind, end, before, itself) in zip(posts, told, strict=True):
+        if itself != [one]:
+            continue
+        above, below = [*map(int, behind)], [*map(int, before)]
+        if any(post <= int(one) for post in above) or any(post >= int(one) for post in below):
+            return Cursor.ENTRY
+        hits.append(one in (found_at(start, behind), found_at(end, before)))
+    if not hits or (any(hits) and not all(hits)):
         return Cursor.UNKNOWN
-    return Cursor.POST if all(by_id) else Cursor.ENTRY
+    return Cursor.POST if all(hits) else Cursor.ENTRY
+
+
+def found_at(including: Sequence[str], beyond: Sequence[str]) -> str:
+    """The post at a number, from the posts with it and beyond it; empty where that is not told."""
+    return including[0] if including and including != beyond else ""
 
 
 def cursor_kind(source: Source, via: int = 0) -> Cursor:
@@ -413,12 +440,18 @@ def for_all(entries: Iterable[str], kind: Cursor) -> dict[str, Named]:
 
 def own_posts(source: Source, entries: Sequence[str], via: int) -> dict[str, str] | None:
     """The post of each entry, of those that this webhook sees; None where the portal ignores cursors."""
-    asked = [command for one in entries for command in from_and_behind(int(one))]
-    found = ids_by_cursor(source, asked, via) if asked else []
-    if found is None:
-        return None
-    both = zip(entries, found[::2], found[1::2], strict=True)
-    return {entry: first[0] for entry, first, behind in both if first and first != behind}
+    posts: dict[str, str] = {}
+    left = entries
+    for pair in (upwards, downwards):
+        # The first command once more: what comes, goes or is bumped meanwhile must not pass for the entry's own.
+        asked = [command for one in left for command in (*pair(int(one)), pair(int(one))[0])]
+        found = ids_by_cursor(source, asked, via) if asked else []
+        if found is None:
+            return None
+        told = list(zip(left, found[::3], found[1::3], found[2::3], strict=True))
+        posts |= {entry: found_at(some, beyond) for entry, some, beyond, again in told if some == again}
+        left = [entry for entry, some, _, again in told if (some or again) and not posts.get(entry)]
+    return {entry: post for entry, post in posts.items() if post}
 
 
 # ---------------------------------------------------------------- comments

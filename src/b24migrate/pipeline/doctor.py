@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -295,8 +296,8 @@ def refused(name: str, error: MigrationError, gate: str) -> Check:
     return Check(name, False, message, fix, "" if away else gate, fatal=True, code=error.code)
 
 
-def patient(clock: Clock, ask: Callable[[], Said]) -> Said:
-    """Three attempts; a limit of the portal is waited for."""
+def patient(clock: Clock, ask: Callable[[], Said], *, most_s: float = math.inf) -> Said:
+    """Three attempts; a limit of the portal is waited for, in all no longer than `most_s`."""
     limits = 0
     failures = 0
     while True:
@@ -309,6 +310,7 @@ def patient(clock: Clock, ask: Callable[[], Said]) -> Said:
             clock.sleep(DELAYS_S[failures])
         except Limited as limit:
             limits += 1
-            if limits > LIMITS_WAITED:
+            most_s -= max(1.0, limit.wait_s)
+            if limits > LIMITS_WAITED or most_s < 0:
                 raise
             clock.sleep(max(1.0, limit.wait_s))

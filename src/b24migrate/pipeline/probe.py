@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 
 import msgspec
 
@@ -23,6 +24,7 @@ from b24migrate.streams import Asking, Entity, Habits, Probe
 KEY = "probe"
 FORMAT, VERSION = "b24migrate-probe", 1
 FRESH = timedelta(days=1)  # a run asks again after this time
+WAITED_S = 10.0  # for limits, at the start of a run: it can do without the answers
 # No method returns module versions; one module has a revision (api-reference/chats/im-revision-get.md).
 MODULES = ("main", "rest", "im", "crm", "tasks", "socialnetwork", "disk", "bizproc")
 REVISIONS = {"im_rest": "rest", "im_web": "web", "im_mobile": "mobile", "im_desktop": "desktop"}
@@ -48,7 +50,9 @@ def remember(work: Work) -> None:
 def ask(work: Work, probes: Sequence[Probe], *, wide: bool = False) -> None:
     """Asks now and keeps the answers. Raises MigrationError."""
     found = answers(work.source, probes, work.clock, wide=wide) | {"billing": work.source.billing}
-    kept = load(work.store) | found
+    # Who looked closer may have seen what a quick look does not.
+    seen = found if wide else {key: value for key, value in found.items() if value is not None}
+    kept = dict.fromkeys(found) | load(work.store) | seen
     at = work.clock.now().isoformat()
     work.store.write(ANALYSIS, [RegisterRow(KEY, {"Data": {"asked_at": at, "answers": kept}})])
 
@@ -68,7 +72,8 @@ def answers(source: Source, probes: Sequence[Probe], clock: Clock, *, wide: bool
     waiting = [(probe, asking, next(asking)) for probe in probes for asking in (probe.ask(wide),)]
     while waiting:
         commands = [command for _, _, wanted in waiting for command in wanted]
-        got = patient(clock, lambda: source.batch(commands))  # noqa: B023 - called at once
+        ask = partial(source.batch, commands)
+        got = patient(clock, ask) if wide else patient(clock, ask, most_s=WAITED_S)
         further: list[tuple[Probe, Asking, Sequence[Command]]] = []
         for probe, asking, wanted in waiting:
             mine, got = got[: len(wanted)], got[len(wanted) :]

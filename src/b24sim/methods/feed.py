@@ -23,12 +23,14 @@ class FeedHabits:
 
     A cursor is an entry of the feed (log-blogpost-get.md), or a post (`cursor_is_post`). Comments name that entry only
     (log-blogcomment-user-get.md), or their post (`comments_name_post`, kernel 25.100). The keys above them are
-    capitals (kernel 25.100), or as the documentation shows them (`lower_keys`)."""
+    capitals (kernel 25.100), or as the documentation shows them (`lower_keys`). Which posts beyond a cursor come, where
+    there are more than LIMIT, is not documented: the newest, the nearest, or the last bumped (`order`)."""
 
     old: bool = False
     cursor_is_post: bool = False
     comments_name_post: bool = False
     lower_keys: bool = False
+    order: str = "newest"
 
 
 def get(context: Context, params: Params) -> Result:
@@ -76,16 +78,19 @@ def _moment(context: Context, params: Params, name: str) -> float | None:
 def _by_cursor(context: Context, posts: Sequence[Post], params: Params) -> Result:
     """FIRST_ID goes up and wins, LAST_ID goes down; 0 starts at the edge. Nothing is counted, and no order is promised:
     the last bumped comes first, as on every other page."""
-    key: Callable[[Post], int] = _number if context.portal.feed_habits.cursor_is_post else _entry
+    habits = context.portal.feed_habits
+    key: Callable[[Post], int] = _number if habits.cursor_is_post else _entry
     limit = min(max(whole(params.get("LIMIT", PAGE)) or PAGE, 1), LARGEST_PAGE)
     published = [post for post in posts if post.status == PUBLISHED]
     if params.get("FIRST_ID") is not None:
         first = whole(params["FIRST_ID"])
-        found = sorted((post for post in published if key(post) > first), key=key)
+        found = sorted((post for post in published if key(post) > first), key=key, reverse=habits.order == "newest")
     else:
         last = whole(params["LAST_ID"])
         found = sorted((post for post in published if not last or key(post) < last), key=key, reverse=True)
-    page = sorted(found[:limit], key=lambda post: (post.updated, post.id), reverse=True)
+    if habits.order == "bumped":
+        found.sort(key=_bumped, reverse=True)
+    page = sorted(found[:limit], key=_bumped, reverse=True)
     return Result(Rows(_encoded(context, post) for post in page))
 
 
@@ -96,6 +101,10 @@ def _by_page(context: Context, posts: Sequence[Post], start: int) -> Result:
     entries = (by_id[int(number)] for number in page.value)
     rows = Rows(_encoded(context, post) for post in entries if post.status == PUBLISHED)
     return Result(rows, page.total, page.next)
+
+
+def _bumped(post: Post) -> tuple[float, int]:
+    return post.updated, post.id
 
 
 def _number(post: Post) -> int:
