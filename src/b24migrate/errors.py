@@ -4,7 +4,8 @@ MigrationError              what happened, and a hint: what the operator should 
 ├── Transient               the same thing may succeed later: try again, it uses up an attempt
 ├── Limited                 a limit of the portal: wait until it resets, no attempt is used
 ├── Permanent               this record or page will never succeed: set it aside, go on
-│   └── Forbidden           a whole method is refused: where records are incomplete without it, its gate stops the run
+│   └── Refused             all calls of a method were refused so far, too few to be sure
+│       └── Forbidden       a whole method is refused: where records are incomplete without it, its gate stops the run
 └── Stop                    the run cannot go on; carries the exit code
     ├── BadConfiguration    2: a file, a key or a value is wrong
     ├── GateUnmet           3: a prerequisite is missing
@@ -54,13 +55,17 @@ class Permanent(MigrationError):
     """The other side understood and refused. Repeating it changes nothing."""
 
 
-class Forbidden(Permanent):
-    """None of a method's calls was ever granted. `gate` is for those who cannot do without: records must not be taken
-    for complete."""
+class Refused(Permanent):
+    """None of a few calls of a method was granted. `gate` is for those who have nothing else to ask and cannot do
+    without: records must not be taken for complete."""
 
     def __init__(self, message: str, *, gate: GateUnmet, code: str = "", hint: str = "") -> None:
         super().__init__(message, code=code, hint=hint)
         self.gate = gate
+
+
+class Forbidden(Refused):
+    """None of many was, or another one was refused too. Nobody needs to ask any further."""
 
 
 class Stop(MigrationError):

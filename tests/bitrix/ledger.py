@@ -26,6 +26,7 @@ class Ledger(Portal):
         self.ids: list[int] = []  # in order
         self.messages: dict[str, list[int]] = {}
         self.forbidden: set[str] = set()
+        self.refusal = "ACCESS_ERROR"
         self.poison: set[int] = set()
         self.text = "plain"
         self.order = "newest"  # of messages in a page
@@ -81,7 +82,7 @@ class Ledger(Portal):
     def _known(self, key: str) -> list[int]:
         self._began()
         if key in self.forbidden:
-            raise RestError("ACCESS_ERROR", "No access", 403)
+            raise RestError(self.refusal, "No access", 403)
         return sorted(self.messages.get(key, []))
 
     def _messages(self, ids: list[int], unread: Container[int] = ()) -> dict[str, Any]:

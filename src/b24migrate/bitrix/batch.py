@@ -241,16 +241,14 @@ class Batcher:
     def _permitted(self, sent: Sequence[tuple[Command, str]], answers: list[Given[One]], via: int) -> list[Given[One]]:
         """Raises GateUnmet when more than single records are refused."""
         permissions = self.portal.permissions
-        answered: dict[str, Args] = {}
+        answered: dict[str, list[Args]] = {}
         for (command, text), answer in zip(sent, answers, strict=True):
-            if answer.error is None and command.method not in answered:
-                params = repeatable(command.method, command.params, text)
-                if params is not None:
-                    answered[command.method] = params
+            if answer.error is None and repeatable(command.method, text):
+                answered.setdefault(command.method, []).append(command.params)
             if command.method == SCOPES and isinstance(answer.result, Raw):
                 permissions.has_scopes(via, bytes(answer.result))
-        for method, params in answered.items():
-            permissions.answered(via, method, params)
+        for method, calls in answered.items():
+            permissions.answered(via, method, calls)
         if not refusals(answer.error for answer in answers):
             return answers
         done = [

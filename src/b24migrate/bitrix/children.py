@@ -13,7 +13,7 @@ from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Given, Ref
 from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.paging import Span, entry, id_reader, side_by_id
-from b24migrate.errors import Forbidden, Limited, MigrationError, Permanent, Stop, Transient
+from b24migrate.errors import Limited, MigrationError, Permanent, Refused, Stop, Transient
 from b24migrate.ports import Command
 from b24migrate.records import Args, Page, Row, SetAside
 from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Whole, person
@@ -66,11 +66,16 @@ class ChildrenReader:
     def read(self, progress: Sequence[Progress], *, one_page: bool, gently: bool) -> Page:
         page = Page()
         chains, waiting = self._one_by_one(progress, page) if gently else self._together(progress, one_page, page)
-        unfinished = [chain for chain in chains if not self._concluded(chain, one_page, page)]
+        granted = {chain.via for chain in chains if chain.answered}
+        for chain in chains:
+            if isinstance(chain.error, Refused) and chain.via in granted:  # then only this parent is refused
+                chain.error = Permanent(chain.error.message, code=chain.error.code, hint=chain.error.hint)
+        doubtful = [chain for chain in chains if waiting and type(chain.error) is Refused]  # others are asked before
+        unfinished = [chain for chain in chains if chain in doubtful or not self._concluded(chain, one_page, page)]
         failed = [chain for chain in unfinished if chain.error is not None and not chain.answered]
         going_on = [chain.progress for chain in unfinished if chain not in failed]
         settled = [one for one in going_on if isinstance(self._paging, Backward) and self._adds_up(one)]
-        if failed and not page.log and not page.parents:  # nothing at all was read
+        if failed and not doubtful and not page.log and not page.parents:  # nothing at all was read
             error = _worst(chain.error for chain in failed)
             if len(failed) + len(waiting) == 1 or not (isinstance(error, Transient) and error.own):
                 raise error
@@ -377,7 +382,7 @@ class ChildrenReader:
     def _set_aside(self, chain: _Chain, page: Page) -> None:
         """One parent that cannot be read does not keep the others from being read. Raises GateUnmet for a method that
         is refused for all of them."""
-        if isinstance(chain.error, Forbidden):
+        if isinstance(chain.error, Refused):
             raise chain.error.gate
         reason = str(chain.error)
         page.alarms.append(f"{self._reading.method} of {chain.parent.id}: {reason}")

@@ -97,14 +97,14 @@ class Portal:
     def call(self, method: str, params: Args, *, via: int = 0) -> Envelope:
         """Raises Transient, Limited, Permanent or Stop. The order of keys is kept: old methods bind by position."""
         answer = self.ask(method, params, Envelope, via=via)
-        self.permissions.answered(via, method, params)
+        self.permissions.answered(via, method, [params])
         return answer
 
     def ask(self, method: str, params: Args, shape: type[Shape], *, via: int = 0, billed: Sequence[str] = ()) -> Shape:
         """`billed` are the methods whose execution time the call uses up besides its own."""
         answer = self._ask(method, params, shape, via, billed)
         if isinstance(answer, MigrationError):
-            raise self.permissions.of_call(answer, method, via)
+            raise self.permissions.of_call(answer, method, params, via)
         return answer
 
     def _repeat(self, method: str, params: Args, via: int) -> MigrationError | None:

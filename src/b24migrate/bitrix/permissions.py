@@ -2,8 +2,9 @@
 
 A portal says ACCESS_DENIED both for one record that its user may not see and for every request of a portal whose plan
 has lapsed (_includes/system-errors.md of the vendor's documentation: "REST API is available only on commercial plans").
-So what is refused is held against what the same webhook was granted before: such a call is repeated. When it is refused
-too, the webhook has lost its permissions and the run stops; when it is answered, the refusal is the record's own.
+So what is refused is held against what the same webhook was granted before: other such calls are repeated. When they
+are refused too, the webhook has lost its permissions and the run stops; when one is answered, the refusal is the
+record's own. The refused call itself proves nothing, even if it was granted before: its record may have been closed.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from itertools import islice
 from typing import NamedTuple, Protocol
 
 import msgspec
 
 from b24migrate.bitrix.fault_table import scope_of
 from b24migrate.bitrix.faults import Caller
-from b24migrate.errors import Forbidden, GateUnmet, Limited, MigrationError, Transient
+from b24migrate.errors import Forbidden, GateUnmet, Limited, MigrationError, Refused, Transient
 from b24migrate.ports import ANALYSIS, RegisterRow, Store
 from b24migrate.records import Args, Json
 
@@ -41,8 +41,10 @@ FORBIDDEN = "METHOD_REFUSED"
 PAGE_403 = "HTTP_403"
 SCOPES = "scope"  # the method that lists them
 ANYBODY = ("profile", "server.time")  # what every webhook may call, whatever its scopes
-_KEPT = 3  # calls of each method that were answered: one alone may be about a record that was closed since
-_ENOUGH = 3  # refused calls of a method that was never granted before it is said that the method is refused
+_KEPT = 12  # calls of each method that were answered, of several requests
+_OTHERS = 2  # of them that have to be refused before it is said that the method is: one may have been closed since
+_FEW = 3  # different calls of a method that was never granted: what is refused may be the method
+_ENOUGH = 10  # it is
 AGAIN = "Then run the same command again: progress is saved."
 
 Ask = Callable[[str, Args, int], MigrationError | None]
@@ -84,6 +86,7 @@ class Done(NamedTuple):
 class _Proof(Enum):
     GRANTED = "granted"
     LOST = "lost"
+    WEAK = "weak"  # of one other call only, which is refused too
     UNKNOWN = "unknown"
 
 
@@ -97,23 +100,38 @@ class Permissions:
         self._tag = tag
         self._lock = threading.Lock()
         self._granted: dict[tuple[str, str], deque[Args]] = {}
+        self._requests: dict[tuple[str, str], int] = {}  # that were granted
         self._scopes: dict[str, frozenset[str]] = {}
-        self._never: dict[tuple[str, str], set[str]] = {}  # different calls of a method that was never granted
+        self._never: dict[tuple[str, str], set[bytes]] = {}  # different calls of a method that was never granted
 
     # ------------------------------------------------------------ what was answered
 
-    def answered(self, via: int, method: str, params: Args) -> None:
-        if self.memory is None:
+    def answered(self, via: int, method: str, calls: Sequence[Args]) -> None:
+        """Keeps some calls of the first request, the second, the fourth, the eighth and so on: they come from all over
+        a run, and are seldom written."""
+        if self.memory is None or not calls:
             return
-        tag = self._tag(via)
+        key = self._tag(via), method
         with self._lock:
-            calls = self._granted.setdefault((tag, method), deque(maxlen=_KEPT))
-            known = len(calls)
-            if params not in calls:
-                calls.append(params)
-            kept = list(calls) if known < _KEPT and len(calls) > known else []
-        if kept:
-            self.memory.remember(tag, method, kept)
+            self._never.pop(key, None)
+            self._requests[key] = number = self._requests.get(key, 0) + 1
+            if number & (number - 1):
+                return
+            kept = self._kept(key)
+            known = set(map(_spelled, kept))
+            some = (calls[0], calls[len(calls) // 2], calls[-1])
+            new = {_spelled(params): params for params in some if _spelled(params) not in known}
+            kept.extend(new.values())
+            told = list(kept)
+        if new:
+            self.memory.remember(*key, told)
+
+    def _kept(self, key: tuple[str, str]) -> deque[Args]:
+        """Also of earlier runs."""
+        assert self.memory is not None  # noqa: S101
+        if key not in self._granted:
+            self._granted[key] = deque(self.memory.recall(*key), maxlen=_KEPT)
+        return self._granted[key]
 
     def has_scopes(self, via: int, result: bytes) -> None:
         """As the portal says: what is granted now and refused later was taken away in between."""
@@ -123,20 +141,18 @@ class Permissions:
 
     # ------------------------------------------------------------ what was refused
 
-    def of_call(self, error: MigrationError, method: str, via: int) -> MigrationError:
+    def of_call(self, error: MigrationError, method: str, params: Args, via: int) -> MigrationError:
         """What the refusal of a whole request means."""
         if error.code == PAGE_403:
-            return self._blocked(method, via) or _own(error)
+            return self._page(error, via)
         if error.code not in CODES or isinstance(error, GateUnmet):
             return error
         if method == "batch":  # it needs no permission of its own
             return self._everything(error, via)
-        proof = self._prove(method, via)
-        if proof is _Proof.LOST:
-            return self._lost(error, method, via)
-        if proof is _Proof.UNKNOWN and self._refuses_everything(via):
-            return self._everything(error, via)
-        return error
+        try:
+            return self._judged(error, method, [params], via) or error
+        except GateUnmet as stop:
+            return stop
 
     def of_batch(self, done: Sequence[Done], via: int) -> Mapping[int, MigrationError]:
         """What to say instead of single errors. Raises GateUnmet when the webhook has lost what it was granted. Where
@@ -151,67 +167,87 @@ class Permissions:
             error = last[method].error
             assert error is not None  # noqa: S101
             refused = [place for place, one in enumerate(done) if one.method == method and one.error]
-            proof = self._prove(method, via)
-            if proof is _Proof.LOST or (proof is _Proof.UNKNOWN and self._had_scope(error, method, via)):
-                raise self._lost(error, method, via)
-            if proof is _Proof.GRANTED:
-                continue
-            if all(one.error for one in done) and self._refuses_everything(via):
-                raise self._everything(error, via)
-            if isinstance(error, GateUnmet) or self.memory is None:
-                continue
-            if self._count(method, via, [done[place].params for place in refused]) >= _ENOUGH:
-                instead |= dict.fromkeys(refused, self._forbidden(error, method, via))
+            judged = self._judged(error, method, [done[place].params for place in refused], via)
+            if judged is not None:
+                instead |= dict.fromkeys(refused, judged)
         return instead
+
+    def _judged(self, error: MigrationError, method: str, refused: Sequence[Args], via: int) -> Refused | None:
+        """None where only records are refused. Raises GateUnmet."""
+        proof = self._prove(error, method, refused, via)
+        if proof is _Proof.GRANTED:
+            return None
+        if proof is _Proof.LOST or self._had_scope(error, method, via):
+            raise self._lost(error, method, via)
+        if self._refuses_everything(via):
+            raise self._everything(error, via)
+        if isinstance(error, GateUnmet) or self.memory is None:
+            return None
+        before, now = self._count(method, via, refused)
+        if now < _FEW:
+            return None
+        return self._refusal(error, method, via, sure=now >= _ENOUGH or before >= _FEW or proof is _Proof.WEAK)
 
     # ------------------------------------------------------------ proofs
 
-    def _prove(self, method: str, via: int) -> _Proof:
-        """Repeats calls that were answered before. Raises Limited or Transient where the portal cannot be asked."""
+    def _prove(self, error: MigrationError, method: str, refused: Sequence[Args], via: int) -> _Proof:
+        """Repeats other calls that were answered before. Raises Limited or Transient where nobody can be asked."""
         if self.memory is None:
             return _Proof.UNKNOWN
-        tag = self._tag(via)
+        of_record = "scope" not in error.code.lower()  # a scope is never missing for one record only
+        key, closed = (self._tag(via), method), set(map(_spelled, refused)) if of_record else ()
         with self._lock:
-            here = list(self._granted.get((tag, method), ()))
-        for params in here or self.memory.recall(tag, method):
+            kept = self._kept(key)
+            others = [params for params in kept if _spelled(params) not in closed]
+            if len(others) < len(kept):
+                self._granted[key] = deque(others, maxlen=_KEPT)
+        for params in reversed(others):
             if not self._refused(method, params, via):
                 return _Proof.GRANTED
-            here = here or [params]
-        return _Proof.LOST if here else _Proof.UNKNOWN
+        if len(others) >= (_OTHERS if of_record else 1):
+            return _Proof.LOST
+        return _Proof.WEAK if others else _Proof.UNKNOWN
 
     def _refuses_everything(self, via: int) -> bool:
         return all(self._refused(method, {}, via) for method in self.probes)
 
     def _refused(self, method: str, params: Args, via: int) -> bool:
         error = self._ask(method, params, via)
+        if error is not None and error.code == PAGE_403:
+            raise self._page(error, via)
         if isinstance(error, Limited | Transient):
             raise error
         return error is not None and (error.code in CODES or isinstance(error, GateUnmet))
 
-    def _count(self, method: str, via: int, calls: Iterable[Args]) -> int:
-        """How many different calls were refused so far: a request may hold no more than one."""
+    def _count(self, method: str, via: int, calls: Iterable[Args]) -> tuple[int, int]:
+        """How many different calls were refused before, and are by now."""
         with self._lock:
             known = self._never.setdefault((self._tag(via), method), set())
-            known.update(str(params) for params in islice(calls, _ENOUGH) if len(known) < _ENOUGH)
-            return len(known)
+            before = len(known)
+            for params in calls:
+                if len(known) < _ENOUGH:
+                    known.add(_spelled(params))
+            return before, len(known)
 
     def _had_scope(self, error: MigrationError, method: str, via: int) -> bool:
         return "scope" in error.code.lower() and scope_of(method) in self._scopes.get(self._tag(via), ())
 
-    def _blocked(self, method: str, via: int) -> GateUnmet | None:
+    def _page(self, error: MigrationError, via: int) -> MigrationError:
         """A firewall may dislike one request, or keep this machine out."""
-        if method not in self.probes:
-            answers = (self._ask(probe, {}, via) for probe in self.probes)
-            if any(error is None or error.code != PAGE_403 for error in answers):
-                return None
+        answers = (self._ask(probe, {}, via) for probe in self.probes)
+        if any(answer is None or answer.code != PAGE_403 for answer in answers):
+            return _own(error)
+        return self._blocked(via)
+
+    # ------------------------------------------------------------ sentences
+
+    def _blocked(self, via: int) -> GateUnmet:
         who, gate = self._caller(via)
         text = (
             f"the portal answers all requests of {who} with HTTP 403 and a web page: it blocks this machine's address."
         )
         hint = f"Ask the network administrator or the vendor's support to allow this address. {AGAIN}"
         return GateUnmet(gate, text, code=BLOCKED, hint=hint)
-
-    # ------------------------------------------------------------ sentences
 
     def _everything(self, error: MigrationError, via: int) -> GateUnmet:
         who, gate = self._caller(via)
@@ -230,12 +266,12 @@ class Permissions:
         text = f"the portal no longer allows {method} to {who} ({error.code})."
         return GateUnmet(gate, text, code=LOST, hint=f"{_tick(method)} Check the rights of its owner too. {AGAIN}")
 
-    def _forbidden(self, error: MigrationError, method: str, via: int) -> Forbidden:
+    def _refusal(self, error: MigrationError, method: str, via: int, *, sure: bool) -> Refused:
         who, gate = self._caller(via)
         text = f"the portal does not allow {method} to {who} ({error.code}). Records are incomplete without it."
         hint = f"Give the webhook's owner access to these records. {_tick(method)} {AGAIN}"
         stop = GateUnmet(gate, text, code=FORBIDDEN, hint=hint)
-        return Forbidden(error.message, code=error.code, hint=error.hint, gate=stop)
+        return (Forbidden if sure else Refused)(error.message, code=error.code, hint=error.hint, gate=stop)
 
 
 def _own(error: MigrationError) -> MigrationError:
@@ -250,9 +286,14 @@ def _tick(method: str) -> str:
     return f"Add the scope `{scope}` to the webhook." if scope else "Check the webhook's scopes."
 
 
-def repeatable(method: str, params: Args, text: str) -> Args | None:
+def _spelled(params: Args) -> bytes:
+    """The same before and after it was stored."""
+    return msgspec.json.encode(params)
+
+
+def repeatable(method: str, text: str) -> bool:
     """A command that refers to another one's result means nothing by itself."""
-    return None if "%24" in text or method == "batch" else params
+    return "%24" not in text and method != "batch"
 
 
 def refusals(errors: Iterable[MigrationError | None]) -> bool:

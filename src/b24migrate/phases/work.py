@@ -92,7 +92,7 @@ class Work:
     facts: Facts = field(default_factory=Facts)
     run: str = ""
     gone: Gone = field(default_factory=Gone)
-    came: dict[str, FileRef] = field(default_factory=dict)  # a file of each kind that the source has given
+    came: dict[str, Sequence[FileRef]] = field(default_factory=dict)  # some files of each kind that the source gave
     leaving: Callable[[], bool] = lambda: False  # whether whoever works here has been told to come to an end
     links: Links = field(init=False)
     texts: TextRewriter = field(init=False)
