@@ -252,6 +252,10 @@ class Store(Protocol):
         has none (CustomFields) is read as a whole. The same goes for `erase`."""
         ...
 
+    def rows_of(self, register: Register, keys: Collection[str]) -> dict[str, RegisterRow]:
+        """Those that exist, by key. For a register with a partition."""
+        ...
+
     def all_rows(self, register: Register) -> Iterator[RegisterRow]:
         """Every row of every partition, in any order, a stretch at a time: a register may be as long as a table."""
         ...

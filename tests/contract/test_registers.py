@@ -104,6 +104,17 @@ def test_a_long_register_is_leafed_through_page_by_page(store: Store) -> None:
     assert store.some_rows(FINDINGS, "", "~", 50) == store.some_rows(FINDINGS, "", "~", 50)
 
 
+def test_rows_are_found_by_their_keys(store: Store) -> None:
+    ids = [*map(str, range(1, 1300)), "a:b", "a/b", "ё", "'q'", "%", "x" * 500, "12:7", "12:x"]
+    store.write(FINDINGS, [RegisterRow(f"users:{one}", {"Stream": one}) for one in ids])
+    store.write(FINDINGS, [RegisterRow("users:2", {"Stream": "elsewhere"}, partition="other")])
+    for wanted in (ids, ["2"], ids[5:1000:97], ids[-8:], ["2", "5000", "nobody", "9:9"], []):
+        found = store.rows_of(FINDINGS, [f"users:{one}" for one in wanted])
+        assert {key: row.values["Stream"] for key, row in found.items()} == {
+            f"users:{one}": one for one in wanted if one in ids
+        }
+
+
 def test_a_column_is_summed_over_a_prefix(store: Store) -> None:
     rows = [RegisterRow(f"chats:{n}", {"Pass": 1, "Reported": n, "Retrieved": 0}) for n in (1, 2, 3)]
     store.write(CHECKPOINTS, [*rows, RegisterRow("users", {"Pass": 1, "Reported": 40, "Retrieved": 0})])

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.every import CATALOG, everything, look
+from tests.pipeline.every import CATALOG, PLAN, SETTINGS, everything, look
 from tests.pipeline.world import World, world
 from tests.pipeline.world import small as plan
 
 from b24migrate.errors import GateUnmet
+from b24migrate.phases import partial
+from b24migrate.ports import PARTIAL, RegisterRow
+from b24migrate.records import Staged
 from b24sim.company.crm_ids import DEAL
+from b24sim.errors import RestError
 
 DENIED: dict[str, Any] = {"kind": "error", "code": "ACCESS_DENIED", "status": 403}
+CLOSED = RestError("ACCESS_DENIED", "Access denied", 403)
+BROKEN = RestError("INTERNAL_SERVER_ERROR", "Internal server error", 500)
 PRODUCTS = "crm.item.productrow.list"
+REFERENCE = "REFERENCE_MISSING"
 
 
 @pytest.fixture
@@ -53,7 +62,8 @@ def complete(made: World, *entities: str) -> None:
 def sold(made: World) -> dict[str, int]:
     """How many product rows each deal has on the box."""
     return {
-        key.rpartition(":")[2]: len(row["fields"]["productRows"]) for key, row in made.imported("crm_deals").items()
+        key.rpartition(":")[2]: len(row["fields"].get("productRows", ()))
+        for key, row in made.imported("crm_deals").items()
     }
 
 
@@ -272,20 +282,114 @@ def test_a_deal_that_an_older_version_left_without_products_is_stated_when_they_
         assert (ended.exit_code, ended.message) == (5, "crm_deals: 1 incomplete")
 
 
-def refuse_for_ever(made: World, victim: int) -> None:
-    """As a deal that the webhook's owner may not open."""
-    from b24sim.errors import RestError
+def refuse_for_ever(made: World, victim: int, error: RestError = CLOSED) -> Callable[[], None]:
+    """As a deal that the webhook's owner may not open. Returns what opens it again."""
+    return refuse(made, PRODUCTS, lambda asked: f"'{victim}'" in asked and "'D'" in asked, error)
 
-    portal = made.cloud.portal
-    method = portal.method(PRODUCTS)
+
+def refuse(made: World, name: str, chosen: Callable[[str], bool], error: RestError) -> Callable[[], None]:
+    methods = made.cloud.portal.methods._methods
+    method = made.cloud.portal.method(name)
 
     def closed(context: Any, params: Any) -> Any:
-        asked = str(params)
-        if f"'{victim}'" in asked and "'D'" in asked:
-            raise RestError("ACCESS_DENIED", "Access denied", 403)
+        if chosen(str(params)):
+            raise RestError(error.code, error.description, error.status)
         return method.call(context, params)
 
-    portal.methods._methods[PRODUCTS] = type(method)(method.name, method.scopes, closed, method.upper)
+    methods[method.name] = type(method)(method.name, method.scopes, closed, method.upper)
+    return lambda: methods.update({method.name: method})
+
+
+@pytest.mark.parametrize("many_owners", [True, False])
+def test_a_deal_that_always_breaks_the_portal_buries_no_other(tmp_path: Path, many_owners: bool) -> None:
+    with world(tmp_path, replace(PLAN, deals=130), webhooks=(1, 2)) as made:
+        made.settings = SETTINGS
+        made.cloud.portal.many_owners = many_owners
+        victim = list(made.cloud.portal.company.crm.deal_ids)[2]
+        rows = sells(made)
+        heal = refuse_for_ever(made, victim, BROKEN)
+        for _ in range(2):
+            ended = made.run()
+            assert ended.exit_code == 5
+            assert incomplete(made) == [f"crm_deals:{victim}"]
+            assert made.letters() == []
+            assert not made.entity("crm_deals").verified
+            deals = made.records("CrmDeals")
+            rule = made.sql("SELECT RowKey FROM SetAside WHERE RowKey LIKE 'excluded:crm_deals:%'")
+            assert deals.keys() == rows.keys() - {key.rpartition(":")[2] for (key,) in rule}
+            # this company has deals with companies that are gone: nobody imports those
+            assert {deals[number]["LastErrorCode"] for number in deals.keys() - sold(made).keys()} <= {REFERENCE}
+            assert all(count == rows[number] for number, count in sold(made).items() if number != str(victim))
+        assert any(one.startswith(f"crm_deals {victim}: ") for one in made.entity("crm_deals").notes)
+        heal()
+        made.run()
+        assert incomplete(made) == []
+        assert sold(made)[str(victim)] == rows[str(victim)]
+
+
+def incomplete(made: World) -> list[str]:
+    return [key for (key,) in made.sql("SELECT RowKey FROM Partial WHERE Open = 1")]
+
+
+def test_a_group_that_always_breaks_the_portal_buries_no_other(small: World) -> None:
+    ids = small.cloud.portal.company.groups.ids
+    method = "socialnetwork.api.workgroup.list"
+    refuse(small, method, lambda asked: holds(asked, ids[1]), BROKEN)
+    ended = small.run()
+    assert (ended.exit_code, ended.message) == (5, "groups: 1 incomplete")
+    assert small.letters() == []
+    assert small.records("Groups").keys() == set(map(str, ids))
+
+
+def holds(asked: str, number: int) -> bool:
+    """Whether a question is for a stretch with this id in it."""
+    first, last = (int(re.findall(rf"'{sign}ID': '?(\d+)", asked)[0]) for sign in (">=", "<="))
+    return first <= number <= last
+
+
+def test_a_method_that_is_broken_for_all_leaves_all_of_them_incomplete(made: World) -> None:
+    refuse(made, PRODUCTS, lambda asked: "'D'" in asked, BROKEN)
+    ended = made.run()
+    assert (ended.exit_code, ended.message) == (5, f"crm_deals: {len(sells(made))} incomplete")
+    assert made.letters() == []
+    assert len(made.imported("crm_deals")) == len(sells(made))
+
+
+@pytest.mark.parametrize("error", [CLOSED, BROKEN], ids=lambda one: one.code)
+def test_a_deal_that_changed_and_is_refused_now_is_not_taken_for_complete(made: World, error: RestError) -> None:
+    assert made.run().exit_code == 0
+    victim = list(made.cloud.portal.company.crm.deal_ids)[2]
+    key = f"source:crm_deals:{victim}"
+    before, columns = made.imported("crm_deals")[key], ("RowKey", "Payload", "PayloadHash", "Revision", "Status")
+    staged = made.table("CrmDeals", *columns)
+    heal = refuse_for_ever(made, victim, error)
+    assert made.run().exit_code == 0  # nothing has changed
+    made.change("crm_deals", id=victim, fields={"title": "Исправлено"})
+    for _ in range(2):
+        ended = made.run()
+        assert (ended.exit_code, ended.message) == (5, "crm_deals: 2 findings, 1 incomplete")  # of title and time
+        assert not made.entity("crm_deals").verified
+        assert made.imported("crm_deals")[key] == before
+        assert made.table("CrmDeals", *columns) == staged
+    heal()
+    assert made.run().exit_code == 0
+    after = made.imported("crm_deals")[key]["fields"]
+    assert after["title"] == "Исправлено"
+    assert after["productRows"] == before["fields"]["productRows"]
+    assert made.entity("crm_deals").verified
+
+
+def test_of_many_incomplete_records_only_those_of_a_page_are_looked_up(
+    made: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with made.app() as app:
+        store, stream = app.work.store, CATALOG.streams["crm_deals"]
+        store.write(PARTIAL, [RegisterRow(f"crm_deals:{number}", {"Open": number % 2}) for number in range(3000)])
+        for name in ("rows", "all_rows", "total", "count"):
+            monkeypatch.setattr(store, name, lambda *_, **__: pytest.fail("the whole register is read"))
+        page = [Staged(str(number), b"{}") for number in (7, 8, 9, 5001)]
+        assert partial.completed(app.work, stream, page, {"9": "refused"}) == ["7"]
+        assert partial.completed(app.work, CATALOG.streams["tasks"], page, {}) == []
 
 
 def test_files_that_may_not_be_read_stop_nobody(made: World) -> None:

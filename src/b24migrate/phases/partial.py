@@ -4,10 +4,13 @@ next run reads them again and sends those that are complete now."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from b24migrate.errors import MigrationError
+from b24migrate.phases.peek import look, payload_hash
 from b24migrate.phases.work import Work, decode_extras
 from b24migrate.ports import PARTIAL, RegisterRow
-from b24migrate.records import REFUSED, Row, Staged, digest
+from b24migrate.records import REFUSED, Json, Record, Row, Staged, digest
 from b24migrate.streams import PerParent, Stream
 
 MARK = "partial"  # the payload hash of such a record: that of the whole one differs from it
@@ -17,19 +20,44 @@ def incomplete(work: Work, stream: Stream) -> int:
     return int(work.store.total(PARTIAL, f"{stream.name}:", "Open") or 0)
 
 
-def sorted_out(work: Work, stream: Stream, rows: Sequence[Row]) -> tuple[Sequence[Row], Mapping[str, str]]:
-    """The rows to stage, and why some of them are incomplete. A record that was staged with what is refused now stays
-    as it was."""
-    told = {row.source_id: row.extras for row in rows if row.extras and REFUSED in row.extras}
-    why = {key: str(extras[REFUSED]) for key, extras in told.items()}
-    if not why:
-        return rows, {}
+class Sorted(NamedTuple):
+    """The rows as they are to be staged; why some of them are not whole; and why some stay as an earlier run staged
+    them, whole, although the source has a newer version."""
+
+    rows: Sequence[Row]
+    why: Mapping[str, str] = {}
+    outdated: Mapping[str, str] = {}
+
+
+def refused(row: Row, error: MigrationError) -> Row:
+    return row._replace(extras={**(row.extras or {}), REFUSED: str(error)})
+
+
+def sorted_out(work: Work, stream: Stream, rows: Sequence[Row]) -> Sorted:
+    untold = {row.source_id: row for row in rows if row.extras and REFUSED in row.extras}
+    if not untold:
+        return Sorted(rows)
     whole = {
-        key: Row(key, one.payload, dict(decode_extras(one.extras)))
-        for key, one in work.store.get(stream.table, list(why)).items()
-        if decode_extras(one.extras).keys() - told[key].keys() and REFUSED not in decode_extras(one.extras)
+        key: one
+        for key, one in work.store.get(stream.table, list(untold)).items()
+        if has_more(decode_extras(one.extras), untold[key])
     }
-    return [whole.get(row.source_id, row) for row in rows], {key: said for key, said in why.items() if key not in whole}
+    instead = {key: Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in whole.items()}
+    why = {key: str((row.extras or {})[REFUSED]) for key, row in untold.items()}
+    return Sorted(
+        [instead.get(row.source_id, row) for row in rows],
+        {key: said for key, said in why.items() if key not in whole},
+        {key: why[key] for key, one in whole.items() if stream.hashed and differs(stream, untold[key], one)},
+    )
+
+
+def has_more(extras: Mapping[str, Json], row: Row) -> bool:
+    """Whether a record was staged with what is refused now."""
+    return REFUSED not in extras and bool(extras.keys() - (row.extras or {}).keys())
+
+
+def differs(stream: Stream, row: Row, staged: Record) -> bool:
+    return staged.payload_hash != payload_hash(stream, look(stream, [row.payload]).whole[0])
 
 
 def mark(work: Work, stream: Stream, why: Mapping[str, str]) -> None:
@@ -39,12 +67,14 @@ def mark(work: Work, stream: Stream, why: Mapping[str, str]) -> None:
 
 
 def completed(work: Work, stream: Stream, staged: Sequence[Staged], why: Mapping[str, str]) -> list[str]:
-    """Those that an earlier run left incomplete and that are whole now."""
-    if isinstance(work.reading(stream), PerParent) or not incomplete(work, stream):
+    """Those that an earlier run left incomplete and that are whole now. Of the register, which may be as long as the
+    table, only these are looked up."""
+    prefix = f"{stream.name}:"
+    if isinstance(work.reading(stream), PerParent) or not work.store.some_rows(PARTIAL, prefix, "", 1):
         return []
-    rows = work.store.rows(PARTIAL, f"{stream.name}:")
-    left = {row.key.partition(":")[2] for row in rows if row.values["Open"]}
-    return [one.row_key for one in staged if one.row_key in left and one.row_key not in why]
+    found = work.store.rows_of(PARTIAL, [prefix + one.row_key for one in staged if one.row_key not in why])
+    left = {key.removeprefix(prefix) for key, row in found.items() if row.values["Open"]}
+    return [one.row_key for one in staged if one.row_key in left]
 
 
 def hashed(staged: Sequence[Staged], why: Mapping[str, str], whole: Sequence[str]) -> list[Staged]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from b24migrate.records import Json
+from b24migrate.records import Json, digest
 from b24migrate.streams import Stream
 
 Payload: TypeAlias = Mapping[str, Json]
@@ -30,6 +30,13 @@ def look(stream: Stream, payloads: Sequence[bytes]) -> Looked:
     if stream.hashed or stream.view or (curious and not stream.peek):
         return _thorough(stream, payloads)
     return _glance(stream.stamp, stream.natural, stream.peek)(payloads)
+
+
+def payload_hash(stream: Stream, payload: Payload) -> str:
+    lasting = dict(payload if stream.lasting is None else stream.lasting(payload))
+    for name in stream.volatile:
+        lasting.pop(name, None)
+    return digest(lasting)
 
 
 def _thorough(stream: Stream, payloads: Sequence[bytes]) -> Looked:

@@ -14,11 +14,11 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from b24migrate.errors import NO_SUCH_METHOD, Forbidden, Limited, Permanent
+from b24migrate.errors import NO_SUCH_METHOD, Forbidden, Limited, Permanent, Transient
 from b24migrate.events import Extracted, Waited
 from b24migrate.phases import partial, values
 from b24migrate.phases.beside import mark_holders
-from b24migrate.phases.peek import Looked, look
+from b24migrate.phases.peek import Looked, look, payload_hash
 from b24migrate.phases.work import Follow, Later, Work, decode_extras, seen, viewed, walk
 from b24migrate.ports import ALIASES, CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
 from b24migrate.records import (
@@ -31,7 +31,6 @@ from b24migrate.records import (
     SetAside,
     Span,
     Staged,
-    digest,
     marked_span,
     order_key,
 )
@@ -106,8 +105,12 @@ def read(work: Work, job: Job) -> Follow:
         keep(work, stream, prefixed(some, prefix, int(job.args["n"])) if prefix else some, int(job.args["pass"]))
 
     if isinstance(reading, Listing) and reading.enrich is not None:
-        size = reading.enrich_some(work.source)
-        interrupted = in_slices(work, job, page, size, lambda some: kept(enriched(work, stream, reading, some)))
+        size = FULL_REQUEST if gently else reading.enrich_some(work.source)
+
+        def take(some: Page) -> None:
+            kept(enriched(work, stream, reading, some, gently=gently))
+
+        interrupted = in_slices(work, job, page, size, take, gently=gently)
         if interrupted:
             return [interrupted]
     else:
@@ -119,27 +122,39 @@ def read(work: Work, job: Job) -> Follow:
     return [Job(job.scope, "read", {**args, "cursor": cursor}) for cursor in page.next]
 
 
-def in_slices(work: Work, job: Job, page: Page, size: int, take: Callable[[Page], None]) -> Later | None:
+def in_slices(
+    work: Work, job: Job, page: Page, size: int, take: Callable[[Page], None], *, gently: bool
+) -> Job | Later | None:
     """Takes the rows of a page: so many at once, 0 being all, and fewer once a limit came in the midst of that. Further
     questions about a page may be more than a limit allows at one go: were it begun anew each time, it would never be
-    done. Returns the job that goes on behind what was taken."""
+    done. Gently, some that fail are halved until the one is alone that is to blame. Returns the job that goes on behind
+    what was taken."""
     ids = [row.source_id for row in page.rows]
     done = str(job.args.get(DONE, ""))
     rows = page.rows[ids.index(done) + 1 :] if done in ids else page.rows
-    size = SLICE if SLOWLY in job.args else size or len(rows) or 1
-    slices = [rows[at : at + size] for at in range(0, len(rows), size)]
-    for number, some in enumerate(slices or [[]], 1):
-        last = number >= len(slices)
+    size = min(size or SLICE, SLICE) if SLOWLY in job.args else size or len(rows) or 1
+    slices = deque([rows[at : at + size] for at in range(0, len(rows), size)] or [[]])
+    while slices:
+        some = slices.popleft()
         try:
-            take(replace(page, rows=some) if last else Page(rows=some))
+            take(Page(rows=some) if slices else replace(page, rows=some))
+        except Transient as error:
+            if not (gently and error.own and len(some) > 1):
+                raise
+            half = len(some) // 2
+            slices.extendleft((some[half:], some[:half]))
+            continue
         except Limited as limit:
             reached = {DONE: done} if done else {}
             args = {**job.args, **reached, **({SLOWLY: True} if limit.wait_s >= LONG_S and size > SLICE else {})}
             if args == job.args:
                 raise
             work.tell(Waited(job.scope, limit.method or "batch", limit.wait_s))
-            return Later(Job(job.scope, job.kind, args), work.clock.now() + timedelta(seconds=limit.wait_s))
+            onward = Job(job.scope, job.kind, args, failures=job.failures)
+            return Later(onward, work.clock.now() + timedelta(seconds=limit.wait_s))
         done = some[-1].source_id if some else done
+        if gently and slices and work.time_is_up():
+            return Job(job.scope, job.kind, {**job.args, DONE: done}, failures=job.failures)
     return None
 
 
@@ -453,7 +468,7 @@ def stage(
 ) -> int:
     """Returns how many rows were staged; the others were excluded by a rule."""
     aside, before = not_staged(work, stream, aside)
-    rows, why = partial.sorted_out(work, stream, [*before, *rows])
+    rows, why, outdated = partial.sorted_out(work, stream, [*before, *rows])
     staged: list[Staged] = []
     excluded: list[SetAside] = []
     for start in range(0, len(rows), LOOKED_AT_ONCE):  # decoded, a row is many times as large
@@ -462,8 +477,9 @@ def stage(
         excluded += left_out
     if staged:
         mark_holders(work, stream, staged)
-        whole = partial.completed(work, stream, staged, why)
-        partial.mark(work, stream, why)
+        incomplete = {**why, **outdated}
+        whole = partial.completed(work, stream, staged, incomplete)
+        partial.mark(work, stream, incomplete)
         if why or whole:
             staged = partial.hashed(staged, why, whole)
         work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
@@ -517,13 +533,6 @@ def stamps(received: Sequence[Json], timezone: ZoneInfo) -> list[values.Stamp]:
     return [known[one] if isinstance(one, str) else values.NO_TIME for one in received]
 
 
-def payload_hash(stream: Stream, payload: Mapping[str, Json]) -> str:
-    lasting = dict(payload if stream.lasting is None else stream.lasting(payload))
-    for name in stream.volatile:
-        lasting.pop(name, None)
-    return digest(lasting)
-
-
 def find_files(work: Work, stream: Stream, looked: Sequence[Seen]) -> None:
     """Files are remembered once, by whoever meets them first."""
     if stream.files is None:
@@ -549,7 +558,9 @@ def put_aside(work: Work, aside: Iterable[SetAside]) -> None:
         work.store.write(SET_ASIDE, rows)
 
 
-def enriched(work: Work, stream: Stream, reading: Listing, page: Page) -> Page:
+def enriched(work: Work, stream: Stream, reading: Listing, page: Page, *, gently: bool = False) -> Page:
+    """Gently, one row that fails while the portal is well is kept as one of which the source does not tell everything:
+    those behind it are not to wait for it."""
     if reading.enrich is None or not page.rows or not work.facts.grants(reading.enrich_scope):
         return page
     try:
@@ -560,8 +571,11 @@ def enriched(work: Work, stream: Stream, reading: Listing, page: Page) -> Page:
         work.note(work.owner[stream.name].name, f"{stream.name} could not be enriched: {error}")
         if error.code == NO_SUCH_METHOD:  # this portal does not have the method
             return page
-        rows = [row._replace(extras={**(row.extras or {}), REFUSED: str(error)}) for row in page.rows]
-        return replace(page, rows=rows)
+        return replace(page, rows=[partial.refused(row, error) for row in page.rows])
+    except Transient as error:
+        if not (gently and error.own and len(page.rows) == 1):
+            raise
+        rows = [partial.refused(row, error) for row in page.rows]
     for row in rows:
         if row.extras and REFUSED in row.extras:
             work.note(work.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras[REFUSED]}")

@@ -7,7 +7,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
-from b24migrate.ports import ID_MAP, RegisterRow
+from b24migrate.ports import ID_MAP, Register, RegisterRow
 from b24migrate.records import Link, Settled, Status, Table, losses_of, losses_since, losses_text, order_key
 from b24migrate.stores.azure.changing import ChangingRoom, Plan, without_repeats
 from b24migrate.stores.azure.finding import MOST, failed
@@ -18,7 +18,6 @@ from b24migrate.stores.azure.rows import SMALL, emptied, face_of, key_of, time_t
 from b24migrate.stores.azure.shards import Face, Tally
 from b24migrate.stores.azure.transactions import delete, merge
 
-_LINKS = Table(ID_MAP.name, ID_MAP.partition)
 _ROW_KEY = attrgetter("row_key")
 _NOTHING_MORE: Mapping[str, str] = {}
 _NEVER_SENT = dict.fromkeys(("TargetId", "ImportedAtUtc", "Losses"), "")
@@ -86,20 +85,25 @@ class SettlingRoom(ChangingRoom, RegisterRoom):
         self.write(ID_MAP, [_link_row(stream, one, at) for one in links])
 
     def links(self, stream: str, source_ids: Collection[str]) -> dict[str, Link]:
+        found = self.rows_of(ID_MAP, [f"{stream}:{one}" for one in source_ids])
+        return {link.source_id: link for link in (_link(stream, row) for row in found.values())}
+
+    def rows_of(self, register: Register, keys: Collection[str]) -> dict[str, RegisterRow]:
         alike: dict[str, list[str]] = {}
-        for one in source_ids:
-            alike.setdefault(shape(order_key(one)), []).append(row_key(f"{stream}:{one}"))
-        found = (row for keys in alike.values() for row in self.finder.some(_LINKS, keys))
-        return {link.source_id: link for link in (self._link(stream, row) for row in found)}
+        for one in keys:
+            alike.setdefault(shape(order_key(one)), []).append(row_key(one))
+        table = Table(register.name, register.partition)
+        found = (one for some in alike.values() for one in self.finder.some(table, some))
+        return {row.key: row for row in (self._row(register, one) for one in found)}
 
     def all_links(self, stream: str) -> Iterator[Link]:
         for found in self._range(ID_MAP, f"{stream}:", None):
-            yield self._link(stream, found)
+            yield _link(stream, self._row(ID_MAP, found))
 
-    def _link(self, stream: str, found: Any) -> Link:
-        row = self._row(ID_MAP, found)
-        values = (row.values[name] for name in ("TargetId", "Digest", "Origin"))
-        return Link(row.key.removeprefix(f"{stream}:"), *values)
+
+def _link(stream: str, row: RegisterRow) -> Link:
+    values = (row.values[name] for name in ("TargetId", "Digest", "Origin"))
+    return Link(row.key.removeprefix(f"{stream}:"), *values)
 
 
 def _link_row(stream: str, link: Link, at: str) -> RegisterRow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ from b24migrate.ports import Register, RegisterRow
 from b24migrate.records import Json
 from b24migrate.stores.sqlite import bulk
 from b24migrate.stores.sqlite.database import Database
-from b24migrate.stores.sqlite.words import beginning, marks
+from b24migrate.stores.sqlite.words import beginning, chunks, marks
 
 _SELECT = 'SELECT PartitionKey, RowKey, Version, Kinds, {columns} FROM "{table}" WHERE '
 _INSERT = 'INSERT INTO "{table}" (PartitionKey, RowKey, Kinds, {columns}) VALUES (?, ?, ?, {marks}) ON CONFLICT '
@@ -49,6 +49,15 @@ class RegisterRoom:
         with self.database.reading() as connection:
             found = connection.execute(f"{_select(register)} {where} ORDER BY RowKey, PartitionKey", values).fetchall()
         return [_row(register, row) for row in found]
+
+    def rows_of(self, register: Register, keys: Collection[str]) -> dict[str, RegisterRow]:
+        found: dict[str, RegisterRow] = {}
+        with self.database.reading() as connection:
+            for chunk in chunks(list(keys)):
+                query = f"{_select(register)} PartitionKey = ? AND RowKey IN ({marks(len(chunk))})"
+                rows = (_row(register, row) for row in connection.execute(query, (register.partition, *chunk)))
+                found.update((row.key, row) for row in rows)
+        return found
 
     def all_rows(self, register: Register) -> Iterator[RegisterRow]:
         """No connection is held while the caller works."""
