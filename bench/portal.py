@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import importlib
 import json
 import re
 import signal
@@ -26,6 +25,7 @@ from b24sim.company.files import File, file_of
 from b24sim.http import Message, Receive, Scope, Send
 from b24sim.options import parser, portal_from
 from b24sim.portal import Portal
+from b24sim.serve import serve
 from b24sim.table import Row, Table
 
 GROWN = 1_000
@@ -139,9 +139,7 @@ def main(arguments: list[str]) -> int:
     leave = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: leave.set())
-    serving = importlib.import_module("b24sim.serve")  # the package has a function of that name
-    serving.App = Punctual  # type: ignore[attr-defined]
-    with serving.serve(portal, options.host, options.port, tls=options.tls) as running:
+    with serve(portal, options.host, options.port, tls=options.tls, app=Punctual) as running:
         if users > GROWN:
             multiplied(portal, users)
         if (options.deals or 0) > GROWN:
