@@ -214,13 +214,8 @@ class ChildrenReader:
             self._take_down(chain, answers, span, page)
             return
         for command, answer in zip(chain.commands, answers, strict=True):
-            if isinstance(answer.error, MigrationError):
-                chain.error = answer.error
-                return
-            try:
-                rows = self._rows(self._opened(answer), chain.parent)
-            except Permanent as error:
-                chain.error = _unread(error)
+            rows = self._answered(chain, answer)
+            if rows is None:
                 return
             chain.answered += 1
             chain.got += len(rows)
@@ -231,6 +226,17 @@ class ChildrenReader:
             if chain.ended or len(rows) < self._size:
                 return
 
+    def _answered(self, chain: _Chain, answer: Given[Part]) -> list[tuple[int, Row]] | None:
+        """The rows of an answer; None where it failed, and the chain says why."""
+        try:
+            if isinstance(answer.error, MigrationError):
+                chain.error = answer.error
+                return None
+            return self._rows(self._opened(answer), chain.parent)
+        except Permanent as error:
+            chain.error = _unread(error)
+            return None
+
     def _opened(self, answer: Given[Part]) -> Opened:
         found = opened(answer.result, self._reading.items, self._reading.method, self._reading.side)
         self._spelling[self._reading.method] = found.path
@@ -240,13 +246,8 @@ class ChildrenReader:
         """Takes rows by their ids, whatever their order. A page is believed if it was asked for below the lowest id of
         the page before it; the rest is read again."""
         for place, (command, answer) in enumerate(zip(chain.commands, answers, strict=True)):
-            if isinstance(answer.error, MigrationError):
-                chain.error = answer.error
-                return
-            try:
-                rows = self._rows(self._opened(answer), chain.parent)
-            except Permanent as error:
-                chain.error = _unread(error)
+            rows = self._answered(chain, answer)
+            if rows is None:
                 return
             below = sorted(
                 {one: row for one, row in rows if chain.after <= 0 or one < chain.after}.items(), reverse=True
