@@ -158,6 +158,18 @@ def test_of_comments_that_the_box_does_not_show_each_is_its_own(move: Move, targ
     assert len(texts) == 4
 
 
+def test_a_comment_whose_answer_was_lost_is_found_below_many_others(move: Move, target: RestTarget) -> None:
+    """The box returns the newest comments first, whichever cursor is given."""
+    post = call(target, "log.blogpost.add", POST_MESSAGE="News")
+    fields = {"post_id": str(post), "author_id": "1", "date": "2024-01-01T10:00:00Z", "files": []}
+    lost = Item.of("source:feed_comments:1:7", {**fields, "text": "Words"})
+    struck_down(move, target, "log.blogcomment.add", "feed", lost)
+    for number in range(250):
+        call(target, "log.blogcomment.add", POST_ID=post, TEXT=f"Later {number}")
+    assert send(target, "feed", lost)[0] == "created"
+    assert len(move.world.box.portal.company.feed_rows.comments) == 251
+
+
 # ---------------------------------------------------------------- what is known already
 
 

@@ -31,11 +31,11 @@ def user_get(context: Context, params: Params) -> Result:
 
 
 def _page(ids: list[int], params: Params) -> list[int]:
-    """FIRST_ID goes up, wins and has no order; LAST_ID goes down, newest first, as no cursor does
-    (api-reference/log/blogcomment/log-blogcomment-user-get.md names no order)."""
+    """FIRST_ID wins: the newest above it, in no order. LAST_ID goes down, newest first, as no cursor does
+    (api-reference/log/blogcomment/log-blogcomment-user-get.md says neither which come first nor in what order)."""
     limit = min(max(whole(params.get("LIMIT", LARGEST_PAGE)) or LARGEST_PAGE, 1), LARGEST_PAGE)
     if params.get("FIRST_ID") is not None:
-        above = ids[bisect_right(ids, whole(params["FIRST_ID"])) :][:limit]
+        above = ids[bisect_right(ids, whole(params["FIRST_ID"])) :][-limit:]
         return Random(len(ids)).sample(above, len(above))
     last = whole(params.get("LAST_ID"))
     return (ids[: bisect_left(ids, last)] if last else ids)[::-1][:limit]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
+from b24migrate.bitrix.backward import NEWEST
 from b24migrate.errors import Permanent
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_feed, spelling
-from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.box import Box, inside, strange
 from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import one_by_one, unclaimed
 from b24migrate.target.rest.words import Known, Made, Writer
 
 STREAM = "feed_comments"
+READER = "log.blogcomment.user.get"
 PAGE = 100
 PLACES_S = 3600.0
 
@@ -44,30 +48,37 @@ def add_comments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
 
 
 class Place(NamedTuple):
-    """How far one has read: the number that pages are counted by, and the highest of those that comments go by."""
+    """How far one has read: the number that pages are counted by, and the lowest of those that comments go by."""
 
-    first: int = 0
-    highest: int = 0
-
-
-def page_behind(box: Box, author: str, place: Place) -> list[Args]:
-    asked = {"USER_ID": int(author), "FIRST_ID": place.first, "LIMIT": PAGE}
-    return list(inside(box.question("log.blogcomment.user.get", asked), "comments"))
+    last: int = NEWEST
+    lowest: int = NEWEST
 
 
-def comments_by(box: Box, author: str, above: int) -> Iterator[list[Args]]:
-    """One person's, page by page, the oldest first; from where nothing above this number was before. Both numbers grow
-    together, and only one of them is known: where pages ended is remembered, or every look would begin anew."""
+def page_below(box: Box, author: str, last: int | None) -> list[Args]:
+    asked = {"USER_ID": int(author), **({} if last is None else {"LAST_ID": last}), "LIMIT": PAGE}
+    return list(inside(box.question(READER, asked), "comments"))
+
+
+def comments_by(box: Box, author: str, up_to: int = NEWEST) -> Iterator[list[Args]]:
+    """One person's, page by page, the newest first, from about this number down; each page in any order.
+
+    FIRST_ID does not say which comments above it come first (api-reference/log/blogcomment/log-blogcomment-user-get.md
+    names no order), so a walk upwards could jump over some. Both numbers of a comment grow together, and only one of
+    them is known: where pages ended is remembered, or every look at old ones would begin with the newest."""
     ends: list[Place] = box.kept(f"comments by {author}", lambda: [Place()], PLACES_S)
-    place = max(one for one in ends if one.highest <= above)
-    while page := page_behind(box, author, place):
+    place = min(one for one in ends if one.lowest > up_to or one == ends[0])
+    page = page_below(box, author, place.last)
+    if not page and place == ends[0]:
+        page = page_below(box, author, None)
+    while page:
         yield page
-        further = Place(max(int(row["id"]) for row in page), max(place.highest, *(int(own_id(row)) for row in page)))
-        if further.first <= place.first:
-            return
-        if len(page) == PAGE and further.first > ends[-1].first:
-            ends.append(further)
-        place = further
+        last = min(int(row["id"]) for row in page)
+        if last >= place.last:
+            raise strange(READER)
+        place = Place(last, min(place.lowest, *(int(own_id(row)) for row in page)))
+        if len(page) >= PAGE and place < ends[-1]:
+            ends.append(place)
+        page = page_below(box, author, place.last)
 
 
 def own_id(row: Args) -> str:
@@ -83,11 +94,15 @@ def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     for author in sorted({str(one["author"]) for one in begun.values()}):
         mine = {key: one for key, one in begun.items() if str(one["author"]) == author}
         after = min(int(one.get("after") or 0) for one in mine.values())
-        pages = comments_by(box, author or box.owner, after)
+        pages = takewhile(partial(any_above, after), comments_by(box, author or box.owner))
         rows = [row for page in pages for row in page if int(own_id(row)) > after]
         for key, one in mine.items():
             candidates[key] = [own_id(row) for row in rows if could_be(row, key, one)]
     return unclaimed(box, STREAM, candidates)
+
+
+def any_above(number: int, page: Sequence[Args]) -> bool:
+    return any(int(own_id(row)) > number for row in page)
 
 
 def could_be(row: Args, key: str, trace: Args) -> bool:
@@ -115,11 +130,11 @@ def read_comments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
 def rows_of(box: Box, author: str, ids: Collection[str]) -> Iterator[Args]:
     first, last = min(map(int, ids)), max(map(int, ids))
     missing = set(ids)
-    for page in comments_by(box, author, first - 1):
+    for page in comments_by(box, author, last):
         there = [row for row in page if own_id(row) in missing]
         yield from there
         missing -= {own_id(row) for row in there}
-        if not missing or min(int(own_id(row)) for row in page) > last:
+        if not missing or not any_above(first, page):
             return
 
 
