@@ -41,7 +41,9 @@ def main() -> int:
     for letter, name, section in SECTIONS:
         if not wanted or letter in wanted:
             print(f"{letter}: {name} …", file=sys.stderr, flush=True)
-            figures += section(options.quick)
+            for figure in section(options.quick):
+                figures.append(figure)
+                print(f"   {figure.what}: {figure.value} {figure.verdict}", file=sys.stderr, flush=True)
     took_s = time.monotonic() - began
     lines = table(figures)
     print("\n".join(lines))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -21,7 +21,7 @@ class Figure:
         return "" if self.ok is None else "PASS" if self.ok else "FAIL"
 
 
-Section = Callable[[bool], list[Figure]]  # whether quick
+Section = Callable[[bool], Iterable[Figure]]  # whether quick
 
 
 def at_least(section: str, what: str, value: float, bar: float, shown: str) -> Figure:
