@@ -33,6 +33,8 @@ if ($wishes->help) {
     echo "php install.php                                installs the module\n"
         . "php install.php --create-webhook [--user ID]   and prints the URL of a webhook of this administrator (1)\n"
         . "php install.php --uninstall [--drop-map]       uninstalls it, and deletes the map if asked\n"
+        . "php install.php --allow-activities NAMES       workflow activities to accept besides the standard ones,\n"
+        . "                                               with commas between; \"\" for none\n"
         . "  --document-root PATH   where the site lies, if not three folders above this file\n";
     exit;
 }

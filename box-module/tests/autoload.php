@@ -4,6 +4,8 @@
 
 declare(strict_types=1);
 
+define('B_PROLOG_INCLUDED', true);
+
 spl_autoload_register(static function (string $class): void {
     $rooms = [
         'B24migrate\\Import\\Tests\\Fake\\' => __DIR__ . '/fake/',

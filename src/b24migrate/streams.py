@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 from b24migrate.records import Args, Json, Page, Row, SetAside, Table
 
 if TYPE_CHECKING:
+    from b24migrate.activities import Part
+    from b24migrate.fidelity import Rule
     from b24migrate.ports import Answer, Command, Source
 
 
@@ -379,6 +381,10 @@ class Stream:
     lasting: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload without what else does not
     view: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None  # the payload under the names of `fields`
     at_last: Callable[[Seen, dict[str, Json], bool], None] | None = None  # a last look; whether all was resolved
+    # parts that would run code on the target: a record with one is sent only where the configuration names it
+    forbidden: Callable[[Seen], Sequence[Part]] | None = None
+    # what such records go without, when the configuration names these parts
+    rules: Callable[[frozenset[str]], Sequence[Rule]] = lambda _: ()
     natural: str = ""  # the payload's field that must be unique, case ignored
     natural_code: str = ""  # the error of the later one of two records that share it
     by_natural: bool = False  # others refer to it by its natural key, not by its id

@@ -8,7 +8,15 @@ from typing import Any
 
 from b24sim.clock import RunningClock
 from b24sim.company.company import Company
-from b24sim.company.plan import BY_USERS, TASKS_PER_USER, Plan, changed, sized
+from b24sim.company.plan import (
+    BY_USERS,
+    CODE_TEMPLATES,
+    SMALLEST_WITH_CODE,
+    TASKS_PER_USER,
+    Plan,
+    changed,
+    sized,
+)
 from b24sim.faults import Faults
 from b24sim.habits import ASCENDING, DESCENDING, INSTANT, NO_ORDER, SHIFTED, Habits
 from b24sim.imports import Limits
@@ -104,6 +112,12 @@ def _company(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--posts", type=int, help="posts of the feed (default: twice as many as users)")
     group.add_argument("--comments-per-post", type=int, help="comments of a post on the average (default 3)")
     group.add_argument("--templates", type=int, help="workflow templates (default: by the number of users)")
+    group.add_argument(
+        "--code-templates",
+        type=int,
+        help=f"of these so many run PHP or a vendor's code (default {CODE_TEMPLATES}, none below {SMALLEST_WITH_CODE}"
+        " users)",
+    )
     group.add_argument(
         "--bad-users", type=int, help="users that cannot be imported (default: 1.5 %%, none below 70 users)"
     )
@@ -342,6 +356,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         "posts",
         "comments_per_post",
         "templates",
+        "code_templates",
         "bad_users",
         "bots",
         "foreign_chats",

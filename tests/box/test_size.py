@@ -7,10 +7,11 @@ import pytest
 
 MODULE = Path(__file__).parents[2] / "box-module" / "b24migrate.import"
 README = (MODULE / "README.md").read_text("utf-8")
-MOST_LINES = {"lib/Port": 170, "lib/Contract": 470, "lib/Api": 760, "lib/Rest": 65, "lib/Kernel": 2380, ".": 4040}
-"""Of those that say something, by room: an hour has 3,600 seconds, and some lines are read at a glance."""
+MOST_LINES = {"lib/Port": 170, "lib/Contract": 580, "lib/Api": 760, "lib/Rest": 65, "lib/Kernel": 2390, ".": 4180}
+"""Of those that say something, by room: an hour has 3,600 seconds, and some lines, such as the list of standard
+activities, are read at a glance."""
 LONGEST_FILE = 250
-SAYS_NOTHING = re.compile(r"\s*|\s*[][{}();,]+|(use|namespace|declare)\b.*|<\?php")
+SAYS_NOTHING = re.compile(r"\s*|\s*[][{}();,]+|(use|namespace|declare)\b.*|<\?php|(defined|PHP_SAPI)\b.* \|\| exit;")
 PROMISED_AWAY = re.compile(
     r"HttpClient|\bcurl_|\bfsockopen|\bstream_socket_client|\b(shell_|pcntl_)?exec\(|\bsystem\(|\bpassthru\(|\bproc_open|"
     r"\bpopen\(|\beval\(|\bunserialize\(|->(query|queryExecute|Query)\(|\b(SELECT|INSERT INTO|DELETE FROM)\b"

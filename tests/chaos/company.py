@@ -84,7 +84,7 @@ class Size:
 SIZES = {
     "rest": Size(
         users=16, groups=3, chats=5, messages=40, files=4, companies=6, contacts=8, deals=34, smart_items=5,
-        tasks=8, posts=8, templates=5,
+        tasks=8, posts=8, templates=8,
     )
 }  # fmt: skip
 
@@ -164,7 +164,7 @@ def survive(
     with tempfile.TemporaryDirectory(prefix="b24chaos-") as place, GROUNDS[ground](Path(place)) as under:
         speed = under.speed
         with (
-            portal("--seed", str(seed), *company, "--departments=8", "--bad-users=3", "--bots=1", "--limits=off",
+            portal("--seed", str(seed), *company, "--departments=8", "--bad-users=3", "--code-templates=4", "--bots=1", "--limits=off",
                    f"--speed={speed}", f"--latency={0.006 * speed}") as cloud,
             BOXES[target](Path(place), speed) as box,
         ):  # fmt: skip

@@ -50,6 +50,16 @@ def test_the_demo_migrates_verifies_and_ends(tmp_path: Path) -> None:
     assert (tmp_path / "demo-out" / "b24migrate.db").exists()
 
 
+def test_the_demo_of_a_larger_company_refuses_workflows_that_run_code(tmp_path: Path) -> None:
+    child = demo(tmp_path, "--users", "50")
+    out, _ = child.communicate(timeout=120)
+    assert child.returncode == 5, out
+    command = [sys.executable, "-m", "b24migrate", "--config", "demo-out/b24migrate.toml", "errors"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert "4 × ACTIVITY_NOT_ALLOWED" in said
+    assert "Activities that are not allowed: " in said
+
+
 def test_the_demo_leaves_a_folder_alone_that_is_not_its_own(tmp_path: Path) -> None:
     (tmp_path / "demo-out").mkdir()
     (tmp_path / "demo-out" / "thesis.doc").write_text("years of work")

@@ -22,6 +22,7 @@ ODD: list[Any] = [
 ]
 WORDS = ["A", "B", "0", "10", "1e1", "Ж", ""]
 """Names that are the same number, or nothing, to those who do not look closely."""
+STEP = {"Type": "SequenceActivity", "Properties": [{}]}  # a server may refuse activities that are not standard
 
 
 class RandomCalls:
@@ -44,7 +45,8 @@ class RandomCalls:
     def _item(self, stream: str) -> JSON:
         fields = FIELDS[stream](self)
         if self._chance(0.25):
-            fields[self._random.choice([*fields, *fields, "NOPE", "0", "12"])] = self._random.choice(ODD)
+            sound = [name for name in fields if name != "TEMPLATE"]  # a server may refuse what holds no activities
+            fields[self._random.choice([*sound, *sound, "NOPE", "0", "12"])] = self._random.choice(ODD)
         if self._chance(0.1):
             del fields[self._random.choice(list(fields))]
         key = self._random.choice(["k1", "k2", "k3", "k4", "k5", "7", "007"])
@@ -174,7 +176,7 @@ FIELDS: dict[str, Callable[[RandomCalls], JSON]] = {
         "ENTITY": "E",
         "DOCUMENT_TYPE": "D",
         "NAME": any_.word(),
-        "TEMPLATE": any_.of({}, [], {"0": [{}]}, [{"a": 1.0}], "x"),
+        "TEMPLATE": any_.of({}, [], {"0": STEP}, [STEP | {"a": 1.0}], "x"),
     },
     "crm_types": lambda any_: {"title": any_.word(), "code": any_.of(None, "A", "B"), "isStagesEnabled": True},
     "crm_categories": lambda any_: {

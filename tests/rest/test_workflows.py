@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.rest.everything import Move, moving
 
-from b24migrate.pipeline import mend, undo
+from b24migrate.pipeline import fidelity, mend, undo
 from b24migrate.records import Item
 from b24sim import Portal
 from b24sim.native.applications import LocalApplication
@@ -227,6 +227,68 @@ def test_a_template_of_which_the_source_tells_no_body_stays_behind_as_announced(
         assert move.unforeseen == []
         ((source,),) = move.world.sql("SELECT SourceId FROM Foreseen WHERE Field IS NULL OR Field = ''")
         assert source == str(first)
+
+
+# ---------------------------------------------------------------- code
+
+CODE = ("CodeActivity", "codeACTIVITY", "AcmeSyncActivity", "codecondition")
+
+
+def coded(move: Move) -> set[str]:
+    """The names of templates that run code. All of them would start by themselves."""
+    workflows = move.world.cloud.portal.company.workflows
+    names = set()
+    for place in workflows.code_places:
+        row = workflows.templates.row(workflows.id_at(place))
+        workflows.templates.put(workflows.id_at(place), row | {"AUTO_EXECUTE": "1"})
+        names.add(row["NAME"])
+    return names
+
+
+def test_templates_with_code_are_refused_and_the_others_arrive(tmp_path: Path) -> None:
+    with applying(tmp_path, code_templates=4) as move:
+        names = coded(move)
+        assert move.run().exit_code == 5
+        assert len(rows(move)) == 11
+        assert names.isdisjoint(row["NAME"] for row in rows(move))
+        refused = move.world.sql("SELECT LastErrorCode FROM WorkflowTemplates WHERE Status = 'IMPORT_ERR'")
+        assert refused == [("ACTIVITY_NOT_ALLOWED",)] * 4
+
+
+def test_code_that_the_configuration_names_is_never_switched_on(tmp_path: Path) -> None:
+    with applying(tmp_path, code_templates=4) as move:
+        names = coded(move)
+        move.world.settings["run"] |= {"allow_activities": list(CODE)}
+        assert move.run().exit_code == 0
+        assert len(rows(move)) == 15
+        assert {row["AUTO_EXECUTE"] for row in rows(move) if row["NAME"] in names} == {"0"}
+        assert move.spared == []
+        with move.app() as app:
+            lines = fidelity.listed(app.work, fidelity.asked(app.work)).lines
+        told = [one.records for one in lines if one.field == "AUTO_EXECUTE" and "allow_activities" in one.reason]
+        assert told == [4]
+
+
+def test_code_that_was_switched_on_before_is_switched_off(tmp_path: Path) -> None:
+    with applying(tmp_path) as move:
+        plain = item(AUTO_EXECUTE=1)
+        assert send(move, plain) == "created"
+        tree = {"Type": "CodeActivity", "Name": "A", "Properties": {"ExecuteCode": "exit;"}, "Children": []}
+        table = move.world.box.portal.company.workflows.templates
+        (row,) = rows(move)
+        table.put(int(row["ID"]), row | {"TEMPLATE": [*row["TEMPLATE"], tree], "AUTO_EXECUTE": "1"})
+        with move.app() as app:
+            app.work.target.finalize("workflow_templates:", run="r")
+        assert rows(move)[0]["AUTO_EXECUTE"] == "0"
+
+
+def test_the_target_itself_notes_no_start_for_code(tmp_path: Path) -> None:
+    with applying(tmp_path) as move:
+        tree = {"Type": "CodeActivity", "Name": "A", "Properties": {"ExecuteCode": "exit;"}, "Children": []}
+        assert send(move, item(TEMPLATE=[tree], AUTO_EXECUTE=3)) == "created"
+        with move.app() as app:
+            app.work.target.finalize("workflow_templates:", run="r")
+        assert rows(move)[0]["AUTO_EXECUTE"] == "0"
 
 
 # ---------------------------------------------------------------- what an application may not

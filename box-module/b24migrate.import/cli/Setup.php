@@ -4,8 +4,11 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Cli;
 
+use Bitrix\Main\Config\Option;
 use Bitrix\Main\Loader;
 use Bitrix\Rest\APAuth\PasswordTable;
+
+PHP_SAPI === 'cli' || exit;
 
 /** Installs, uninstalls, and makes the webhook, from the command line. Needs the kernel. */
 final class Setup
@@ -17,6 +20,8 @@ final class Setup
         'bizproc', 'userfieldconfig',
     ];
     private const ADMINISTRATORS = 1;
+    /** The option that lib/Kernel/KernelBox.php reads. */
+    private const ALLOWED_ACTIVITIES = 'allow_activities';
 
     /** @throws \RuntimeException with one sentence */
     public static function perform(Wishes $wishes): string
@@ -31,6 +36,12 @@ final class Setup
         if (!$module->IsInstalled() && !$module->DoInstall()) {
             $told = $GLOBALS['APPLICATION']->GetException();
             throw new \RuntimeException($told ? (string)$told->GetString() : 'The box refuses the module.');
+        }
+        if ($wishes->allowActivities !== null) {
+            $names = implode(',', $wishes->allowActivities);
+            Option::set(self::MODULE, self::ALLOWED_ACTIVITIES, $names);
+            $told = $names === '' ? 'Only standard activities are allowed.' : "Allowed activities: $names.";
+            return $wishes->createWebhook ? self::webhook($wishes->user) : $told;
         }
         return $wishes->createWebhook ? self::webhook($wishes->user) : 'The module is installed.';
     }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Cli;
 
+PHP_SAPI === 'cli' || exit;
+
 /** What the command line asks for. */
 final class Wishes
 {
@@ -13,6 +15,8 @@ final class Wishes
     public bool $help = false;
     public int $user = 1;
     public ?string $documentRoot = null;
+    /** @var ?list<string> null: as it is */
+    public ?array $allowActivities = null;
 
     /**
      * @param list<string> $words without the name of the script
@@ -28,12 +32,16 @@ final class Wishes
                 '--drop-map' => $wishes->dropMap = true,
                 '--help', '-h' => $wishes->help = true,
                 '--user' => $wishes->user = self::number(array_shift($words)),
+                '--allow-activities' => $wishes->allowActivities = self::names(array_shift($words)),
                 '--document-root' => $wishes->documentRoot = self::folder(array_shift($words)),
                 default => throw new \InvalidArgumentException("There is no argument $word; try --help."),
             };
         }
         if ($wishes->uninstall && $wishes->createWebhook) {
             throw new \InvalidArgumentException('A webhook cannot be made for a module that is uninstalled.');
+        }
+        if ($wishes->uninstall && $wishes->allowActivities !== null) {
+            throw new \InvalidArgumentException('--allow-activities does not go with --uninstall.');
         }
         if ($wishes->dropMap && !$wishes->uninstall) {
             throw new \InvalidArgumentException('--drop-map goes with --uninstall.');
@@ -47,6 +55,17 @@ final class Wishes
             throw new \InvalidArgumentException('--user wants the number of a user.');
         }
         return (int)$word;
+    }
+
+    /** @return list<string> */
+    private static function names(?string $word): array
+    {
+        if ($word === null || preg_match('/^(\w+(,\w+)*)?$/D', $word) !== 1) {
+            throw new \InvalidArgumentException(
+                '--allow-activities wants names of activities with commas between, or "" for none.'
+            );
+        }
+        return $word === '' ? [] : explode(',', $word);
     }
 
     private static function folder(?string $word): string

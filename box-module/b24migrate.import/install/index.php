@@ -8,6 +8,8 @@ use Bitrix\Main\Loader;
 use Bitrix\Main\Localization\Loc;
 use Bitrix\Main\ModuleManager;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 Loc::loadMessages(__FILE__);
 
 /** Written in the PHP of old boxes too, so that one of them can say what it lacks. */

@@ -96,6 +96,11 @@ final class FakeBox implements Box
         return $this->setting('timezone');
     }
 
+    public function allowedActivities(): array
+    {
+        return $this->setting('allow_activities') ?? [];
+    }
+
     public function limits(): array
     {
         return ($this->setting('limits') ?? []) + $this->limits + self::LIMITS;

@@ -69,6 +69,11 @@ final class References
             {
                 return $stream === 'users' ? null : $this->box->records($stream)->find($values);
             }
+
+            public function allowedActivities(): array
+            {
+                return $this->box->allowedActivities();
+            }
         };
     }
 }

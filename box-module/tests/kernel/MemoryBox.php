@@ -74,6 +74,11 @@ final class MemoryBox implements Box, Guard
         return date_default_timezone_get();
     }
 
+    public function allowedActivities(): array
+    {
+        return [];
+    }
+
     public function limits(): array
     {
         return ['items' => 100, 'body_bytes' => 8000000, 'file_bytes' => 1000000, 'chunk_bytes' => 100000];

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from b24migrate.activities import OUTGOING, forbidden, watched
 from b24migrate.entities.codes import (
     COMPANY,
     CONTACT,
@@ -20,6 +21,7 @@ from b24migrate.entities.codes import (
 )
 from b24migrate.entities.codes import recipient as person_or_group
 from b24migrate.entities.reading import one_by_one
+from b24migrate.fidelity import Draft, Keeping, Rule
 from b24migrate.records import Json, Table
 from b24migrate.streams import (
     ABSENT,
@@ -58,7 +60,6 @@ SELECT = [
 ]
 BY_ID = Keyset("FILTER", "ID", {"ORDER": {"ID": "ASC"}}, {"ORDER": {"ID": "DESC"}})
 DYNAMIC = re.compile(r"DYNAMIC_(\d+)")
-OF_AN_APPLICATION = "rest_"
 
 
 # ---------------------------------------------------------------- codes inside texts
@@ -276,32 +277,36 @@ def condition(row: Sequence[Json]) -> tuple[int, str] | None:
     return (2, row[0]) if NAME.fullmatch(row[0]) and OPERATOR.fullmatch(row[1]) else None
 
 
-def applications(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
-    """Activities that an application brought along: nobody knows what their properties mean, nor whether the box has
-    the application."""
-    if isinstance(tree, dict):
-        kind = str(tree.get("Type") or "")
-        if kind and "Properties" in tree and not is_known(kind):
-            yield place or "TEMPLATE", f"the activity {kind}, which must be installed on the box and looked at"
-        for name, part in tree.items():
-            yield from applications(part, f"{place}/{name}" if place else name)
-    elif isinstance(tree, list):
-        for number, part in enumerate(tree):
-            yield from applications(part, f"{place}/{number}" if place else str(number))
-
-
-def is_known(kind: str) -> bool:
-    """Bitrix24's own activities are all called so."""
-    return kind.endswith("Activity") and not kind.startswith(OF_AN_APPLICATION)
+def doubts(tree: Json) -> Iterator[tuple[str, str]]:
+    """Activities that somebody must look at. Of an application: nobody knows what their properties mean, nor whether
+    the box has the application. Those that are not standard come only where the configuration names them."""
+    for place, kind in watched(tree):
+        if kind.lower() == OUTGOING:
+            yield place, f"the activity {kind}, which sends data to an address outside: check the address"
+        else:
+            yield place, f"the activity {kind}, which must be installed on the box and looked at"
+    for part in forbidden({"TEMPLATE": tree}):
+        yield part.place.removeprefix("TEMPLATE/"), f"the activity {part.name}, which is not standard: read its code"
 
 
 # ---------------------------------------------------------------- the stream
 
 
-def switched_off(_: Seen, fields: dict[str, Json], resolved: bool) -> None:
-    """A template that names what is not there must not start by itself."""
-    if not resolved:
+def switched_off(seen: Seen, fields: dict[str, Json], resolved: bool) -> None:
+    """A template that names what is not there must not start by itself, nor one that runs code of the source."""
+    if not resolved or forbidden(seen.payload):
         fields["AUTO_EXECUTE"] = 0
+
+
+OFF = "Templates with activities from `run.allow_activities` arrive with autorun off. Read their code first."
+
+
+def rules(allowed: frozenset[str]) -> Sequence[Rule]:
+    return [Rule("workflow_templates", "AUTO_EXECUTE", Keeping.LOST, OFF, with_code)] if allowed else ()
+
+
+def with_code(draft: Draft) -> bool:
+    return bool(forbidden(draft))
 
 
 NAMED = ("groups", "crm_types", "crm_categories", "crm_stages", "crm_deals", "crm_contacts", "crm_companies")
@@ -335,13 +340,15 @@ workflow_templates = Stream(
         *wholes("AUTO_EXECUTE"),
         Field("USER_ID", Kind.REF, to="users", policy=Policy.DROP),
         *times("MODIFIED"),
-        tree("TEMPLATE", applications),
+        tree("TEMPLATE", doubts),
         tree("PARAMETERS"),
         tree("VARIABLES"),
         tree("CONSTANTS"),
     ),
     stamp="MODIFIED",
     at_last=switched_off,
+    forbidden=lambda seen: forbidden(seen.payload),
+    rules=rules,
     fetch=one_by_one(
         "bizproc.workflow.template.list", lambda source_id: {"SELECT": SELECT, "FILTER": {"ID": source_id}}
     ),

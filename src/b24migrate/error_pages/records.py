@@ -24,6 +24,16 @@ CHAPTER = Chapter(
             f" in target_id, `b24migrate users load FILE`; {RETRY}",
         ),
         Page(
+            "ACTIVITY_NOT_ALLOWED",
+            "The template may run code",
+            Again.ASIDE,
+            "The workflow template has an activity that runs PHP code, or one that is not a standard activity of"
+            " Bitrix24. Such templates are not imported.",
+            "Run `b24migrate report` and read the code in activities.csv. To import a template anyway, add each of its"
+            " activities to `run.allow_activities`; with the import module, allow them on the box too (docs/box.md);"
+            f" {RETRY}",
+        ),
+        Page(
             "OWNER_NOT_FOUND",
             "The owner is not on the target",
             Again.ASIDE,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
+from b24migrate.activities import is_allowed, names
 from b24migrate.phases import values
 from b24migrate.phases.custom_values import CustomValues
 from b24migrate.phases.references import References
@@ -15,6 +16,8 @@ from b24migrate.records import Item, Json, Record
 from b24migrate.streams import ABSENT, Field, Kind, Policy, Seen, Stream
 
 ATTACHED = "attached:"  # what texts call an attachment
+NOT_ALLOWED = "ACTIVITY_NOT_ALLOWED"
+NAMED = 5  # so many of several are named in a sentence
 
 
 @dataclass(slots=True)
@@ -70,7 +73,7 @@ def plain_kinds(timezone: ZoneInfo) -> dict[Kind, Callable[[Json], Json]]:
 
 def unsendable(work: Work, stream: Stream, record: Record, one: Seen) -> tuple[str, str] | None:
     """Why it will not be sent at all: error code and sentence."""
-    return _missing(stream, one) or _duplicate(work, stream, record)
+    return _missing(stream, one) or _duplicate(work, stream, record) or _forbidden(work, stream, one)
 
 
 def _missing(stream: Stream, one: Seen) -> tuple[str, str] | None:
@@ -87,6 +90,15 @@ def _duplicate(work: Work, stream: Stream, record: Record) -> tuple[str, str] | 
     if holder is None or holder == record.row_key:
         return None
     return stream.natural_code, f"{stream.natural} is the same as that of {holder}"
+
+
+def _forbidden(work: Work, stream: Stream, one: Seen) -> tuple[str, str] | None:
+    parts = stream.forbidden(one) if stream.forbidden else ()
+    refused = names(part for part in parts if not is_allowed(part.name, work.options.allow_activities))
+    if not refused:
+        return None
+    more = f" and {len(refused) - NAMED} more" if len(refused) > NAMED else ""
+    return NOT_ALLOWED, f"Activities that are not allowed: {', '.join(refused[:NAMED])}{more}"
 
 
 def rest_of(stream: Stream, named: frozenset[str], payload: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:

@@ -8,7 +8,7 @@ from zlib import crc32
 
 from b24migrate.errors import Permanent
 from b24migrate.phases import comparing, lanes
-from b24migrate.phases.compose import Composed, Composer
+from b24migrate.phases.compose import NOT_ALLOWED, Composed, Composer
 from b24migrate.phases.foresight import EXPECTED, Foresight, register_of
 from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
@@ -148,8 +148,10 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
     for one, link in sent:
         found = there.get(stream.key_of(one.row_key))
         said = comparing.said(stream, one, now.get(one.row_key))
-        expected = composer.compose_seen(one, said).fields
-        findings = foresight.findings(said, expected, found)
+        composed = composer.compose_seen(one, said)
+        findings = foresight.findings(said, composed.fields, found)
+        if found is not None and composed.problem and composed.problem[0] == NOT_ALLOWED:
+            findings.append(Finding(stream.name, Fate.DIFFERS, one.row_key, note=composed.problem[1]))
         if found is not None and any(finding.fate is Fate.FORESEEN for finding in findings):
             findings += not_told(stream, composer.compose(one), link)
         record(work, findings)

@@ -46,6 +46,7 @@ class Options:
     batch: Mapping[str, int] = field(default_factory=dict)  # stream -> records in a call
     source_url: str = ""  # where links in texts point to now
     target_url: str = ""  # and where they should
+    allow_activities: frozenset[str] = frozenset()  # in lower case: which may be sent though they may run code
     file_bytes: int = 0  # the largest file to move; 0 = what the target takes
     absent: frozenset[str] = frozenset()  # of source and target those whose webhook cannot be had: not to be asked
     workers: int = 4  # how many calls to a portal are under way at a time

@@ -117,6 +117,7 @@ class RunSettings(Table):
     outage_minutes: Amount = 30.0
     largest_file_mb: Amount = 0.0
     entities: tuple[str, ...] = ()
+    allow_activities: tuple[str, ...] = ()
 
 
 class MappingSettings(Table):

@@ -8,6 +8,8 @@ DAY = 86_400
 LARGEST_GROUP = 150
 UNIMPORTABLE_SHARE = 0.015
 SMALLEST_WITH_UNIMPORTABLE = 70
+CODE_TEMPLATES = 4
+SMALLEST_WITH_CODE = 50
 BY_USERS = -1
 TASKS_PER_USER = 3
 
@@ -37,6 +39,8 @@ class Plan:
     posts: int | None = None
     comments_per_post: int | None = None  # on the average
     templates: int | None = None
+    # Of these so many run PHP or have an activity of some vendor: one of each kind, unless another number is given.
+    code_templates: int | None = None
     # Tasks come only where they are asked for, since their chats show among the others; BY_USERS: three for everybody.
     tasks: int = 0
     box: bool = False  # a box before the migration: its administrator, its root department, nothing else
@@ -51,6 +55,12 @@ class Plan:
         if self.bad_users is not None:
             return min(self.bad_users, max(0, self.users - 1))
         return int(self.users * UNIMPORTABLE_SHARE) if self.users >= SMALLEST_WITH_UNIMPORTABLE else 0
+
+    @property
+    def templates_with_code(self) -> int:
+        if self.code_templates is not None:
+            return self.code_templates
+        return CODE_TEMPLATES if self.users >= SMALLEST_WITH_CODE else 0
 
 
 def members_of(groups: int, users: int) -> list[int]:

@@ -9,7 +9,7 @@ from b24sim.company.crm_ids import SmartType
 from b24sim.company.people import People
 from b24sim.company.plan import ANCHOR, DAY, Plan
 from b24sim.company.workflows_names import Names, names_of
-from b24sim.company.workflows_trees import constants, parameters, tree, variables
+from b24sim.company.workflows_trees import constants, parameters, tree, variables, with_code
 from b24sim.table import Row, Table
 
 # From this value on a template belongs to robots, which no REST method tells of.
@@ -28,6 +28,13 @@ class Workflows:
         self.names = names_of(people, tuple(groups), tuple(smart_types), self.id_at)
         self.templates = Table(map(self.id_at, range(template_count(people.plan))), self._row)
 
+    @cached_property
+    def code_places(self) -> dict[int, int]:
+        """Which templates run code, and in which way: the last ones of those that the list shows."""
+        plan = self.people.plan
+        shown = [place for place in range(template_count(plan)) if not _is_robot(place)]
+        return {place: way for way, place in enumerate(reversed(shown)) if way < plan.templates_with_code}
+
     def id_at(self, place: int) -> int:
         return 5 + 7 * place + chance(self.people.plan.seed, "template id", place) % 3
 
@@ -42,15 +49,19 @@ class Workflows:
         module, entity, document = _document(self.names, place)
         return {
             "ID": str(number), "MODULE_ID": module, "ENTITY": entity, "DOCUMENT_TYPE": document,
-            "AUTO_EXECUTE": str(ROBOTS) if place % 9 == 8 else str(place % 4),
+            "AUTO_EXECUTE": str(ROBOTS) if _is_robot(place) else str(place % 4),
             "NAME": f"{TITLES[place % len(TITLES)]} №{place}",
             "DESCRIPTION": "" if luck % 2 else "Описание\r\n<b>&</b>",
-            "TEMPLATE": [tree(self.names, place, luck)], "PARAMETERS": parameters(self.names, place),
+            "TEMPLATE": [self._tree(place, luck)], "PARAMETERS": parameters(self.names, place),
             "VARIABLES": variables(self.names, place), "CONSTANTS": constants(self.names, place),
             "MODIFIED": self.people.moments.iso(ANCHOR - luck % (400 * DAY)), "IS_MODIFIED": "Y" if luck % 3 else "N",
             "USER_ID": str(self.names.stranger if place % 11 == 7 else self.names.user(luck)),
             "SYSTEM_CODE": "rest_app_3" if place % 13 == 6 else "",
         }  # fmt: skip
+
+    def _tree(self, place: int, luck: int) -> Row:
+        made = tree(self.names, place, luck)
+        return with_code(made, self.code_places[place], luck) if place in self.code_places else made
 
     def _instance(self, place: int) -> Row:
         """A workflow under way; its times come in two offsets."""
@@ -65,6 +76,10 @@ class Workflows:
             "STARTED": datetime.fromtimestamp(int(started), UTC).isoformat(),
             "STARTED_BY": str(self.names.user(luck)), "TEMPLATE_ID": row["ID"],
         }  # fmt: skip
+
+
+def _is_robot(place: int) -> bool:
+    return place % 9 == 8
 
 
 def template_count(plan: Plan) -> int:

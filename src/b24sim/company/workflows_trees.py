@@ -40,7 +40,7 @@ def _steps(names: Names, place: int, luck: int) -> list[Activity]:
         _list_element(names),
         _other_template(names, place),
         _approval(names, luck),
-        *([_unknown(names, luck)] if place % 3 == 0 else []),
+        *([_unknown(names, luck), _outgoing(luck)] if place % 3 == 0 else []),
     ]
 
 
@@ -141,6 +141,39 @@ def _unknown(names: Names, luck: int) -> Activity:
         "who": names.user(luck),
     }
     return _activity("rest_4f1c3a9d7e", _name(luck, 14), properties | {"Title": "Отправить в 1С"}, [])
+
+
+def _outgoing(luck: int) -> Activity:
+    properties = {"Handler": "https://partner.example/hook?deal={=Document:ID}", "Title": "Вебхук"}
+    return _activity("WebHookActivity", _name(luck, 16), properties, [])
+
+
+# ---------------------------------------------------------------- code
+
+
+def with_code(template: Activity, way: int, luck: int) -> Activity:
+    """PHP in an activity, in one whose name is spelled otherwise, in a condition; and an activity of some vendor. Only
+    the first is easy to see. Kernels find activities by names in any case (CBPRuntime::includeActivityFile) and take
+    every property of a branch for a condition that it may have (CBPIfElseBranchActivity::InitializeFromArray)."""
+    code = {"ExecuteCode": "$GLOBALS['DB']->Query('SELECT 1'); // <?php", "Title": "PHP код"}
+    vendor = {"Url": "https://acme.example", "Title": "1С"}
+    branch = {"Title": "PHP", "codecondition": "time() > 0"}
+    ways = (
+        _activity("CodeActivity", _name(luck, 21), code, []),
+        _inside(_activity("codeACTIVITY", _name(luck, 22), code, []), luck, 7),
+        _inside(_activity("AcmeSyncActivity", _name(luck, 23), vendor, []), luck, 3),
+        _activity("IfElseActivity", _name(luck, 24), {"Title": "Условие"}, [
+            _activity("IfElseBranchActivity", _name(luck, 25), branch, [_log(luck)]),
+        ]),
+    )  # fmt: skip
+    return template | {"Children": [*template["Children"], ways[way % len(ways)]]}
+
+
+def _inside(step: Activity, luck: int, depth: int) -> Activity:
+    for level in range(depth):
+        branch = _activity("IfElseBranchActivity", _name(luck, 30 + 2 * level), {"truecondition": "1"}, [step])
+        step = _activity("IfElseActivity", _name(luck, 31 + 2 * level), {"Title": f"Уровень {level}"}, [branch])
+    return step
 
 
 def _log(luck: int) -> Activity:

@@ -21,10 +21,11 @@ def unpacked(data: bytes) -> dict[str, Any]:
 
 
 def checked(activities: Any, known: frozenset[str]) -> None:
-    """Every activity must be there: the box lets each of them look at its properties."""
+    """Every activity must be there, in whatever case it is spelled: the box lets each of them look at its
+    properties."""
     for one in _walk(activities):
         kind = str(one.get("Type") or "")
-        if not kind.endswith("Activity") and kind not in known:
+        if not kind.lower().endswith("activity") and kind not in known:
             raise RestError("ERROR_CORE", f"Действие {kind} не найдено. ")
 
 

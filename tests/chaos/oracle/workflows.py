@@ -53,8 +53,8 @@ class _Tree:
         return self._branches(value) if isinstance(value, dict) else value
 
     def _branches(self, value: Fields) -> Fields:
-        if str(value.get("Type", "")).startswith("rest_"):
-            self.missed = True  # of an application: nobody knows what its properties mean
+        if str(value.get("Type", "")).startswith(("rest_", "WebHookActivity")):
+            self.missed = True  # of an application: nobody knows what its properties mean; or an address to be checked
         outer, self.kind = self.kind, int(value.get("DynamicTypeId") or self.kind)
         made = {self._text(name): self._under(name, part) for name, part in value.items()}
         self.kind = outer

@@ -6,6 +6,8 @@ namespace B24migrate\Import\Api;
 
 use B24migrate\Import\Contract\{CallFault, Json};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Reads the arguments of a call; whatever is malformed is refused as a whole, before anything happens. */
 final class Arguments
 {

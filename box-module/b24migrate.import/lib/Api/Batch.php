@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\{CallFault, Inspection, ItemFault, Json, Stream};
 use B24migrate\Import\Port\{Box, Entry, Records};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** `import.<entity>.batch`: every item is judged completely before it is written. */
 final class Batch
 {

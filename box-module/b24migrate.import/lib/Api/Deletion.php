@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\{ItemFault, Stream};
 use B24migrate\Import\Port\{Box, Entry, Records};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** `import.<entity>.delete`: takes imports back, but for what people have changed or others depend on. */
 final class Deletion
 {

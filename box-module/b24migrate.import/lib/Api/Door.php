@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\{CallFault, Catalog, Stream};
 use B24migrate\Import\Port\Box;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Which method is asked, and who answers it. */
 final class Door
 {

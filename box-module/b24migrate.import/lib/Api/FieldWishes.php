@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\{CallFault, ItemFault, Stream};
 use B24migrate\Import\Port\Box;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** `import.<entity>.fields`: makes custom fields or completes their list values; doing it twice changes nothing. */
 final class FieldWishes
 {

@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\Catalog;
 use B24migrate\Import\Port\Box;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** What a client asks before it sends anything. */
 final class Info
 {

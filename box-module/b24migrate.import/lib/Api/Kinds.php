@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\{Kind, Stream};
 use B24migrate\Import\Port\CustomFields;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The kinds of those fields that this box knows: its own, and the custom ones made in it. */
 final class Kinds
 {

@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\{CallFault, Stream};
 use B24migrate\Import\Port\{Box, Entry};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** `import.<entity>.list`: what was imported, as the box has it now. */
 final class Listing
 {

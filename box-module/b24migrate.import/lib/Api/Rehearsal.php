@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\Stream;
 use B24migrate\Import\Port\Entry;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** A dry run: the same answers, but what would be written is only imagined, and new records have no id. */
 final class Rehearsal extends Writing
 {

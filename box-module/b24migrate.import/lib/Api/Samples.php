@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** One record of each stream for the selftest: old, and by the person that the selftest has made. */
 final class Samples
 {

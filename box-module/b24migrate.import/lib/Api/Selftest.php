@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\{Catalog, ItemFault, Json};
 use B24migrate\Import\Port\Box;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * `import.selftest`: makes one of each kind with an old date and an author of its own, reads it back, takes all of them
  * back, and reports. Only a real box can say whether its kernel does what we think it does.

@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\Lookup;
 use B24migrate\Import\Port\Box;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** What one call sees of the box: each thing is looked up once, until it is written; a rehearsal only imagines it. */
 final class Sight implements Lookup
 {
@@ -23,6 +25,11 @@ final class Sight implements Lookup
     public function rootDepartment(): string
     {
         return $this->box->rootDepartment();
+    }
+
+    public function allowedActivities(): array
+    {
+        return $this->box->allowedActivities();
     }
 
     public function has(string $stream, string $id): bool

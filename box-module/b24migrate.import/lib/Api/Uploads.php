@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\{CallFault, ItemFault};
 use B24migrate\Import\Port\{Box, Entry};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** `import.files.put`: takes files in chunks. */
 final class Uploads
 {

@@ -7,6 +7,8 @@ namespace B24migrate\Import\Api;
 use B24migrate\Import\Contract\{ItemFault, Json, Stream};
 use B24migrate\Import\Port\{Box, Entry, Records};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Writes records and what they are known by, so that a call that dies anywhere can be repeated. */
 class Writing
 {

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The whole call is refused, and nothing happened. */
 final class CallFault extends \RuntimeException
 {

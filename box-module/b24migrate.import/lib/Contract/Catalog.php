@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The contract's table of all streams, in the order in which they are imported. */
 final class Catalog
 {
@@ -148,6 +150,7 @@ final class Catalog
                 'rules' => [CrmRules::categoryIsOfItsType(...), CrmRules::smartStageExists(...)],
                 'typedBy' => 'entityTypeId',
             ],
+            'workflow_templates' => ['rules' => [Rules::activitiesAreAllowed(...)]],
             default => [],
         };
     }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** How pipelines, stages and items of the CRM belong together, and what of it a box has already. */
 final class CrmRules
 {

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The check of one item under way: where to look things up, which field is at hand, what was referred to. */
 final class Inspection
 {

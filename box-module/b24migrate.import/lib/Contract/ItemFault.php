@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** One item of a batch is refused; its neighbours are not affected. */
 final class ItemFault extends \RuntimeException
 {

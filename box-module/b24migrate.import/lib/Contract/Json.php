@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * JSON in and out without loss: whole numbers stay whole, fractions stay fractions, objects stay objects.
  *

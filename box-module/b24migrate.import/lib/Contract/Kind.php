@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * What a field may hold, by a word: each becomes a check of a value, which throws an ItemFault. `[word]` is a list.
  */

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** What a check may ask of the box. */
 interface Lookup
 {
@@ -15,4 +17,7 @@ interface Lookup
     public function read(string $stream, string $id): ?array;
 
     public function find(string $stream, array $values): ?string;
+
+    /** @return list<string> in lower case */
+    public function allowedActivities(): array;
 }

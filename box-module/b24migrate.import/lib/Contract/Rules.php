@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** What several fields of a record must be together, outside the CRM. */
 final class Rules
 {
@@ -18,6 +20,22 @@ final class Rules
         $takenBy = isset($fields['EMAIL']) ? $seen->box->find('users', ['EMAIL' => $fields['EMAIL']]) : null;
         if ($takenBy !== null && $takenBy !== $seen->itself) {
             throw new ItemFault('DUPLICATE_EMAIL', 'EMAIL', "EMAIL: user $takenBy has the same address");
+        }
+    }
+
+    /** What a template runs on the box is the box's own: anything else only by name, and by its administrator's will. */
+    public static function activitiesAreAllowed(array $fields, Inspection $seen): void
+    {
+        $allowed = $seen->box->allowedActivities();
+        $refused = array_filter(
+            Activities::forbidden($fields),
+            static fn ($name) => !in_array(strtolower($name), $allowed, true)
+        );
+        if ($refused !== []) {
+            $seen->field = 'TEMPLATE';
+            $names = mb_substr(implode(', ', $refused), 0, 300);
+            throw $seen->refuse("activities that are not allowed on this box: $names. An administrator of the box "
+                . 'allows them by name: php install.php --allow-activities NAMES');
         }
     }
 

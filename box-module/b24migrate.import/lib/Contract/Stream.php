@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Contract;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** One row of the contract's table; the methods know nothing else about a stream. */
 final class Stream
 {

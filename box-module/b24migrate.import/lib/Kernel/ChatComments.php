@@ -13,6 +13,8 @@ use Bitrix\Main\ModuleManager;
 use Bitrix\Tasks\Internals\Task\MemberTable;
 use Bitrix\Tasks\Internals\TaskTable;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Comments on tasks where they are messages in the chat of the task: tasks from 25.700. A task must never have a second
  * chat, so the kernel is asked for the one; how it answers is to be checked on a real box.

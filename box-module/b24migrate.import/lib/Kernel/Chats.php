@@ -8,6 +8,8 @@ use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Im\Color;
 use Bitrix\Im\Model\{ChatTable, MessageTable, RelationTable};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Chats. The kernel makes an empty one without a greeting; all the rest is written into its tables, because a
  * description, members and owners that are set in the ordinary way each leave a message in the chat.

@@ -8,6 +8,8 @@ use Bitrix\Tasks\CheckList\Task\TaskCheckListTree;
 use Bitrix\Tasks\Internals\Task\CheckList\MemberTable;
 use Bitrix\Tasks\Internals\Task\{CheckListTable, CheckListTreeTable};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Checklists and their items: rows in the tables, since the kernel's own way comments on every one of them. That a list
  * without items needs no place in the tree, and where members lie, is to be checked on a real box.

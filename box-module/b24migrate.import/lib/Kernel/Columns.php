@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Which column of the kernel holds which field of the contract, and how a value is spelled there.
  *

@@ -7,6 +7,8 @@ namespace B24migrate\Import\Kernel;
 use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Crm\Service\{Container, Factory};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Pipelines. A new one gets the kernel's own stages, to which those of the source are linked where they agree; the
  * others of them stay. Which it makes is to be checked on a real box.

@@ -10,6 +10,8 @@ use Bitrix\Crm\Item;
 use Bitrix\Crm\Service\{Container, Context, Factory};
 use Bitrix\Crm\Service\Operation\Settings;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Companies, contacts, deals and items of smart processes. */
 final class CrmItems extends Gateway
 {

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Ids that are unique in their stream. The box counts the items of every smart process, and the pipelines of deals and
  * of all others, each from 1; the contract has one stream for all of them. So their type stands before their own

@@ -6,6 +6,8 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Crm\StatusTable;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Stages of pipelines, and the other dictionaries of the CRM. */
 final class CrmStages extends Gateway
 {

@@ -6,6 +6,8 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Crm\Service\Container;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Smart processes. Their id is the entityTypeId. To make one makes tables, which no transaction can hold. That a free
  * entityTypeId of the source is taken as it is, is to be checked on a real box.

@@ -10,6 +10,8 @@ use Bitrix\Crm\Item;
 use Bitrix\Crm\Multifield\{Assembler, Collection};
 use Bitrix\Crm\Service\{Container, Factory};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The fields of a CRM item, as the contract and as the kernel spell them. */
 final class CrmValues
 {

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Values of UF_*: strings of the site, as legacy classes take them, unless somebody wants something else. */
 final class CustomValues
 {

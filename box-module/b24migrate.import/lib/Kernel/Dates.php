@@ -6,6 +6,8 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\Type\{Date, DateTime};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Between the contract's times (UTC) and the two ways in which the kernel takes them: objects in the ORM, strings in
  * the site's format and the server's time zone everywhere else.

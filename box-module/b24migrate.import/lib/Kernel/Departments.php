@@ -6,6 +6,8 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\Config\Option;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * The company's structure: sections of one information block. XML_ID is free there and takes the stamp of the key.
  * That newer boxes keep their own structure (humanresources) in step with it is to be checked on a real box.

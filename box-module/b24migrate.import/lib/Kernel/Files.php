@@ -8,6 +8,8 @@ use Bitrix\Disk\{Driver, File, Folder};
 use Bitrix\Disk\Internals\{AttachedObjectTable, ObjectTable};
 use Bitrix\Main\FileTable;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Complete files: objects of the disk in a storage of their own, which nobody but administrators may open. What they
  * are attached to shows them (`n<id>`); photos and the like are copies, each stamped with the file it came from.

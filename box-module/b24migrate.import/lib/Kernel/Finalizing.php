@@ -9,6 +9,8 @@ use B24migrate\Import\Port\{Box, Entry};
 use Bitrix\Im\Model\MessageTable;
 use Bitrix\Main\Loader;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * What silent messages leave undone in their chats. Groups need nothing: whoever writes into one puts its dates back.
  * The place where the next call goes on is the stream and the place in its map. Whether chats of tasks belong among the

@@ -10,6 +10,8 @@ use Bitrix\Forum\MessageTable;
 use Bitrix\Tasks\Integration\Forum\Task\Comment;
 use Bitrix\Tasks\Internals\TaskTable;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Comments on tasks where they are posts in a forum: tasks before 25.700. */
 final class ForumComments extends Gateway
 {

@@ -7,6 +7,8 @@ namespace B24migrate\Import\Kernel;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\{Box, Records};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** What most streams have in common: each gateway says only how its own kernel differs. */
 abstract class Gateway implements Records
 {

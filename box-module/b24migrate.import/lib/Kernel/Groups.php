@@ -9,6 +9,8 @@ use Bitrix\Main\Loader;
 use Bitrix\Socialnetwork\WorkgroupTable;
 use Bitrix\Tasks\Internals\TaskTable;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Workgroups and projects. The kernel opens a transaction of its own to make one, so the key is noted first; what an
  * attempt left behind is known by owner, name and the date of its creation, and by no key standing for it.

@@ -6,12 +6,17 @@ namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\{CallFault, Catalog};
 use B24migrate\Import\Port\{Box, CustomFields, Guard, Map, Records, Shelf};
+use Bitrix\Main\Config\Option;
 use Bitrix\Main\{Loader, ModuleManager};
+
+defined('B_PROLOG_INCLUDED') || exit;
 
 /** The real box. Which gateway serves a stream is decided here and nowhere else. */
 final class KernelBox implements Box
 {
     public const MODULE = 'b24migrate.import';
+    /** The option that `install.php --allow-activities` sets. */
+    public const ALLOWED_ACTIVITIES = 'allow_activities';
     private const MODULES = [
         'main', 'rest', 'intranet', 'humanresources', 'im', 'disk', 'socialnetwork', 'blog', 'forum', 'tasks', 'crm',
         'bizproc', 'iblock', self::MODULE,
@@ -95,6 +100,12 @@ final class KernelBox implements Box
     public function timezone(): string
     {
         return date_default_timezone_get();
+    }
+
+    public function allowedActivities(): array
+    {
+        $names = strtolower(Option::get(self::MODULE, self::ALLOWED_ACTIVITIES, ''));
+        return array_values(array_filter(array_map('trim', explode(',', $names))));
     }
 
     public function limits(): array

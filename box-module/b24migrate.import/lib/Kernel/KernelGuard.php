@@ -8,6 +8,8 @@ use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\Guard;
 use Bitrix\Main\Application;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Locks and transactions of the box's database. Both end with its connection, hence with a process that dies; with
  * persistent connections that is to be checked on a real box.

@@ -6,6 +6,8 @@ namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Port\{Entry, Map};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The map in the box's own database, on the connection of the records, so that one transaction holds both. */
 final class KernelMap implements Map
 {

@@ -8,6 +8,8 @@ use B24migrate\Import\Port\Shelf;
 use Bitrix\Main\Application;
 use Bitrix\Main\Config\Option;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Unfinished uploads, each a file of bytes and a file that tells how many of them are sure. What counts as received was
  * flushed to the disk before it was counted. The folder has a secret name, since the web server may serve its parent;

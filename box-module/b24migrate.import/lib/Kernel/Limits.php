@@ -7,6 +7,8 @@ namespace B24migrate\Import\Kernel;
 use Bitrix\Main\Application;
 use Bitrix\Main\Config\Option;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** How much a call may carry here, from the settings of PHP and the room that is left for uploads. */
 final class Limits
 {

@@ -8,6 +8,8 @@ use Bitrix\Main\Application;
 use Bitrix\Main\ORM\Data\DataManager;
 use Bitrix\Main\ORM\Fields\{BooleanField, StringField, TextField};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * The module's only table. A key is found by its SHA-256, so that no collation can take two keys for one; the order of
  * ids as numbers is the order of ids filled up with zeros, which every database sorts alike. That the kernel

@@ -6,6 +6,8 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Socialnetwork\UserToGroupTable;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Who is in a group. A pair of group and person is there once; the owner, and whoever a department brings in, are there
  * before their own record arrives, which then only sets the role.

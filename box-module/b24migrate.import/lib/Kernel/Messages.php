@@ -9,6 +9,8 @@ use Bitrix\Disk\Internals\ObjectTable;
 use Bitrix\Im\Model\{ChatTable, MessageTable};
 use Bitrix\Main\Type\Date;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Messages of chats. They are shown in order of their ids, so they must come in the order they were written in. */
 final class Messages extends Gateway
 {

@@ -6,6 +6,8 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\Config\Option;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Comments on posts, each with its twin in the log, which the counters of the feed go by. */
 final class PostComments extends Gateway
 {

@@ -7,6 +7,8 @@ namespace B24migrate\Import\Kernel;
 use Bitrix\Main\Config\Option;
 use Bitrix\Socialnetwork\ComponentHelper;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Posts of the feed: a post in the blog of its author, and a row of the log without which nobody sees it. Neither is
  * made by what tells people about it (CBlogPost::Notify), which would also date it to now.

@@ -6,6 +6,8 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\{EventManager, EventResult};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Silence for the rest of this hit. One REST call is one PHP process, and its background jobs run inside it, so
  * handlers of this process are enough, and nothing of it is left on the box.

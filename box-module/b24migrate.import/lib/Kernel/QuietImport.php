@@ -8,6 +8,8 @@ use Bitrix\Crm\Service\Operation\Import;
 use Bitrix\Main\Result;
 use Bitrix\Main\Type\DateTime;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * The kernel's import of a CRM item, made without the actions that a factory would add (events, feed, notifications).
  * It runs no robots and no workflows. Its rule that items come in order of their creation is for people. What it calls

@@ -7,6 +7,8 @@ namespace B24migrate\Import\Kernel;
 use Bitrix\Crm\Service\Operation\Update;
 use Bitrix\Main\Result;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** A change that nobody hears of, and that keeps authors and times as they are set; to be checked on a real box. */
 final class QuietUpdate extends Update
 {

@@ -10,6 +10,8 @@ use Bitrix\Tasks\Internals\Helper\Task\Dependence;
 use Bitrix\Tasks\Internals\{SearchIndex, TaskTable};
 use Bitrix\Tasks\Internals\Task\{CheckListTable, LabelTable, MemberTable, TaskTagTable};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Tasks, written below the kernel's own services: those notify, comment and log whatever they are told. So the dates of
  * a project do not limit the deadlines of its tasks either. That the card of such a task lacks nothing is to be checked

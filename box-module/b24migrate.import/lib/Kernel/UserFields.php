@@ -7,6 +7,8 @@ namespace B24migrate\Import\Kernel;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\CustomFields;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * UF_* of every kind of record. To make one changes a table of the database, so it must not happen inside a
  * transaction: MySQL would commit it.

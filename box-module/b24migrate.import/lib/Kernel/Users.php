@@ -6,6 +6,8 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\{Loader, UserTable};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * People. CUser::Add invites nobody as long as CONFIRM_CODE stays empty; who has left comes as inactive, so that what
  * they wrote keeps its author. Everybody gets a random password, and asks for a new one.

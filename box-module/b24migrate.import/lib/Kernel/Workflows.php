@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use B24migrate\Import\Contract\{Activities, ItemFault};
 use Bitrix\Bizproc\Workflow\Template\Entity\WorkflowTemplateTable;
+
+defined('B_PROLOG_INCLUDED') || exit;
 
 /** Templates of workflows. They arrive switched off: otherwise they would start on what is imported after them. */
 final class Workflows extends Gateway
@@ -25,6 +28,7 @@ final class Workflows extends Gateway
     public function create(string $key, array $fields): string
     {
         $document = [$fields['MODULE_ID'], $fields['ENTITY'], $fields['DOCUMENT_TYPE']];
+        self::demandAdministrator($fields);
         // As a system import, because activities may name what arrives later; people check them in the designer.
         $id = \CBPWorkflowTemplateLoader::importTemplateFromArray(
             0,
@@ -43,6 +47,7 @@ final class Workflows extends Gateway
 
     public function update(string $id, array $fields): void
     {
+        self::demandAdministrator($fields);
         self::present(self::one(WorkflowTemplateTable::class, ['ID'], $id));
         $row = array_intersect_key($fields, array_flip(['NAME', 'DESCRIPTION'])) + $this->trees($fields);
         \CBPWorkflowTemplateLoader::update((int)$id, $row, true);
@@ -59,6 +64,17 @@ final class Workflows extends Gateway
         $spell = CrmNumbers::numbered(...);
         $trees = array_map(fn($tree) => (array)($tree ?: []), array_intersect_key($row, array_flip(self::TREES)));
         return parent::fields($row) + array_map(fn(array $tree) => self::walked($tree, $spell), $trees);
+    }
+
+    /** The kernel asks this of code when somebody saves it in the designer; a system import does not ask. */
+    private static function demandAdministrator(array $fields): void
+    {
+        if (Activities::forbidden($fields) === []) {
+            return;
+        }
+        if (!(new \CBPWorkflowTemplateUser(\CBPWorkflowTemplateUser::CurrentUser))->isAdmin()) {
+            throw new ItemFault('VALIDATION', 'TEMPLATE', 'TEMPLATE: only an administrator may save such activities');
+        }
     }
 
     /**

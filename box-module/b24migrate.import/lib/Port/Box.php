@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Port;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Everything that the methods need of the box. One is made for each call. */
 interface Box
 {
@@ -24,6 +26,9 @@ interface Box
     public function rootDepartment(): string;
 
     public function timezone(): string;
+
+    /** @return list<string> activities that workflow templates may have besides the standard ones, in lower case */
+    public function allowedActivities(): array;
 
     public function limits(): array;
 

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Port;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The custom fields (UF_*) of the box. */
 interface CustomFields
 {

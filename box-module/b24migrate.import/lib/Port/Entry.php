@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Port;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** A row of the map: what a key stands for. Without an id it is an intent: somebody began, and may have died. */
 final class Entry
 {

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Port;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** What keeps two calls, or a call and its own death, from spoiling one another. */
 interface Guard
 {

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Port;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The module's own table: which key became which record. Keys are compared byte by byte, whatever the collation. */
 interface Map
 {

@@ -6,6 +6,8 @@ namespace B24migrate\Import\Port;
 
 use B24migrate\Import\Contract\ItemFault;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * The records of one stream on the box. Behind it stands the kernel, or a fake of it.
  *

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Port;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** Where uploads grow chunk by chunk, and where complete files go. */
 interface Shelf
 {

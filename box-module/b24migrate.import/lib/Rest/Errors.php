@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Rest;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * While a call is served, a warning of this module's own code is an exception, hence the fault of one item. Warnings of
  * the kernel are its custom, and go where they always go.

@@ -9,6 +9,8 @@ use B24migrate\Import\Contract\{CallFault, ItemFault};
 use B24migrate\Import\Kernel\KernelBox;
 use Bitrix\Rest\{AccessException, RestException};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The scope `import` of the box's REST: who may call, what a body is, and how a refusal is told. */
 final class Service
 {

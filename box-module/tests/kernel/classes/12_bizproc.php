@@ -18,6 +18,20 @@ namespace {
 
     use B24migrate\Import\Tests\Kernel\World;
 
+    class CBPWorkflowTemplateUser
+    {
+        public const CurrentUser = 'CurrentUser';
+
+        public function __construct(private string $who)
+        {
+        }
+
+        public function isAdmin(): bool
+        {
+            return $this->who === self::CurrentUser && CRestUtil::$admin;
+        }
+    }
+
     class CBPWorkflowTemplateLoader
     {
         public static function importTemplateFromArray(

@@ -6,6 +6,7 @@ namespace B24migrate\Import\Tests\Unit\Kernel;
 
 use B24migrate\Import\Cli\Setup;
 use B24migrate\Import\Cli\Wishes;
+use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Kernel\MapTable;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
@@ -38,6 +39,16 @@ final class InstallTest extends KernelCase
         $url = Setup::perform(Wishes::of(['--create-webhook']));
         $this->assertSame('https://box.example/rest/1/secret/', $url);
         $this->assertContains('import', World::calls('createPassword')[0][1]);
+    }
+
+    public function testActivitiesAreAllowedByNameAndForbiddenAgain(): void
+    {
+        $told = Setup::perform(Wishes::of(['--allow-activities', 'CodeActivity,AcmeSync']));
+        $this->assertSame('Allowed activities: CodeActivity,AcmeSync.', $told);
+        $this->assertSame(['codeactivity', 'acmesync'], (new KernelBox())->allowedActivities());
+        $told = Setup::perform(Wishes::of(['--allow-activities', '']));
+        $this->assertSame('Only standard activities are allowed.', $told);
+        $this->assertSame([], (new KernelBox())->allowedActivities());
     }
 
     public function testAWebhookOfSomebodyElseThanAnAdministratorIsRefused(): void
@@ -107,6 +118,9 @@ final class InstallTest extends KernelCase
             ['--document-root /nowhere', '--document-root wants the folder of the site'],
             ['--document-root', '--document-root wants the folder of the site'],
             ['--drop-map', '--drop-map goes with --uninstall'],
+            ['--allow-activities', '--allow-activities wants names'],
+            ["--allow-activities 'A B'", '--allow-activities wants names'],
+            ['--uninstall --allow-activities A', '--allow-activities does not go with --uninstall'],
             ['--uninstall --create-webhook', 'A webhook cannot be made'],
             ['', 'There is no Bitrix in'],
         ];

@@ -58,7 +58,7 @@ def demo(
             typer.echo(
                 "The simulated company has what real ones have: deals in deleted pipelines, files nobody may open,"
             )
-            typer.echo("people whom nobody remembers. `errors` explains each finding.")
+            typer.echo("workflows that run PHP code, people whom nobody remembers. `errors` explains each finding.")
         typer.echo(f"Results: {folder}/ (configuration, store, log). Look around:")
         for command in ("status", "errors", f"report --out {folder}/report", "serve --open"):
             typer.echo(f"  {own_name()} --config {session.config} {command}")

@@ -93,6 +93,11 @@ def unresolved(making: Making) -> Iterator[Line]:
         yield Line(one, (one.kind, one.stream), one.source_id)
 
 
+def activities(making: Making) -> Iterator[Line]:
+    for one in rows.activities(making.work):
+        yield Line(one, (one.state, one.activity), one.source_id)
+
+
 def drift(making: Making) -> Iterator[Line]:
     for one in rows.inventories(making.work):
         told = ("yes" if flag else "no" for flag in (one.latest, one.limited))
@@ -144,6 +149,7 @@ TABLES = (
     Table("fidelity", ("entity", "stream", "field", "keeping", "reason", "records", "basis", "accepted"), fidelity),
     Table("foreseen", ("stream", "source_id", "fate", "field", "expected", "actual", "note"), foreseen),
     Table("unresolved", ("kind", "stream", "source_id", "place", "what"), unresolved),
+    Table("activities", ("stream", "source_id", "title", "state", "place", "activity", "code"), activities),
     Table("drift", ("stream", *PASSES), drift),
     Table("timing", ("kind", "name", "phase", *TIMES), timing),
     Table("links", ("stream", "source_id", "target_id", "origin"), links),

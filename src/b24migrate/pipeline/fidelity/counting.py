@@ -117,6 +117,8 @@ def _key(work: Work, stream: Stream, rules: Sequence[Rule], staged: int) -> str:
     fields = work.store.rows(FIELD_MAP, prefix=f"{entity.name}:") if entity and stream.custom_prefix else []
     wanted = [[row.key, row.values.get("TargetField"), row.values.get("Included")] for row in fields]
     told = [staged, pass_no, _is_read(work, stream), linked(work, stream), wanted]
+    if stream.forbidden:
+        told.append(sorted(work.options.allow_activities))
     return digest([sorted(rule.digest for rule in rules), *told])
 
 

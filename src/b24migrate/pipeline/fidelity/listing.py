@@ -27,9 +27,10 @@ def listed(work: Work, rules: Sequence[Rule], entities: Collection[str] = (), *,
 
 
 def asked(work: Work) -> list[Rule]:
-    """What the target says now, of the streams that there are; it is remembered for whoever cannot ask. Raises what the
-    target refuses with."""
-    rules = concerning(work, work.target.fidelity())
+    """What the target says now, of the streams that there are, and what is changed before it is sent; it is
+    remembered for whoever cannot ask. Raises what the target refuses with."""
+    own = [rule for stream in work.streams.values() for rule in stream.rules(work.options.allow_activities)]
+    rules = concerning(work, [*work.target.fidelity(), *own])
     told = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
     now = utc_text(work.clock.now().replace(microsecond=0))
     work.store.write(FIDELITY, [RegisterRow(_key(work), {"Hash": hash_of(rules), "Data": told, "AtUtc": now})])

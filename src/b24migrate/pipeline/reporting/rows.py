@@ -31,6 +31,8 @@ from b24migrate.streams import Stream
 AT_ONCE = 200
 FILES = "files"
 TOO_LARGE = "TOO_LARGE"
+STATES = {Status.IMPORT_OK: "imported", Status.IMPORT_ERR: "failed"}
+UNREADABLE = (msgspec.DecodeError, TypeError, AttributeError, KeyError)  # whatever it is, it failed for a reason
 
 
 class Failed(NamedTuple):
@@ -68,6 +70,19 @@ class Unresolved(NamedTuple):
     source_id: str
     place: str
     what: str
+
+
+class Activity(NamedTuple):
+    """`state`: of its record (failed when it was refused, imported, pending); `code`: what it runs, or its
+    properties."""
+
+    stream: str
+    source_id: str
+    title: str
+    state: str
+    place: str
+    activity: str
+    code: str
 
 
 class Linked(NamedTuple):
@@ -144,8 +159,26 @@ def walked(work: Work, table: Table) -> Iterator[Record]:
 def title(record: Record, stream: Stream) -> str:
     try:
         return title_of(stream, seen(record, stream))
-    except (msgspec.DecodeError, TypeError, AttributeError, KeyError):  # whatever it is, it failed for a reason
+    except UNREADABLE:
         return ""
+
+
+def activities(work: Work) -> Iterator[Activity]:
+    """Parts of records that would run code on the target, whether they were sent or not."""
+    for entity in work.entities:
+        for stream in entity.streams:
+            for one in walked(work, stream.table) if stream.forbidden else ():
+                yield from _activities(stream, one)
+
+
+def _activities(stream: Stream, record: Record) -> Iterator[Activity]:
+    state = STATES.get(record.status, "pending")
+    try:
+        parts = stream.forbidden(seen(record, stream)) if stream.forbidden else ()
+    except UNREADABLE:
+        return
+    for part in parts:
+        yield Activity(stream.name, record.row_key, title(record, stream), state, *part)
 
 
 # ---------------------------------------------------------------- registers

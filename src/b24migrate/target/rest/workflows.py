@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from b24migrate.activities import forbidden
 from b24migrate.errors import Permanent
 from b24migrate.fidelity import Rule
 from b24migrate.records import NOWHERE, Args, Item, Json
@@ -93,14 +94,19 @@ def change(box: Box, known: Known, fields: Args) -> None:
 
 
 def what_comes_last(item: Item) -> Args:
-    return {"AUTO_EXECUTE": int(item.fields.get("AUTO_EXECUTE") or 0) & MOST}
+    start = 0 if forbidden(item.fields) else int(item.fields.get("AUTO_EXECUTE") or 0)
+    return {"AUTO_EXECUTE": start & MOST}
 
 
 def switch_on(box: Box, some: Mapping[str, Known]) -> None:
+    """Never one that runs code: what is on the box counts, whatever was noted when it was written."""
     rows = rows_of(box, some.values()) if may_write(box) else {}
     for one in some.values():
         wanted = str(one.trace.get("AUTO_EXECUTE", 0)) if isinstance(one.trace, Mapping) else NEVER
-        if one.target_id in rows and str(rows[one.target_id].get("AUTO_EXECUTE")) != wanted:
+        row = rows.get(one.target_id)
+        if row is not None and forbidden(row):
+            wanted = NEVER
+        if row is not None and str(row.get("AUTO_EXECUTE")) != wanted:
             change(box, one, {"AUTO_EXECUTE": wanted})
 
 
