@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -22,10 +22,11 @@ from b24migrate.settings.complaints import closest, complain, sentence, unknown
 from b24migrate.settings.environment import variables
 from b24migrate.settings.model import NOWHERE, Settings, Table
 from b24migrate.settings.places import KeyPath, Places
-from b24migrate.settings.secrets import resolve
+from b24migrate.settings.secrets import file_of, resolve
 from b24migrate.settings.vault import LIKE, Vault, is_address
 
 DEFAULT_FILE = "b24migrate.toml"
+DOTENV = ".env"  # not read here: shells and Compose fill the environment from it
 
 
 def load(
@@ -60,10 +61,22 @@ def load(
     lookup = partial(lookup, vault=Vault(_key_vault(said, places, lookup)))
     if not portals:
         _leave_out_webhooks(said, lookup)
+    kept_in = (file if places.file else None, *_secret_files(said, folder), folder / DOTENV)
     said = _resolved(said, places, lookup)
     words.check(said, known, places)
-    settings = _validated(said, places)
-    return _checked(settings, places, folder)
+    settings = _checked(_validated(said, places), places, folder)
+    settings.note_files(path for path in kept_in if path is not None)
+    return settings
+
+
+def _secret_files(said: Json, folder: Path) -> Iterator[Path]:
+    if isinstance(said, str):
+        path = file_of(said, folder)
+        if path is not None:
+            yield path
+    elif isinstance(said, (dict, list)):
+        for one in said.values() if isinstance(said, dict) else said:
+            yield from _secret_files(one, folder)
 
 
 def _file(path: Path, places: Places, *, needed: bool) -> dict[str, Json]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import Webhook, parse_webhook
+from b24migrate.private_files import is_exposed
 from b24migrate.settings.secrets import Secret
 from b24migrate.streams import Policy, Stream
 
@@ -153,6 +154,16 @@ class Settings(Table):
     mapping: MappingSettings = MappingSettings()
     azure: AzureSettings = AzureSettings()
     entities: Mapping[str, EntitySettings] = Field(default_factory=dict)
+    _files: tuple[Path, ...] = PrivateAttr(default=())
+
+    def note_files(self, files: Iterable[Path]) -> None:
+        """Those that the settings and their secrets were read from."""
+        self._files = tuple(dict.fromkeys(files))
+
+    @property
+    def exposed_files(self) -> tuple[Path, ...]:
+        """Files with settings or secrets that other users of this machine can read or change."""
+        return tuple(path for path in self._files if is_exposed(path))
 
     @property
     def redactor(self) -> Redactor:

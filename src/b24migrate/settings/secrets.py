@@ -38,6 +38,12 @@ class Secret:
         raise TypeError("a secret is not written anywhere")
 
 
+def file_of(text: str, folder: Path) -> Path | None:
+    """The file that a `file:PATH` leads to; None for any other text."""
+    kind, colon, name = text.partition(":")
+    return folder / Path(name).expanduser() if colon and kind == "file" else None
+
+
 def resolve(text: str, *, folder: Path, environ: Mapping[str, str], vault: Vault = NO_VAULT) -> str:
     """The text that a reference stands for; any other text as it is. ValueError says what is missing and what to do."""
     kind, colon, name = text.partition(":")
@@ -45,8 +51,8 @@ def resolve(text: str, *, folder: Path, environ: Mapping[str, str], vault: Vault
         return text
     if kind == "env":
         return _variable(name, environ)
-    if kind == "file":
-        return _file(folder / Path(name).expanduser())
+    if (path := file_of(text, folder)) is not None:
+        return _file(path)
     return vault.secret(name)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from b24migrate.errors import BadConfiguration
 from b24migrate.ports import Clock, Files, Queue, Store
+from b24migrate.private_files import make_folder
 from b24migrate.records import Table
 from b24migrate.stores.sqlite import Database, FolderFiles, SqliteQueue, SqliteStore
 
@@ -73,7 +74,7 @@ def _check(path: Path) -> None:
     if path.is_dir():
         raise BadConfiguration(f"The store {path} is a folder.", code="STORE_URL", hint=_HINT)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     except OSError as error:
         problem = error.strerror or str(error)
         raise BadConfiguration(

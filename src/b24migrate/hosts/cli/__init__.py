@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 
 from b24migrate.errors import MigrationError
 from b24migrate.hosts.cli import endings
 from b24migrate.hosts.cli.session import Session
+from b24migrate.private_files import OTHERS
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    os.umask(OTHERS)  # every file says itself who may read it; this is for what a library writes
     sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import shlex
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from b24migrate.errors import BadConfiguration, Halted
 from b24migrate.hosts.cli.session import Session
+from b24migrate.private_files import FILE, replace_private
 from b24migrate.records import Json
+
+if TYPE_CHECKING:
+    from b24migrate.hosts.words import Words
+    from b24migrate.pipeline.diagnosis import Check
 
 
 def init(context: typer.Context) -> None:
@@ -20,12 +26,13 @@ def init(context: typer.Context) -> None:
     It goes into this directory, or where --config says. An existing file is never overwritten.
     """
     from b24migrate.hosts.cli.template import TEMPLATE
+    from b24migrate.private_files import open_private
     from b24migrate.settings import DEFAULT_FILE
 
     session: Session = context.obj
     path = session.config or Path(DEFAULT_FILE)
     try:
-        with path.open("x", encoding="utf-8") as file:
+        with open_private(path, "x", encoding="utf-8") as file:
             file.write(TEMPLATE)
     except FileExistsError:
         hint = "Edit it, or name another: b24migrate --config FILE init."
@@ -47,7 +54,9 @@ def doctor(
         Path | None,
         typer.Option("--out", metavar="FILE", help="With --probe: write the answers as JSON, no personal data."),
     ] = None,
-    language: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Language of --probe.")] = "en",
+    language: Annotated[
+        str, typer.Option("--lang", metavar="en|ru", help="Language of --probe and of warnings about files.")
+    ] = "en",
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
 ) -> None:
     """Check portals, webhooks and store.
@@ -68,6 +77,8 @@ def doctor(
     with looking(session, portals=True) as app:
         wanted = app.chosen()
         found = app.runner.examine([entity for entity in app.catalog.entities if entity.name in wanted])
+        exposed = [exposed_file(path, words(language)) for path in app.settings.exposed_files]
+        found = replace(found, checks=(*found.checks, *exposed))
         if probe and not any(check.name == "source" for check in found.failed):
             seen = app.runner.probe(found.facts.methods)
     if as_json:
@@ -85,11 +96,18 @@ def doctor(
     raise typer.Exit(found.exit_code)
 
 
-def write(out: Path, text: str) -> None:
+def exposed_file(path: Path, words: Words) -> Check:
+    """The command is complete: it can be copied into a shell."""
+    from b24migrate.pipeline.diagnosis import Check
+
+    fix = words("doctor.exposed_fix", command=f"chmod 600 {shlex.quote(str(path))}")
+    return Check(words("doctor.files"), False, words("doctor.exposed", file=path), fix)
+
+
+def write(out: Path, text: str, permissions: int = FILE) -> None:
     """The file appears whole."""
     try:
-        fresh = out.with_name(out.name + ".new")
-        fresh.write_text(text, "utf-8")
-        fresh.replace(out)
+        with replace_private(out, permissions=permissions, encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         raise Halted(f"{out} cannot be written: {error.strerror}.", hint="Choose another place.") from None

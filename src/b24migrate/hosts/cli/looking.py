@@ -10,6 +10,7 @@ import typer
 
 from b24migrate.hosts.cli.session import Session
 
+PUBLIC = 0o644  # another user's exporter reads it; it has numbers only
 AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
 
 
@@ -93,4 +94,4 @@ def metrics(
     if out is None:
         typer.echo(written, nl=False)
         return
-    write(out, written)
+    write(out, written, PUBLIC)

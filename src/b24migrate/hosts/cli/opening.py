@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from b24migrate.errors import Halted
 from b24migrate.hosts.cli.progress import Display
 from b24migrate.hosts.cli.session import Session
+from b24migrate.private_files import make_folder, open_private
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def working(
 def log_file(settings: Settings) -> Iterator[TextIO]:
     path = settings.store.log_file
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        out = path.open("a", encoding="utf-8", buffering=1)
+        make_folder(path.parent)
+        out = open_private(path, "a", encoding="utf-8", buffering=1)
     except OSError as error:
         raise Halted(f"The log {path} cannot be written: {error.strerror}.", hint="Check its folder.") from None
     with out:

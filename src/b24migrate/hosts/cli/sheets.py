@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import csv
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.private_files import replace_private
+
+FORMULA = frozenset(("=", "+", "-", "@", "\N{MINUS SIGN}"))
+BREAKS = "\t\r\n"
 
 
 def write(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     try:
-        with file.open("w", encoding="utf-8-sig", newline="") as out:
+        with replace_private(file, encoding="utf-8-sig", newline="") as out:
             writer = csv.writer(out)
             writer.writerow(columns)
             writer.writerows([harmless(cell) for cell in row] for row in rows)
@@ -20,8 +25,15 @@ def write(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 
 
 def harmless(cell: str) -> str:
-    """A spreadsheet would run a name that begins like a formula."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+    """A spreadsheet would run a name that begins like a formula. Some take full-width and small signs for the plain
+    ones, and skip blanks and invisible characters before them."""
+    first = cell[:1]
+    if first.isalnum() or not first:  # nearly all of a million
+        return cell
+    if first in BREAKS:
+        return f"'{cell}"
+    seen = next((one for one in cell if not one.isspace() and unicodedata.category(one) != "Cf"), "")
+    return f"'{cell}" if unicodedata.normalize("NFKC", seen) in FORMULA else cell
 
 
 def lines_of(file: Path, written_by: str) -> Iterator[list[str]]:

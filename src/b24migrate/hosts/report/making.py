@@ -19,6 +19,7 @@ from b24migrate.hosts.words import words
 from b24migrate.pipeline.reporting import Standing, Tally
 from b24migrate.pipeline.reporting.gathering import gather
 from b24migrate.pipeline.reporting.model import FileFacts
+from b24migrate.private_files import open_private
 
 if TYPE_CHECKING:
     from b24migrate.wiring import App
@@ -51,7 +52,8 @@ def make(app: App, request: Request) -> Written:
         tallies = {table.name: write(table, making, texts) for table in TABLES}
         page = Page(facts, making.files, tallies, told(app), app.work.people, app.work.options.verify_sample)
         amounts = Amounts(speech, app.settings.source.zone)
-        (folder / PAGE).write_text(request.redact(page.html(speech, amounts, texts)), "utf-8", newline="\n")
+        with open_private(folder / PAGE, "x", encoding="utf-8", newline="\n") as out:
+            out.write(request.redact(page.html(speech, amounts, texts)))
         counted = {table.file: tallies[table.name].count for table in TABLES}
         return Written(facts.standing, sentence(facts, speech, amounts), counted, facts.proof.root)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.private_files import FOLDER, make_folder
 
 PAGE = "report.html"
 MARK = b'<meta name="generator" content="b24migrate '
@@ -28,7 +29,7 @@ def writing(out: Path, names: Sequence[str], *, force: bool) -> Iterator[Path]:
         _refuse_others(out, names, force=force)
         beside = out if out.is_dir() else _parent(out)
         fresh = beside / f".b24migrate-report-{token_hex(4)}"
-        fresh.mkdir()
+        fresh.mkdir(FOLDER)
         yield fresh
         _appear(fresh, out, names)
     except OSError as error:
@@ -44,7 +45,7 @@ def writing(out: Path, names: Sequence[str], *, force: bool) -> Iterator[Path]:
 
 
 def _parent(out: Path) -> Path:
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
     return out.parent
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from b24migrate.hosts.report.texts import Texts
 from b24migrate.pipeline.reporting.tally import Cell
+from b24migrate.private_files import open_private
 
 
 class Write(Protocol):
@@ -19,7 +20,7 @@ class Write(Protocol):
 @contextmanager
 def sheet(file: Path, columns: Sequence[str], texts: Texts) -> Iterator[Write]:
     """Begins with the mark by which spreadsheets know UTF-8. Numbers are ours; texts are made harmless."""
-    with file.open("w", encoding="utf-8-sig", newline="") as out:
+    with open_private(file, "x", encoding="utf-8-sig", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(columns)
 

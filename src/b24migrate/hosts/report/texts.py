@@ -6,6 +6,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 
+from b24migrate.hosts.cli import sheets
 from b24migrate.hosts.cli.plain import harmless
 from b24migrate.hosts.logs import masked
 from b24migrate.hosts.words import Words
@@ -13,7 +14,6 @@ from b24migrate.pipeline.reporting import Excerpt
 from b24migrate.pipeline.reporting.tally import EXCERPT
 
 LONGEST_CELL = 32_000  # characters; a spreadsheet takes 32,767
-FORMULA = frozenset(("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
 LONGEST_WORD = 28  # characters; a table's column is as wide as its longest word
 KEPT = "\n\t\u200c\u200d\u00ad"  # line breaks, and joiners, which are part of some scripts
 STRANGE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
@@ -34,11 +34,11 @@ class Texts:
     def cell(self, text: str) -> str:
         """For a spreadsheet: line breaks stay, and nothing is taken for a formula."""
         if text.isprintable() and len(text) <= LONGEST_CELL:  # nearly all of a million
-            return f"'{text}" if text[:1] in FORMULA else text
+            return sheets.harmless(text)
         told = "".join(map(_plain, text[:LONGEST_CELL].replace("\r\n", "\n").replace("\r", "\n")))
         if max(len(told), len(text)) > LONGEST_CELL:
             told = self._long(told[:LONGEST_CELL], len(text))
-        return f"'{told}" if told[:1] in FORMULA else told
+        return sheets.harmless(told)
 
     def _long(self, text: str, length: int) -> str:
         return self._words("report.cut", text=text, length=f"{length:,}")

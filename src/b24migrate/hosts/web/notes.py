@@ -6,13 +6,14 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from b24migrate.errors import Halted
+from b24migrate.private_files import open_private
 
 if sys.platform != "win32":
     import fcntl
@@ -96,15 +97,11 @@ def is_held(path: Path) -> bool:
 def private(path: Path) -> Iterator[int]:
     """Empty, and for nobody else to read."""
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        file = open_private(path, "wb+", buffering=0)
     except OSError as error:
         raise _unwritable(path, error) from None
-    try:
-        with suppress(OSError):
-            path.chmod(0o600)  # one that was there before
-        yield file
-    finally:
-        os.close(file)
+    with file:
+        yield file.fileno()
 
 
 def note(path: Path, action: LastAction) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
@@ -22,6 +21,7 @@ from b24migrate.pipeline.certificate.admission import Admitted, admitted
 from b24migrate.pipeline.certificate.classes import AGAIN, classified
 from b24migrate.pipeline.certificate.facts import Known, known_ids, pages
 from b24migrate.pipeline.certificate.form import Entry, Head, Made, PageLine, Sums, Tally
+from b24migrate.private_files import replace_private
 from b24migrate.records import Status, canonical
 from b24migrate.streams import Stream
 
@@ -52,19 +52,12 @@ def _read_back(line: bytes) -> Entry | PageLine:
 
 @contextmanager
 def _writing(out: Path) -> Iterator[BinaryIO]:
-    fresh = out.with_name(out.name + ".new")
     try:
-        with fresh.open("wb") as file:
+        with replace_private(out, "wb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(out)
     except OSError as error:
         message = f"{out} cannot be written: {error.strerror or error}."
         raise Halted(message, code="CERTIFICATE_NOT_WRITTEN", hint="Choose another place with --out.") from None
-    finally:
-        with suppress(OSError):  # gone, or never made
-            fresh.unlink()
 
 
 def _body(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from b24migrate.ports import Clock
+from b24migrate.private_files import create, narrow
 from b24migrate.records import Table
 from b24migrate.stores.sqlite import schema
 from b24migrate.stores.sqlite.failures import LOCKED, Failure, translate
@@ -64,6 +65,16 @@ class _Reading:
             self._database.explain(error)
 
 
+def _keep_private(path: Path) -> None:
+    """SQLite gives the files beside the database its permissions, so they are set before it opens it
+    (sqlite.org/src, os_unix.c, findCreateFileMode). Those of an earlier version are narrowed. What cannot be created
+    SQLite complains about."""
+    with suppress(OSError):
+        create(path)
+    for ending in ("-wal", "-shm", "-journal"):
+        narrow(path.with_name(path.name + ending))
+
+
 class Database:
     """Every `sqlite3` error leaves here as one of ours. `path` None is a database in memory."""
 
@@ -79,6 +90,8 @@ class Database:
         self._closed = False
         self._made: set[str] = set()
         self._commits = 0
+        if path is not None:
+            _keep_private(path)
         with self._translated():
             self._writer = self._connect(_WRITER)
         try:

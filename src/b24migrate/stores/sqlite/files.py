@@ -16,6 +16,7 @@ import msgspec
 
 from b24migrate.errors import Halted, Permanent
 from b24migrate.ports import Clock
+from b24migrate.private_files import make_folder, narrow, open_private
 
 if sys.platform != "win32":
     import fcntl
@@ -40,6 +41,7 @@ class FolderFiles:
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder = folder
         self._unfinished = folder / "unfinished"
+        narrow(folder)  # of a store that an earlier version made
         with self._translated():
             self._sweep(clock.now().timestamp() - _STALE_S)
 
@@ -47,8 +49,8 @@ class FolderFiles:
     def writer(self, key: str) -> Iterator[BinaryIO]:
         unfinished = self._unfinished / f"{os.getpid()}-{secrets.token_hex(8)}"
         with self._translated():
-            self._unfinished.mkdir(parents=True, exist_ok=True)
-            out = unfinished.open("xb")
+            make_folder(self._unfinished)
+            out = open_private(unfinished, "xb")
         try:
             with out:
                 # What happens in the caller's block may be a lost connection as well: only the disk's errors are ours.
@@ -67,7 +69,7 @@ class FolderFiles:
     def part(self, key: str, size: int | None = None) -> Iterator[_Part]:  # noqa: ARG002 - asking costs nothing here
         place = self._unfinished / f"{_named(key)}{_PART}"
         with self._translated():
-            self._unfinished.mkdir(parents=True, exist_ok=True)
+            make_folder(self._unfinished)
             part = _Part.taken_up(place) or _Part.apart(place.with_name(f"{os.getpid()}-{secrets.token_hex(8)}"))
         try:
             with self._translated(_DISK):
@@ -106,7 +108,7 @@ class FolderFiles:
 
     def _publish(self, unfinished: Path, path: Path) -> None:
         """The rename is atomic; the folder is synced so that it also outlives a power cut."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         unfinished.replace(path)
         if os.name == "posix":
             folder = os.open(path.parent, os.O_RDONLY)
@@ -167,7 +169,7 @@ class _Part:
         if sys.platform == "win32":
             return None
         while True:
-            out = place.open("ab+")
+            out = open_private(place, "ab+")
             try:
                 fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.path.samestat(os.fstat(out.fileno()), place.stat()):
@@ -183,7 +185,7 @@ class _Part:
 
     @classmethod
     def apart(cls, place: Path) -> _Part:
-        return cls(place, place.open("xb"), shared=False)
+        return cls(place, open_private(place, "xb"), shared=False)
 
     def holds(self, version: str) -> bool:
         return bool(self.length) and bool(version) and version == self._version
@@ -231,7 +233,8 @@ class _Part:
     def _note(self) -> None:
         assert self._note_at is not None  # noqa: S101 (only what has one has a version)
         fresh = self._note_at.with_suffix(".new")
-        fresh.write_bytes(msgspec.json.encode(_Note(self._version, self.sure)))
+        with open_private(fresh, "wb") as out:
+            out.write(msgspec.json.encode(_Note(self._version, self.sure)))
         fresh.replace(self._note_at)
 
     def _recall(self) -> None:
