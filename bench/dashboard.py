@@ -24,6 +24,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 class Dashboard:
     host: str  # with its port
     pid: int
+    token: str
 
     def cpu_s(self) -> float:
         """Of all its threads, since it began."""
@@ -42,7 +43,8 @@ def dashboard(config: Path) -> Iterator[Dashboard]:
             line = process.stdout.readline() if process.stdout else ""
             if "http://" not in line:
                 raise RuntimeError(f"the dashboard did not start: {line!r}")
-            yield Dashboard(line.partition("http://")[2].split()[0], process.pid)
+            link = process.stdout.readline() if process.stdout else ""
+            yield Dashboard(line.partition("http://")[2].split()[0], process.pid, link.strip().rpartition("#")[2])
         finally:
             end(process)
 
@@ -52,6 +54,7 @@ class Viewer:
 
     def __init__(self, seen: Dashboard) -> None:
         self._connection = HTTPConnection(seen.host, timeout=30)
+        self._known = {"Authorization": f"Bearer {seen.token}"}
         self._since = ""
 
     def refresh(self) -> float:
@@ -63,7 +66,7 @@ class Viewer:
 
     def ask(self, what: str) -> tuple[float, bytes]:
         began = time.perf_counter()
-        self._connection.request("GET", f"/api/v1/{what}")
+        self._connection.request("GET", f"/api/v1/{what}", headers=self._known)
         answer = self._connection.getresponse()
         body = answer.read()
         took_s = time.perf_counter() - began

@@ -27,6 +27,7 @@ SMALL = (
     *("--posts", "6", "--templates", "1", "--limits", "off", "--secret", "cloudsecret7f3a91"),
 )
 READY = re.compile(r"(http://\S+) until")
+LINK = re.compile(r"http://\S+/login#(\S+)")
 PATIENCE_S = 60.0
 TALK = '[run]\nentities = ["users", "groups", "chats"]\n'
 
@@ -37,6 +38,7 @@ class Desk:
     source: Running
     target: Running
     url: str = ""
+    token: str = ""  # that `serve` has made
     served: subprocess.Popen[str] | None = None
 
     @property
@@ -44,7 +46,9 @@ class Desk:
         return self.folder / "b24migrate.toml"
 
     def ask(self, path: str) -> Any:
-        with urllib.request.urlopen(f"{self.url}/api/v1{path}", timeout=20) as answer:  # noqa: S310 - loopback
+        known = {"Authorization": f"Bearer {self.token}"}
+        request = urllib.request.Request(f"{self.url}/api/v1{path}", headers=known)  # noqa: S310 - loopback
+        with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
             return json.load(answer)
 
     def change(self, stream: str, op: str = "update", **wish: Any) -> list[int]:
@@ -122,6 +126,8 @@ def served(made: Desk, *options: str) -> Iterator[subprocess.Popen[str]]:
             found = READY.search(process.stdout.readline())
             assert found is not None, "The dashboard did not start."
             made.url = found[1]
+            link = LINK.search(process.stdout.readline())
+            made.token = link[1] if link else ""
             made.served = process
             yield process
         finally:

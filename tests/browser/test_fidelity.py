@@ -25,7 +25,7 @@ def forgetful(made: Desk) -> None:
 
 
 def test_a_start_shows_the_list_and_wants_a_tick(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path, more=PEOPLE) as made, watched(browser, made.url) as seen:
+    with desk(tmp_path, more=PEOPLE) as made, watched(browser, made) as seen:
         forgetful(made)
         seen.go("/")
         seen.page.get_by_role("button", name="Start", exact=True).click()
@@ -46,7 +46,7 @@ def test_a_start_shows_the_list_and_wants_a_tick(browser: Browser, tmp_path: Pat
 def test_the_page_is_whole_in_every_language_and_width(
     browser: Browser, tmp_path: Path, language: str, screens: Path
 ) -> None:
-    with desk(tmp_path, more=PEOPLE) as made, watched(browser, made.url, locale=language, viewport=DESK) as seen:
+    with desk(tmp_path, more=PEOPLE) as made, watched(browser, made, locale=language, viewport=DESK) as seen:
         forgetful(made)
         for accepted in (False, True):
             seen.go("/fidelity")

@@ -37,7 +37,7 @@ def poisoned(folder: Path) -> Iterator[tuple[Desk, dict[str, str]]]:
 
 
 def test_hostile_data_is_shown_on_every_page_and_does_nothing(browser: Browser, tmp_path: Path, screens: Path) -> None:
-    with poisoned(tmp_path) as (made, ids), watched(browser, made.url) as seen:
+    with poisoned(tmp_path) as (made, ids), watched(browser, made) as seen:
         ways = ["/", "/errors", "/findings", "/analysis", "/search?q=hacked", f"/search?q={hostile.LONG[:100]}"]
         ways += [f"/records/{stream}/{number}" for stream, number in ids.items()]
         for way in ways:

@@ -28,7 +28,7 @@ def streams_of(made: Desk, entity: str) -> list[Any]:
 
 
 def test_a_migration_is_started_paused_resumed_and_watched_to_its_end(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made.url) as seen:
+    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made) as seen:
         page = seen.page
         seen.go("/")
         expect(verdict(page)).to_have_text("Not started")
@@ -59,7 +59,7 @@ def test_a_migration_is_started_paused_resumed_and_watched_to_its_end(browser: B
 
 
 def test_everything_can_be_done_by_keyboard_alone(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made.url) as seen:
+    with desk(tmp_path, SLOW, SLOW_BOX, more=TALK) as made, watched(browser, made) as seen:
         page = seen.page
         seen.go("/")
         page.keyboard.press("Tab")
@@ -92,7 +92,7 @@ def test_everything_can_be_done_by_keyboard_alone(browser: Browser, tmp_path: Pa
 
 
 def test_an_analysis_is_begun_on_its_page_and_appears_there(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path) as made, watched(browser, made.url) as seen:
+    with desk(tmp_path) as made, watched(browser, made) as seen:
         page = seen.page
         seen.go("/analysis")
         expect(page.locator("#analysis")).to_contain_text("There is no analysis yet")

@@ -15,7 +15,7 @@ def refuses(key: str) -> dict[str, object]:
 
 
 def test_a_record_that_failed_is_shown_with_its_fix_and_retried_by_the_button(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path, SMALL, more=TALK) as made, watched(browser, made.url) as seen:
+    with desk(tmp_path, SMALL, more=TALK) as made, watched(browser, made) as seen:
         group = min(made.source.portal.company.groups.ids)
         made.strike_box(refuses(f"source:groups:{group}"))
         assert made.command("run").returncode == 5
@@ -52,7 +52,7 @@ def test_a_record_that_failed_is_shown_with_its_fix_and_retried_by_the_button(br
 
 
 def test_dead_letters_are_listed_and_retried_from_the_front_page(browser: Browser, tmp_path: Path) -> None:
-    with desk(tmp_path, SMALL, more='[run]\nentities = ["users"]\n') as made, watched(browser, made.url) as seen:
+    with desk(tmp_path, SMALL, more='[run]\nentities = ["users"]\n') as made, watched(browser, made) as seen:
         made.strike_cloud({"method": "department.get", "kind": "error", "code": "SOMETHING_STRANGE"})
         assert made.command("run").returncode == 4
         page = seen.page

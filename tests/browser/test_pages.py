@@ -34,7 +34,7 @@ THEMES = ("light", "dark")
 def test_a_page_is_whole_in_every_language_theme_and_width(
     name: str, language: str, browser: Browser, finished: Desk, screens: Path
 ) -> None:
-    with watched(browser, finished.url, locale=language, viewport=DESK) as seen:
+    with watched(browser, finished, locale=language, viewport=DESK) as seen:
         seen.expected = ("/no/such/page",)
         seen.go(PAGES[name])
         for opener in seen.page.locator(".opener").all():
@@ -62,7 +62,7 @@ def _speaks(seen: Watched, language: str) -> None:
 
 
 def test_the_two_languages_of_a_page_say_different_things(browser: Browser, finished: Desk) -> None:
-    with watched(browser, finished.url) as seen:
+    with watched(browser, finished) as seen:
         seen.go("/")
         assert seen.page.get_by_role("heading", level=1).inner_text() == words("en")("page.verdict.findings")
         seen.page.get_by_role("link", name="RU").click()
@@ -74,7 +74,7 @@ def test_the_two_languages_of_a_page_say_different_things(browser: Browser, fini
 
 def test_the_theme_follows_the_system_until_another_is_chosen(browser: Browser, finished: Desk) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
-    with watched(browser, finished.url, color_scheme="light") as seen:
+    with watched(browser, finished, color_scheme="light") as seen:
         seen.go("/errors")
         light = seen.page.evaluate(background)
         seen.page.emulate_media(color_scheme="dark")
@@ -89,7 +89,7 @@ def test_the_theme_follows_the_system_until_another_is_chosen(browser: Browser, 
 
 
 def test_on_paper_stands_what_is_known_without_what_is_clicked(browser: Browser, finished: Desk, screens: Path) -> None:
-    with watched(browser, finished.url) as seen:
+    with watched(browser, finished) as seen:
         seen.go("/")
         seen.page.emulate_media(media="print", color_scheme="dark")
         assert seen.page.locator("#verdict").is_visible()

@@ -19,7 +19,7 @@ def person(made: Desk) -> dict[str, str]:
 
 @pytest.mark.parametrize("by", ["id", "title", "email"])
 def test_a_record_is_found_and_opened_by(by: str, browser: Browser, finished: Desk) -> None:
-    with watched(browser, finished.url) as seen:
+    with watched(browser, finished) as seen:
         page = seen.page
         seen.go("/search")
         assert page.evaluate("document.activeElement.id") == "q"
@@ -34,14 +34,14 @@ def test_a_record_is_found_and_opened_by(by: str, browser: Browser, finished: De
 
 
 def test_nothing_found_is_said(browser: Browser, finished: Desk) -> None:
-    with watched(browser, finished.url) as seen:
+    with watched(browser, finished) as seen:
         seen.go("/search?q=nobody-is-called-so")
         expect(seen.page.locator("#looked")).to_contain_text("Nothing found")
         expect(seen.page.locator("#stop")).to_be_hidden()
 
 
 def test_a_records_page_shows_three_sides_and_a_verdict_for_each_field(browser: Browser, finished: Desk) -> None:
-    with watched(browser, finished.url) as seen:
+    with watched(browser, finished) as seen:
         page = seen.page
         seen.go(f"/records/users/{USER}")
         expect(page.locator(".verdict-card")).to_contain_text("Equal")
@@ -59,7 +59,7 @@ def test_differences_come_first_and_can_be_shown_alone(browser: Browser, finishe
     before = finished.source.portal.company.users.row(4)["PERSONAL_CITY"]
     finished.change("users", id=4, fields={"PERSONAL_CITY": "Changed since"})
     try:
-        with watched(browser, finished.url) as seen:
+        with watched(browser, finished) as seen:
             page = seen.page
             seen.go("/records/users/4")
             expect(page.locator(".verdict-card")).to_contain_text("Differs")

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, expect
+from tests.browser.desk import Desk
 
 A11Y = (Path(__file__).parent / "a11y.js").read_text(encoding="utf-8")
 BROKEN_RULES = """
@@ -82,14 +83,17 @@ class Watched:
 
 
 @contextmanager
-def watched(browser: Browser, url: str, **options: Any) -> Iterator[Watched]:
-    """At its end nothing must have happened that should not."""
+def watched(browser: Browser, desk: Desk, *, stranger: bool = False, **options: Any) -> Iterator[Watched]:
+    """By somebody who is signed in, or by a stranger. At its end nothing must have happened that should not."""
     context = browser.new_context(
         **{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", "timezone_id": "Europe/Moscow", **options}
     )
     context.set_default_timeout(30_000)
     try:
-        made = Watched(context.new_page(), url)
+        if not stranger:
+            login = f"{desk.url}/api/v1/login"
+            assert context.request.post(login, data={"token": desk.token}, headers={"X-B24migrate": "1"}).ok
+        made = Watched(context.new_page(), desk.url)
         made.listen()
         yield made
         made.assert_quiet()

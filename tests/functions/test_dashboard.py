@@ -11,6 +11,10 @@ import azure.functions as func
 import pytest
 from tests.functions.host import Host
 
+from b24migrate.hosts.functions import dashboard
+from b24migrate.hosts.functions.dashboard import StoredLogouts
+from b24migrate.hosts.web.security import Latch
+
 TOKEN = "a-token-for-the-functions-77"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 MARKED = {"X-B24migrate": "1", "Content-Type": "application/json", "Host": "app.example"}
@@ -32,8 +36,8 @@ def ask(host: Host, method: str, path: str, headers: dict[str, str] | None = Non
     sent = {"Host": "app.example", **(headers or {})}
     request = func.HttpRequest(method, f"https://app.example{path}", headers=sent, body=body)
     with ThreadPoolExecutor(1) as own:
-        dashboard = host.one.functions["dashboard"]
-        reply = own.submit(lambda: asyncio.run(dashboard(req=request, context=None))).result()
+        answer = host.one.functions["dashboard"]
+        reply = own.submit(lambda: asyncio.run(answer(req=request, context=None))).result()
     return Said(reply.status_code, {name.lower(): value for name, value in reply.headers.items()}, reply.get_body())
 
 
@@ -77,11 +81,26 @@ def test_a_cookie_of_one_instance_is_good_for_all(host: Host) -> None:
     body = json.dumps({"token": TOKEN}).encode()
     cookie = ask(host, "POST", "/api/v1/login", MARKED, body).headers["set-cookie"]
     assert "Secure" in cookie
-    from b24migrate.hosts.web.security import Latch
+    mine = {"Cookie": cookie.partition(";")[0]}
+    assert ask(host, "GET", "/api/v1/session", mine).status == 200
+    latch = Latch.shared(TOKEN, StoredLogouts(host.one.keeper))  # another instance's
+    assert latch.has_come({"cookie": mine["Cookie"]}, "")
 
-    latch = Latch.shared(TOKEN)
-    assert cookie.startswith(f"{latch.cookie_name}={latch.cookie};")
-    assert ask(host, "GET", "/api/v1/session", {"Cookie": cookie.partition(";")[0]}).status == 200
+
+@pytest.mark.usefixtures("token")
+def test_a_logout_on_one_instance_ends_the_session_on_all(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = json.dumps({"token": TOKEN}).encode()
+    mine, another = (
+        {"Cookie": ask(host, "POST", "/api/v1/login", MARKED, body).headers["set-cookie"].partition(";")[0]}
+        for _ in range(2)
+    )
+    elsewhere = Latch.shared(TOKEN, StoredLogouts(host.one.keeper))
+    assert elsewhere.has_come({"cookie": mine["Cookie"]}, "")
+    assert ask(host, "POST", "/api/v1/logout", {**MARKED, **mine}, b"{}").status == 200
+    assert ask(host, "GET", "/api/v1/session", mine).status == 401
+    monkeypatch.setattr(dashboard, "LOOKED_S", 0.0)  # it does not ask the store at every request
+    assert not elsewhere.has_come({"cookie": mine["Cookie"]}, "")
+    assert ask(host, "GET", "/api/v1/session", another).status == 200
 
 
 @pytest.mark.usefixtures("token")

@@ -58,12 +58,13 @@ class Reply:
 
 @dataclass(frozen=True)
 class Desk:
-    """A dashboard and its folder."""
+    """A dashboard and its folder. With `token` every request has it that says nothing else of it."""
 
     host: str
     port: int
     context: Context
     folder: Path
+    token: str = ""
 
     @property
     def url(self) -> str:
@@ -76,7 +77,8 @@ class Desk:
         connection = HTTPConnection(self.host, self.port, timeout=30)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            said = {"Host": f"{self.host}:{self.port}", **(headers or {})}
+            known = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+            said = {"Host": f"{self.host}:{self.port}", **known, **(headers or {})}
             if body is not None and "Content-Length" not in said:
                 said["Content-Length"] = str(len(body))
             for name, value in said.items():
@@ -110,15 +112,18 @@ def configured(folder: Path, source: str, target: str, entities: tuple[str, ...]
 
 
 @contextmanager
-def dashboard(config: Path, *, doors: Doors | None = None, token: str = "", **more: Any) -> Iterator[Desk]:
+def dashboard(
+    config: Path, *, doors: Doors | None = None, token: str = TOKEN, stranger: bool = False, **more: Any
+) -> Iterator[Desk]:
+    """Asked by somebody who has the token, or by a stranger."""
     doors = doors or Doors()
-    context = Context(config=config, doors=doors, latch=Latch(token) if token else None, **more)
+    context = Context(config=config, doors=doors, latch=Latch(token), **more)
     place = listening(doors.host, 0)
     host, port = place.getsockname()[:2]
     host = "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104
     try:
         with served(application(context), place):
-            yield Desk(host, port, context, config.parent)
+            yield Desk(host, port, context, config.parent, "" if stranger else token)
     finally:
         context.close()
 

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +19,9 @@ from typing import Any
 
 import pytest
 from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, answering
-from tests.web.desk import NOBODY, Desk, configured, dashboard, portals
+from tests.web.desk import NOBODY, TOKEN, Desk, configured, dashboard, portals
 
+from b24migrate.hosts.cli import serving
 from b24migrate.hosts.web.actions import LAST_WORDS, ProcessStarter
 from b24migrate.hosts.web.notes import LastAction, Places, held, is_held, note, read
 
@@ -267,12 +269,12 @@ def serve(config: Path, *arguments: str) -> subprocess.Popen[str]:
 def test_the_command_says_where_it_listens_and_ends_cleanly(tmp_path: Path, ending: signal.Signals) -> None:
     with serve(configured(tmp_path, *NOBODY), "--port", "0") as process:
         assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("The dashboard is at http://127.0.0.1:")
+        lines = [process.stdout.readline() for _ in range(2)]
+        assert lines[0].startswith("The dashboard is at http://127.0.0.1:")
+        assert lines[1].startswith("Open http://127.0.0.1:")
         process.send_signal(ending)
-        out, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert out == ""
     assert "Traceback" not in err
 
 
@@ -284,15 +286,53 @@ def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path, desk: Desk) -> None:
     assert "--port" in err
 
 
-def test_away_from_loopback_a_token_is_made_and_shown_once(tmp_path: Path) -> None:
-    with serve(configured(tmp_path, *NOBODY), "--port", "0", "--host", "0.0.0.0") as process:  # noqa: S104
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])  # noqa: S104
+def test_the_link_that_is_printed_carries_the_token_and_each_start_has_another(tmp_path: Path, host: str) -> None:
+    tokens = set()
+    for _ in range(2):
+        with serve(configured(tmp_path, *NOBODY), "--port", "0", "--host", host) as process:
+            assert process.stdout is not None
+            url, link = process.stdout.readline().split()[4], process.stdout.readline().split()[1]
+            token = link.removeprefix(f"{url}/login#")
+            assert len(token) >= 32
+            tokens.add(token)
+            known = {"Authorization": f"Bearer {token}"}
+            request = urllib.request.Request(f"{url}/api/v1/session", headers=known)  # noqa: S310 - loopback
+            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+                assert answer.status == 200
+            with pytest.raises(urllib.error.HTTPError, match="401"):
+                urllib.request.urlopen(f"{url}/api/v1/session", timeout=30)  # noqa: S310
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+    assert len(tokens) == 2
+
+
+def test_a_token_that_is_kept_somewhere_is_not_printed(tmp_path: Path) -> None:
+    kept = tmp_path / "token"
+    kept.write_text("a-token-that-is-long-enough")
+    kept.chmod(0o644)
+    with serve(configured(tmp_path, *NOBODY), "--port", "0", "--token", f"file:{kept}") as process:
         assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(3)]
+        lines = [process.stdout.readline() for _ in range(2)]
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-    token = lines[1].split()[-1]
-    assert len(token) >= 32
-    assert lines[2].strip().endswith(f"/login#{token}")
+        out, err = process.communicate(timeout=60)
+    assert lines[1] == f"Sign in with the token from file:{kept}.\n"
+    assert "long-enough" not in "".join(lines) + out + err
+    assert f"chmod 600 {kept}" in err
+
+
+def test_the_browser_is_opened_without_the_token_on_a_command_line(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every user of the machine can read command lines."""
+    launched: list[str] = []
+    monkeypatch.setattr("typer.launch", launched.append)
+    link = serving.link_to(desk.url, desk.context.latch)
+    with serving.opened(link, desk.context):
+        (said,) = launched
+        file = Path(said)
+        assert TOKEN not in said
+        assert f"{desk.url}/login#{TOKEN}" in file.read_text()
+        assert file.stat().st_mode & 0o777 == 0o600
+    assert not file.exists()
 
 
 @pytest.mark.parametrize(
@@ -313,9 +353,12 @@ def test_the_demo_can_be_watched(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environ) as process:
         assert process.stdout is not None
         lines = iter(process.stdout)
-        url = next(line for line in lines if line.startswith("Watch it at")).split()[-1]
+        link = next(line for line in lines if line.startswith("Watch it at")).split()[-1]
         next(line for line in lines if "until Ctrl-C" in line)
-        with urllib.request.urlopen(f"{url}/api/v1/overview", timeout=30) as answer:  # noqa: S310 - loopback
+        url, _, token = link.partition("/login#")
+        known = {"Authorization": f"Bearer {token}"}
+        request = urllib.request.Request(f"{url}/api/v1/overview", headers=known)  # noqa: S310 - loopback
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
             assert json.load(answer)["now"]["verdict"] in ("done", "findings")
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)

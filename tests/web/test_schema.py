@@ -46,8 +46,7 @@ class Forgiving(Patience):
 
 @pytest.fixture
 def locked(tmp_path: Path) -> Iterator[Desk]:
-    with dashboard(configured(tmp_path, *NOBODY), token=TOKEN, starter=Calm()) as desk:
-        assert desk.context.latch is not None
+    with dashboard(configured(tmp_path, *NOBODY), starter=Calm()) as desk:
         desk.context.latch.patience = Forgiving()
         yield desk
 

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fastapi.routing import APIRoute
 from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, Reply, configured, dashboard
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.hosts.web import security
 from b24migrate.hosts.web.acting import acting
 from b24migrate.hosts.web.answers import Refused
-from b24migrate.hosts.web.context import SECRETS_REMEMBERED
-from b24migrate.hosts.web.security import CSP, Doors, Latch, Patience, host_name, origin_of, usable
+from b24migrate.hosts.web.context import SECRETS_REMEMBERED, Context
+from b24migrate.hosts.web.security import (
+    CSP,
+    SESSION_S,
+    WRONG_AT_ONCE,
+    Doors,
+    Latch,
+    Patience,
+    host_name,
+    network,
+    origin_of,
+    usable,
+)
 from b24migrate.hosts.web.seeing import Eye
 
 CHANGES = ("run", "pause", "resume", "retry", "analysis", "fidelity", "login", "logout")
@@ -32,14 +47,13 @@ EVERYWHERE = (
 @pytest.fixture(scope="module")
 def reachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     config = configured(tmp_path_factory.mktemp("outside"), *NOBODY)
-    with dashboard(config, doors=Doors("0.0.0.0"), token=TOKEN) as one:  # noqa: S104
+    with dashboard(config, doors=Doors("0.0.0.0"), stranger=True) as one:  # noqa: S104
         yield one
 
 
 @pytest.fixture
 def outside(reachable: Desk) -> Desk:
     """A dashboard that other machines can reach, before anybody has guessed."""
-    assert reachable.context.latch is not None
     reachable.context.latch.patience = Patience()
     return reachable
 
@@ -81,14 +95,14 @@ def test_loopback_by_any_of_its_names_is_served(quiet: Desk, host: str) -> None:
 @pytest.mark.parametrize("second", ["evil.example", "localhost"])
 def test_two_hosts_are_none(quiet: Desk, second: str) -> None:
     with socket.create_connection((quiet.host, quiet.port), timeout=10) as one:
-        one.sendall(f"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\nHost: {second}\r\n\r\n".encode())
+        hosts = f"Host: localhost\r\nHost: {second}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        one.sendall(f"GET /api/v1/session HTTP/1.1\r\n{hosts}".encode())
         assert one.recv(100).split()[1] in (b"400", b"421")
 
 
 def test_a_host_that_was_let_in_by_name_is_served_and_needs_the_token(tmp_path: Path) -> None:
     doors = Doors(more=frozenset({"migration.example"}))
-    assert not doors.inside
-    with dashboard(configured(tmp_path, *NOBODY), doors=doors, token=TOKEN) as quiet:
+    with dashboard(configured(tmp_path, *NOBODY), doors=doors, stranger=True) as quiet:
         name = {"Host": "migration.example"}
         assert quiet.send("GET", "/api/v1/session", name).status == 401
         assert quiet.send("GET", "/api/v1/session", {**name, **bearer(TOKEN)}).status == 200
@@ -139,7 +153,30 @@ def test_every_route_that_changes_something_looks_for_forgeries(quiet: Desk) -> 
         assert not changing or path.removeprefix("/api/v1/") in CHANGES
 
 
+FOREIGN = [
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:1"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+@pytest.mark.parametrize("path", ["/api/v1/records/users/1", "/api/v1/overview", "/api/v1/openapi.json", "/metrics"])
+def test_a_page_of_another_site_cannot_even_look(quiet: Desk, path: str, headers: dict[str, str]) -> None:
+    reply = quiet.get(path, headers)
+    assert (reply.status, reply.code) == (403, "DASHBOARD_FORGED")
+
+
+def test_a_link_on_another_site_leads_here(quiet: Desk) -> None:
+    for path in ("/", "/login", "/errors"):
+        assert quiet.get(path, {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}).status == 200
+
+
 def test_our_own_page_may_ask(quiet: Desk) -> None:
+    assert quiet.get("/api/v1/session", {"Sec-Fetch-Site": "same-origin"}).status == 200
+    assert quiet.get("/api/v1/session", {"Sec-Fetch-Site": "none"}).status == 200
     ours = {"Origin": quiet.url, "Sec-Fetch-Site": "same-origin"}
     assert quiet.post("pause", headers=ours).status == 409  # understood: there is only nothing to pause
 
@@ -199,9 +236,120 @@ def test_the_token_opens_by_header_and_by_cookie(outside: Desk) -> None:
     assert "Max-Age=0" in farewell.headers["set-cookie"] or "expires" in farewell.headers["set-cookie"].lower()
 
 
-def test_behind_https_the_cookie_is_only_for_https(outside: Desk) -> None:
-    reply = outside.post("login", {"token": TOKEN}, {"X-Forwarded-Proto": "https"})
-    assert "Secure" in reply.headers["set-cookie"]
+def signed_in(desk: Desk) -> dict[str, str]:
+    reply = desk.post("login", {"token": TOKEN})
+    return {"Cookie": reply.headers["set-cookie"].partition(";")[0]}
+
+
+def test_a_logout_ends_the_session_for_every_copy_of_its_cookie_and_no_other(outside: Desk) -> None:
+    mine, another = signed_in(outside), signed_in(outside)
+    assert mine != another
+    assert outside.send("POST", "/api/v1/logout", {**MARKED, **mine}, b"{}").status == 200
+    assert outside.get("/api/v1/session", mine).status == 401
+    assert outside.get("/api/v1/session", another).status == 200
+
+
+def test_a_session_ends_by_itself(outside: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = signed_in(outside)
+    later = time.time() + SESSION_S + 1
+    monkeypatch.setattr(security, "time", SimpleNamespace(time=lambda: later, monotonic=time.monotonic))
+    assert outside.get("/api/v1/session", mine).status == 401
+
+
+def test_a_cookie_cannot_be_prolonged(outside: Desk) -> None:
+    name, _, value = signed_in(outside)["Cookie"].partition("=")
+    session, until, proof = value.split(".")
+    for made_up in (
+        f"{session}.{int(until) + 1}.{proof}",
+        f"{session}x.{until}.{proof}",
+        f"{session}.{until}",
+        "..",
+        "",
+    ):
+        assert outside.get("/api/v1/session", {"Cookie": f"{name}={made_up}"}).status == 401
+
+
+def test_on_loopback_the_token_is_needed_as_well(tmp_path: Path) -> None:
+    """Other users of the machine reach loopback too."""
+    with dashboard(configured(tmp_path, *NOBODY), stranger=True) as desk:
+        for path in ("/api/v1/session", "/api/v1/records/users/1", "/metrics"):
+            assert desk.get(path).status == 401
+        assert desk.post("run").status == 401
+        assert desk.send("GET", "/", {"Accept": "text/html"}).headers["location"] == "/login?next=%2F"
+
+
+def test_a_dashboard_that_is_given_no_token_makes_one() -> None:
+    assert len(Context().latch.token) >= 32
+    assert Context().latch.token != Context().latch.token
+
+
+# ---------------------------------------------------------------- a proxy
+
+FORWARDED = [
+    {"X-Forwarded-For": "203.0.113.9"},
+    {"X-Forwarded-Proto": "https"},
+    {"X-Forwarded-Host": "evil.example"},
+    {"Forwarded": "for=203.0.113.9"},
+]
+
+
+@pytest.mark.parametrize("headers", FORWARDED, ids=str)
+def test_forwarded_headers_without_a_proxy_are_refused(quiet: Desk, headers: dict[str, str]) -> None:
+    reply = quiet.get("/api/v1/session", headers)
+    assert (reply.status, reply.code) == (400, "DASHBOARD_FORWARDED")
+    assert quiet.get("/login", headers).status == 400
+
+
+def proxied(tmp_path: Path, *addresses: str) -> AbstractContextManager[Desk]:
+    doors = Doors(more=frozenset({"migration.example"}), proxies=tuple(map(network, addresses)))
+    return dashboard(configured(tmp_path, *NOBODY), doors=doors, stranger=True)
+
+
+def test_behind_https_the_cookie_is_only_for_https(tmp_path: Path) -> None:
+    with proxied(tmp_path) as desk:
+        reply = desk.post("login", {"token": TOKEN}, {"X-Forwarded-Proto": "https"})
+        assert "Secure" in reply.headers["set-cookie"]
+        assert "Secure" not in desk.post("login", {"token": TOKEN}).headers["set-cookie"]
+
+
+def test_only_the_proxy_that_was_named_may_forward(tmp_path: Path) -> None:
+    with proxied(tmp_path, "10.0.0.0/24") as desk:
+        assert desk.get("/login", {"X-Forwarded-For": "203.0.113.9"}).status == 400
+        assert desk.get("/login").status == 200
+    with proxied(tmp_path, "10.0.0.0/24", "127.0.0.1") as desk:
+        assert desk.get("/login", {"X-Forwarded-For": "203.0.113.9"}).status == 200
+    with pytest.raises(BadConfiguration, match="not an address"):
+        network("migration.example")
+
+
+def test_who_guesses_through_a_proxy_cannot_make_up_his_address(tmp_path: Path) -> None:
+    """The last address is what the proxy has seen."""
+    with proxied(tmp_path) as desk:
+        desk.context.latch.patience = Patience(lambda: 0.0)
+        for n in range(5):
+            seen = {**bearer("guess"), "X-Forwarded-For": f"198.51.100.{n}, 203.0.113.9"}
+            assert desk.get("/api/v1/session", seen).status == 401
+        seen = {**bearer(TOKEN), "X-Forwarded-For": "198.51.100.77, 203.0.113.9"}
+        assert desk.get("/api/v1/session", seen).status == 429
+        assert desk.get("/api/v1/session", {**bearer(TOKEN), "X-Forwarded-For": "203.0.113.10"}).status == 200
+
+
+def test_who_guesses_from_everywhere_is_slowed_down_as_well(tmp_path: Path) -> None:
+    with proxied(tmp_path) as desk:
+        now = 0.0
+        desk.context.latch.patience = Patience(lambda: now)
+        mine = signed_in(desk)
+        replies = [
+            desk.get("/api/v1/session", {**bearer("guess"), "X-Forwarded-For": f"198.51.100.{n}"}).status
+            for n in range(WRONG_AT_ONCE + 5)
+        ]
+        assert replies == [401] * WRONG_AT_ONCE + [429] * 5
+        assert desk.get("/api/v1/session", mine).status == 200  # who is signed in does not wait
+        now = 2.0
+        assert desk.get("/api/v1/session", bearer(TOKEN)).status == 200
+
+
+# ---------------------------------------------------------------- what else opens
 
 
 @pytest.mark.parametrize(
@@ -223,11 +371,12 @@ def test_anything_else_does_not_open(outside: Desk, headers: dict[str, str]) -> 
 
 def test_a_cookie_of_another_dashboard_does_not_open(outside: Desk) -> None:
     latch = Latch(TOKEN)
-    assert outside.get("/api/v1/session", {"Cookie": f"{latch.cookie_name}={latch.cookie}"}).status == 401
+    assert outside.get("/api/v1/session", {"Cookie": f"{latch.cookie_name}={latch.new_cookie()}"}).status == 401
+    ours = outside.context.latch.cookie_name
+    assert outside.get("/api/v1/session", {"Cookie": f"{ours}={latch.new_cookie()}"}).status == 401
 
 
 def test_who_guesses_has_to_wait_by_every_way(outside: Desk) -> None:
-    assert outside.context.latch is not None
     outside.context.latch.patience = Patience(lambda: 0.0)  # time stands still
     for _ in range(5):
         assert outside.get("/api/v1/session", bearer("guess")).status == 401

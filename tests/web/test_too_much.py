@@ -6,14 +6,19 @@ import json
 import socket
 import threading
 import time
+from contextlib import ExitStack, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from tests.web.desk import MARKED, NOBODY, Desk, configured
+from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, configured, dashboard
 
+from b24migrate.hosts.web import guard, server
 from b24migrate.hosts.web.application import application
 from b24migrate.hosts.web.context import Context, Session
-from b24migrate.hosts.web.server import listening, served
+from b24migrate.hosts.web.server import AT_ONCE, listening, served
+
+BEARER = b"Authorization: Bearer " + TOKEN.encode() + b"\r\n"
 
 
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(quiet: Desk) -> None:
@@ -26,7 +31,8 @@ def test_a_body_in_endless_chunks_is_refused(quiet: Desk) -> None:
     with socket.create_connection((quiet.host, quiet.port), timeout=10) as line:
         line.sendall(
             b"POST /api/v1/run HTTP/1.1\r\nHost: localhost\r\nX-B24migrate: 1\r\n"
-            b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + BEARER
+            + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
         chunk = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
         answer = b""
@@ -124,7 +130,7 @@ def test_who_sends_nothing_does_not_keep_others_waiting(quiet: Desk) -> None:
     silent = [socket.create_connection((quiet.host, quiet.port)) for _ in range(30)]
     try:
         for one in silent:
-            one.sendall(b"POST /api/v1/run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n")
+            one.sendall(b"POST /api/v1/run HTTP/1.1\r\nHost: localhost\r\n" + BEARER + b"Content-Length: 10\r\n\r\n")
         began = time.monotonic()
         assert quiet.look("session")
         assert time.monotonic() - began < 5
@@ -147,16 +153,61 @@ def test_who_begins_to_ask_and_does_not_go_on_is_let_go(tmp_path: Path, before: 
             pass  # the rest of what was asked before
 
 
+def test_strangers_with_half_open_connections_keep_nobody_out(tmp_path: Path) -> None:
+    """Four ways of keeping a connection without a token, each more often than there is room."""
+    begun = (
+        b"",
+        HALF_ASKED,
+        b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nX-B24migrate: 1\r\nContent-Length: 10\r\n\r\n",
+        b"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n\r\n",  # 401, and then nothing
+    )
+    with dashboard(configured(tmp_path, *NOBODY)) as desk, ExitStack() as stack:
+        signed_in = HTTPConnection(desk.host, desk.port, timeout=10)
+        stack.callback(signed_in.close)
+        known = {"Authorization": f"Bearer {TOKEN}"}
+        signed_in.request("GET", "/api/v1/session", headers=known)
+        assert signed_in.getresponse().read()
+        for what in begun:
+            for _ in range(AT_ONCE + 60):
+                one = socket.create_connection((desk.host, desk.port))
+                stack.callback(one.close)
+                with suppress(OSError):
+                    one.sendall(what)
+            began = time.monotonic()
+            assert desk.get("/api/v1/session").status == 200  # a new connection
+            signed_in.request("GET", "/api/v1/session", headers=known)
+            assert signed_in.getresponse().read()  # the one that was there
+            assert time.monotonic() - began < 5
+
+
+def test_a_stranger_is_let_go_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "STRANGERS_SILENT_S", 0.3)
+    monkeypatch.setattr(guard, "STRANGERS_BODY_S", 0.3)
+    asked = b"Host: localhost\r\nX-B24migrate: 1\r\nContent-Type: application/json\r\nContent-Length: 10\r\n"
+    with dashboard(configured(tmp_path, *NOBODY)) as desk:
+        for what, answer in ((HALF_ASKED, b""), (b"POST /api/v1/login HTTP/1.1\r\n" + asked + b"\r\n", b"408")):
+            with socket.create_connection((desk.host, desk.port), timeout=8) as one:
+                one.sendall(what)
+                assert answer in one.recv(65536)
+        known = b"Authorization: Bearer " + TOKEN.encode() + b"\r\n\r\n"
+        with socket.create_connection((desk.host, desk.port), timeout=1.0) as one:
+            one.sendall(b"POST /api/v1/pause HTTP/1.1\r\n" + asked + known)
+            with pytest.raises(TimeoutError):
+                one.recv(65536)  # who has the token has more time
+
+
 def test_who_waits_long_for_an_answer_gets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, let_go = threading.Event(), threading.Event()
 
     def slow(*_: object) -> Session:
         asked.set()
         assert not let_go.wait(1.0)
-        return Session("1", "", "", "", "", "en", ("en",), token=False, cannot_start=None)
+        return Session("1", "", "", "", "", "en", ("en",), cannot_start=None)
 
     monkeypatch.setattr(Context, "session", slow)
-    app, place = application(Context(configured(tmp_path, *NOBODY))), listening("127.0.0.1", 0)
+    context = Context(configured(tmp_path, *NOBODY))
+    app, place = application(context), listening("127.0.0.1", 0)
     with served(app, place, silent_s=0.3), socket.create_connection(place.getsockname(), timeout=10) as one:
-        one.sendall(b"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        known = f"Authorization: Bearer {context.latch.token}"
+        one.sendall(f"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n{known}\r\n\r\n".encode())
         assert one.recv(12) == b"HTTP/1.1 200"

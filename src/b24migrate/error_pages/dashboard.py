@@ -20,23 +20,35 @@ CHAPTER = Chapter(
             "DASHBOARD_TOKEN",
             "The token is needed",
             Again.STOPS,
-            "The dashboard can be reached from other machines, so it needs a token; none was shown, or a wrong one.",
-            "Log in with the token that was printed when the dashboard was started. A script sends it as"
+            "Every request to the dashboard needs its token. The request had none, a wrong one, or the cookie of a"
+            " session that has ended.",
+            "Open the link that `b24migrate serve` printed, or sign in with the token. A script sends it as"
             " `Authorization: Bearer TOKEN`.",
         ),
         Page(
             "DASHBOARD_GUESSED",
             "Too many wrong tokens",
             Again.STOPS,
-            "From one address came several wrong tokens in a row, so it has to wait, each time longer, up to a minute.",
+            "Several wrong tokens came from one address, or very many from all addresses together. The address has to"
+            " wait, each time longer, up to a minute. Sessions that are signed in go on.",
             "Wait as long as the header `Retry-After` says, then show the right token.",
         ),
         Page(
             "DASHBOARD_FORGED",
             "The request might be forged",
             Again.STOPS,
-            "A change was asked for without the header that only our own pages set, or by the page of another site.",
+            "The page of another site sent the request, or a change was asked for without the header that only the"
+            " dashboard's own pages set.",
             "Use the dashboard's own pages. A script sends the header `X-B24migrate: 1`.",
+        ),
+        Page(
+            "DASHBOARD_FORWARDED",
+            "Forwarded headers without a proxy",
+            Again.STOPS,
+            "The request has `X-Forwarded-*` or `Forwarded` headers, and it does not come from a configured proxy. Such"
+            " headers could hide the address that guesses tokens.",
+            "Behind a proxy, run `b24migrate serve --allow-host NAME`, with `--proxy ADDRESS` if the proxy is on"
+            " another machine. Otherwise leave these headers out.",
         ),
         Page(
             "DASHBOARD_BODY",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
 from b24migrate.errors import BadConfiguration
 from b24migrate.hosts.cli.session import Session
+from b24migrate.private_files import is_exposed, replace_private
 
 if TYPE_CHECKING:
     from b24migrate.hosts.web.context import Context
@@ -24,17 +26,21 @@ HOST, PORT = "127.0.0.1", 8724
 def serve(
     context: typer.Context,
     *,
-    host: Annotated[str, typer.Option(help="Where to listen; anything but loopback needs a token.")] = HOST,
+    host: Annotated[str, typer.Option(help="Where to listen; the default is this machine only.")] = HOST,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = PORT,
     token: Annotated[
         str,
         typer.Option(
-            metavar="env:NAME|file:PATH", help="Where the token is kept; without it one is made where one is needed."
+            metavar="env:NAME|file:PATH", help="Where the token is kept; without it one is made for this start."
         ),
     ] = "",
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A name that a proxy calls us by; may be repeated."),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="Where that proxy connects from; default: this machine. Repeatable."),
     ] = None,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")] = False,
 ) -> None:
@@ -42,19 +48,24 @@ def serve(
 
     \b
     Start, pause, resume and retry from the page; what is started there goes on
-    when this ends. Only this machine can see it, unless --host says otherwise.
+    when this ends. The link that is printed carries the token; who has no token
+    sees nothing.
     """
-    from b24migrate.hosts.web.security import Doors
+    from b24migrate.hosts.web.security import Doors, network
 
     session: Session = context.obj
-    doors = Doors(host, frozenset(name.lower() for name in allow_host or ()))
-    show_dashboard(session, doors, port, latch_for(session, doors, token), show=show, made=not token)
+    names = frozenset(name.lower() for name in allow_host or ())
+    if proxy and not names:
+        hint = "Name the host too: --allow-host NAME --proxy ADDRESS."
+        raise BadConfiguration("--proxy works only with --allow-host.", code="USAGE", hint=hint)
+    doors = Doors(host, names, proxies=tuple(map(network, proxy or ())))
+    show_dashboard(session, doors, port, latch_for(session, token), show=show, kept=token)
 
 
 def show_dashboard(
-    session: Session, doors: Doors, port: int, latch: Latch | None, *, show: bool = False, made: bool = True
+    session: Session, doors: Doors, port: int, latch: Latch, *, show: bool = False, kept: str = ""
 ) -> None:
-    """Until Ctrl-C or SIGTERM."""
+    """Until Ctrl-C or SIGTERM. A token that is `kept` somewhere is not printed."""
     from b24migrate.hosts.cli.opening import terminated_politely
     from b24migrate.hosts.web.context import Context
 
@@ -63,27 +74,50 @@ def show_dashboard(
         with context.app():
             pass  # a mistake in the configuration is said here, not on a page
         with terminated_politely():
-            _listen(context, port, show=show, made=made)
+            _listen(context, port, show=show, kept=kept)
     except KeyboardInterrupt:
         typer.echo("The dashboard is closed. What was started from it goes on.", err=True)
     finally:
         context.close()
 
 
-def _listen(context: Context, port: int, *, show: bool, made: bool) -> None:
+def _listen(context: Context, port: int, *, show: bool, kept: str) -> None:
     from b24migrate.hosts.web.application import application
     from b24migrate.hosts.web.server import address, listening, served
 
     place = listening(context.doors.host, port)
     with served(application(context), place):
         url = address(place)
+        link = link_to(url, context.latch)
         typer.echo(f"The dashboard is at {url} until Ctrl-C.")
-        if context.latch is not None and made:
-            typer.echo(f"Its token, shown only now: {context.latch.token}")
-            typer.echo(f"Or open {url}/login#{context.latch.token}")
-        if show:
-            typer.launch(url)
-        threading.Event().wait()
+        if kept:
+            typer.echo(f"Sign in with the token from {kept}.")
+        else:
+            typer.echo(f"Open {link}")
+            typer.echo("The link carries the token: give it only to people who may see the records.")
+        with opened(link, context) if show else nullcontext():
+            threading.Event().wait()
+
+
+def link_to(url: str, latch: Latch) -> str:
+    """Behind the "#" no server, log or Referer sees the token."""
+    return f"{url}/login#{quote(latch.token, safe='')}"
+
+
+@contextmanager
+def opened(link: str, context: Context) -> Iterator[None]:
+    """In the browser, by a private file that leads there: every user of this machine can read command lines. It lies
+    beside the store, since browsers in a sandbox cannot read the folders for temporary or hidden files."""
+    with context.app() as app:
+        file = app.settings.store.log_file.with_suffix(".open.html")
+    try:
+        with suppress(OSError):  # the link is printed as well
+            with replace_private(file, encoding="utf-8") as out:
+                out.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(link)}">\n')
+            typer.launch(str(file))
+        yield
+    finally:
+        file.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -100,19 +134,17 @@ def beside(session: Session) -> Iterator[None]:
         place = listening(HOST, 0)
     try:
         with served(application(context), place):
-            typer.echo(f"Watch it at {address(place)}")
+            typer.echo(f"Watch it at {link_to(address(place), context.latch)}")
             yield
     finally:
         context.close()
 
 
-def latch_for(session: Session, doors: Doors, token: str) -> Latch | None:
+def latch_for(session: Session, token: str) -> Latch:
     """Raises BadConfiguration when the token cannot be had, or is too short."""
     from b24migrate.hosts.web.security import Latch, usable
 
-    if token:
-        return Latch(usable(_given(session, token)))
-    return None if doors.inside else Latch(secrets.token_urlsafe(24))
+    return Latch(usable(_given(session, token))) if token else Latch()
 
 
 def _given(session: Session, reference: str) -> str:
@@ -121,4 +153,7 @@ def _given(session: Session, reference: str) -> str:
     if not reference.startswith(("env:", "file:")):
         hint = "Write --token env:NAME or --token file:PATH: what stands on a command line, every process can read."
         raise BadConfiguration("--token wants a place, not the token itself.", code="USAGE", hint=hint)
+    file = Path(reference.removeprefix("file:")).expanduser()
+    if reference.startswith("file:") and is_exposed(file):
+        typer.echo(f"Other users of this machine can read {file}. Run `chmod 600 {file}`.", err=True)
     return secret_at(reference, folder=Path.cwd(), environ=session.environ)

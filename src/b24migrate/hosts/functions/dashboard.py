@@ -4,6 +4,9 @@ goes the way of every request: onto the queue."""
 from __future__ import annotations
 
 import json
+import math
+import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -15,12 +18,16 @@ from b24migrate.hosts.functions import asking
 from b24migrate.hosts.functions.asking import Reply
 from b24migrate.hosts.functions.keeper import Keeper
 from b24migrate.hosts.web.notes import LastAction
+from b24migrate.ports import ANALYSIS, RegisterRow
 from b24migrate.settings import dashboard_names, dashboard_token
 
 if TYPE_CHECKING:
     from azure.functions import AsgiMiddleware
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+LOGOUT = "logout:"  # begins the key of a row
+LOOKED_S = 5.0
+SESSIONS = 1000
 OFF = "The dashboard is not switched on here."
 SWITCH = "Set B24MIGRATE_DASHBOARD_TOKEN to a token of at least 16 characters, or to keyvault:NAME."
 
@@ -58,11 +65,46 @@ class Dashboard:
 
         context = Context(
             doors=Doors(more=dashboard_names(), every=True),
-            latch=Latch.shared(usable(token)),
+            latch=Latch.shared(usable(token), StoredLogouts(self._keeper)),
             starter=Requests(self._keeper),
             kept=self._keeper,
         )
         return func.AsgiMiddleware(_told_who_asks(application(context)))  # type: ignore[no-untyped-call]
+
+
+class StoredLogouts:
+    """In the store, so that every instance knows them; what one has seen, it does not ask for again at once."""
+
+    remote = True
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._lock = Lock()
+        self._open: OrderedDict[str, float] = OrderedDict()  # sessions that were not ended, and since when
+
+    def add(self, session: str, until_s: float) -> None:
+        with self._keeper.app() as app:
+            store = app.work.store
+            for row in store.rows(ANALYSIS, LOGOUT):
+                if row.values["Data"]["until_s"] < time.time():
+                    store.erase(ANALYSIS, row.key)
+            store.write(ANALYSIS, [RegisterRow(LOGOUT + session, {"Data": {"until_s": until_s}})])
+        with self._lock:
+            self._open.pop(session, None)
+
+    def has(self, session: str) -> bool:
+        with self._lock:
+            if time.monotonic() - self._open.get(session, -math.inf) < LOOKED_S:
+                return False
+        with self._keeper.app() as app:
+            ended = app.work.store.read(ANALYSIS, LOGOUT + session) is not None
+        with self._lock:
+            self._open.pop(session, None)
+            if not ended:
+                self._open[session] = time.monotonic()
+            while len(self._open) > SESSIONS:
+                self._open.popitem(last=False)
+        return ended
 
 
 class Requests:
@@ -97,12 +139,10 @@ def _told_who_asks(app: ASGIApp) -> ASGIApp:
     is what Azure's own front door has seen; those before it anybody can make up."""
 
     async def asked(scope: Scope, receive: Receive, send: Send) -> None:
-        from b24migrate.hosts.web.security import host_name
+        from b24migrate.hosts.web.security import last_address
 
         sent = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        said = sent.get(b"x-forwarded-for", "").rpartition(",")[2].strip()
-        bare = f"[{said}]" if said.count(":") > 1 and not said.startswith("[") else said
-        await app({**scope, "client": (host_name(bare), 0)}, receive, send)
+        await app({**scope, "client": (last_address(sent.get(b"x-forwarded-for", "")), 0)}, receive, send)
 
     return asked
 

@@ -37,7 +37,7 @@ def acting(context: Context, eye: Eye) -> APIRouter:
 
             return unforged
 
-    every = [*asked.token(context.latch is not None), Depends(asked.marked), Depends(asked.spoken)]
+    every = [asked.TOKEN, Depends(asked.marked), Depends(asked.spoken)]
     router = APIRouter(route_class=Change, responses=CHANGE, dependencies=every)
 
     def accepted(words: Words, key: str) -> Answer:
@@ -94,19 +94,17 @@ def acting(context: Context, eye: Eye) -> APIRouter:
     def login(request: Request, speaks: Speaks, wish: LoginWish) -> Answer:
         answer = Answer(Welcome(speaks("web.welcome")))
         latch = context.latch
-        if latch is None:
-            return answer
         if not latch.opened_by(wish.token, request.client.host if request.client else ""):
             raise Refused(401, "DASHBOARD_TOKEN", "wrong_token")
         secure = request.url.scheme == "https"
-        answer.set_cookie(latch.cookie_name, latch.cookie, httponly=True, samesite="strict", secure=secure)
+        answer.set_cookie(latch.cookie_name, latch.new_cookie(), httponly=True, samesite="strict", secure=secure)
         return answer
 
-    @router.post("/logout", response_model=Welcome, summary="Give the cookie back")
-    def logout(speaks: Speaks, _: Nothing) -> Answer:
+    @router.post("/logout", response_model=Welcome, summary="End the session: its cookie no longer opens")
+    def logout(request: Request, speaks: Speaks, _: Nothing) -> Answer:
+        context.latch.end(request.headers)
         answer = Answer(Welcome(speaks("web.farewell")))
-        if context.latch is not None:
-            answer.delete_cookie(context.latch.cookie_name, httponly=True, samesite="strict")
+        answer.delete_cookie(context.latch.cookie_name, httponly=True, samesite="strict")
         return answer
 
     return router

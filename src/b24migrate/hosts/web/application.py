@@ -25,8 +25,8 @@ ROOT = "/api/v1"
 ABOUT = """How a migration from a Bitrix24 Cloud portal to a box stands, and what can be done about it.
 
 Every refusal is `{"code", "message", "hint"}`; `GET /api/v1/errors/{code}` explains a code. Times are UTC, durations
-seconds. A change is a POST with `Content-Type: application/json` and the header `X-B24migrate: 1`. Where a token is in
-use: `Authorization: Bearer TOKEN`, or the cookie that `POST /api/v1/login` sets."""
+seconds. A change is a POST with `Content-Type: application/json` and the header `X-B24migrate: 1`. Every request
+needs the token: `Authorization: Bearer TOKEN`, or the cookie that `POST /api/v1/login` sets."""
 
 
 def application(context: Context) -> FastAPI:

@@ -78,9 +78,8 @@ def marked(
     """Looked at long before: this only documents it."""
 
 
-def token(needed: bool) -> list[Any]:
-    """Looked at long before: this only documents it."""
-    return [Security(HTTPBearer(auto_error=False, description="The dashboard's token."))] if needed else []
+# Looked at long before: this only documents it.
+TOKEN = Security(HTTPBearer(auto_error=False, description="The dashboard's token."))
 
 
 Speaks = Annotated[Words, Depends(spoken)]
@@ -158,9 +157,9 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 MEANINGS = {
-    400: "The request cannot be read.",
+    400: "The request cannot be read, or it has forwarded headers that no configured proxy has set.",
     401: "The dashboard's token is needed: `Authorization: Bearer TOKEN`, or the cookie of a login.",
-    403: "The request might be forged: the header `X-B24migrate: 1` is missing, or a page of another site sent it.",
+    403: "A page of another site sent the request, or a change has no header `X-B24migrate: 1`.",
     404: "There is no such thing.",
     408: "The body did not come in time.",
     409: "It makes no sense now: something else is under way, or there is nothing to do it with.",
@@ -174,6 +173,6 @@ MEANINGS = {
     500: "A bug; the log has the details under the reference.",
     503: "The store or a portal does not answer.",
 }
-ANY = (400, 401, 408, 413, 414, 421, 422, 429, 500, 503)
+ANY = (400, 401, 403, 408, 413, 414, 421, 422, 429, 500, 503)
 LOOK = refusals(*ANY)
-CHANGE = refusals(*ANY, 403, 409, 412, 415)
+CHANGE = refusals(*ANY, 409, 412, 415)

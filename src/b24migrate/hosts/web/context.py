@@ -38,7 +38,6 @@ class Session:
     config: str
     language: str
     languages: tuple[str, ...]
-    token: bool
     cannot_start: Problem | None
 
 
@@ -56,7 +55,7 @@ class Context:
     config: Path | None = None
     environ: Mapping[str, str] | None = None  # None: the process's own
     doors: Doors = field(default_factory=Doors)
-    latch: Latch | None = None
+    latch: Latch = field(default_factory=Latch)
     starter: Starter | None = None  # None: processes of this program
     kept: Keeper | None = None  # the application of who serves us; None: one of our own
 
@@ -94,8 +93,7 @@ class Context:
         portals = self.portals
         config = str((self.config or Path(DEFAULT_FILE)).absolute()) if self.kept is None else ""
         ends = portals.source, portals.target
-        needs_token = self.latch is not None
-        return Session(__version__, place, *ends, config, language, LANGUAGES, needs_token, portals.cannot_start)
+        return Session(__version__, place, *ends, config, language, LANGUAGES, portals.cannot_start)
 
     def close(self) -> None:
         if self.kept is None:

@@ -16,12 +16,12 @@ from b24migrate.errors import MigrationError
 from b24migrate.hosts.web import security
 from b24migrate.hosts.web.answers import Answer, Problem, Refused, bug, refusal
 from b24migrate.hosts.web.asked import chosen_language
-from b24migrate.hosts.web.security import Doors, Latch
+from b24migrate.hosts.web.security import CONNECTION, Doors, Latch
 from b24migrate.hosts.web.static import ROOT as STATIC
 
 LARGEST_BODY = 64 * 1024
 LONGEST_ADDRESS = 32 * 1024
-BODY_S = 10.0  # who sends more slowly does not send
+BODY_S, STRANGERS_BODY_S = 10.0, 3.0  # who sends more slowly does not send
 TEXTS = ("application/json", "text/", "image/svg")
 
 Redact = Callable[[str], str]
@@ -31,7 +31,7 @@ Shown = Callable[[Scope, Answer, Problem], Response | None]
 class Guard:
     """`page` makes a page of a refusal, for who asked for a page."""
 
-    def __init__(self, app: ASGIApp, *, doors: Doors, latch: Latch | None, redact: Redact, page: Shown) -> None:
+    def __init__(self, app: ASGIApp, *, doors: Doors, latch: Latch, redact: Redact, page: Shown) -> None:
         self._app = app
         self._doors = doors
         self._latch = latch
@@ -43,8 +43,9 @@ class Guard:
             return
         answered = _Clean(send, self._redact, head=scope["method"] == "HEAD", path=scope["path"])
         try:
-            self._refuse(scope)
-            body = await _body(scope, receive)
+            scope = self._received(scope)
+            patience_s = BODY_S if await self._admitted(scope) else STRANGERS_BODY_S
+            body = await _body(scope, receive, patience_s)
             inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
             await self._app(inner, _replayed(body), answered)
         except MigrationError as error:
@@ -53,17 +54,31 @@ class Guard:
             problem = bug(found, self._redact)
             await self._tell(scope, answered, Answer(problem, 500), problem)
 
-    def _refuse(self, scope: Scope) -> None:
+    def _received(self, scope: Scope) -> Scope:
+        """The request with the address and the scheme of who asks, behind a proxy too. Raises Refused."""
         headers = Headers(scope=scope)
         self._doors.refuse(",".join(headers.getlist("host")))  # of two, each reader could take another
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             raise Refused(414, "DASHBOARD_ADDRESS", "address")
-        path = scope["path"]
-        if self._latch is None or path in security.OPEN or path.startswith(STATIC):
-            return
         client = scope.get("client") or ("", 0)
-        if not self._latch.has_come(dict(headers), str(client[0])):
+        address, scheme = self._doors.asked_by(headers, str(client[0]), scope["scheme"])
+        if scope["path"].startswith("/api/") or scope["path"] == "/metrics":
+            security.refuse_cross_site(headers, self._doors)
+        return {**scope, "client": (address, client[1]), "scheme": scheme}
+
+    async def _admitted(self, scope: Scope) -> bool:
+        """Whether the token was shown; raises Refused where it has to be. Its connection is kept before others then."""
+        path = scope["path"]
+        if path in security.OPEN or path.startswith(STATIC):
+            return False
+        asked = dict(Headers(scope=scope)), scope["client"][0]
+        latch = self._latch
+        remote = latch.logouts.remote
+        if not (await asyncio.to_thread(latch.has_come, *asked) if remote else latch.has_come(*asked)):
             raise Refused(401, "DASHBOARD_TOKEN", "token", headers={"WWW-Authenticate": "Bearer"})
+        if CONNECTION in scope:
+            scope[CONNECTION].known = True
+        return True
 
     async def _tell(self, scope: Scope, send: _Clean, answer: Answer, problem: Problem) -> None:
         if send.begun:
@@ -76,14 +91,14 @@ class Guard:
         return chosen_language(Request(scope), said)
 
 
-async def _body(scope: Scope, receive: Receive) -> bytes:
+async def _body(scope: Scope, receive: Receive, patience_s: float) -> bytes:
     """The whole of it, or Refused: nothing behind this reads from the network."""
     declared = Headers(scope=scope).get("content-length", "0")
     if declared.isdecimal() and int(declared[:18]) > LARGEST_BODY:
         raise _too_large()
     found = bytearray()
     try:
-        async with asyncio.timeout(BODY_S):
+        async with asyncio.timeout(patience_s):
             while True:
                 message = await receive()
                 if message["type"] != "http.request":

@@ -48,7 +48,7 @@ class Pages:
             "page": name.removesuffix(".html"),
             "version": __version__,
             "static": self._static.prefix,
-            "signed_in": self._context.latch is not None,
+            "signed_in": True,
             "bare": False,
         }
         text = self._templates.get_template(name).render({**every, **facts})

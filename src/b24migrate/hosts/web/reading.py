@@ -41,7 +41,7 @@ SEARCH_S = 1.0
 
 
 def reading(context: Context, eye: Eye) -> APIRouter:
-    router = APIRouter(responses=LOOK, dependencies=[*asked.token(context.latch is not None), Depends(asked.spoken)])
+    router = APIRouter(responses=LOOK, dependencies=[asked.TOKEN, Depends(asked.spoken)])
 
     @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
     def overview(speaks: Speaks) -> Answer:

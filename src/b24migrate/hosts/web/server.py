@@ -3,38 +3,101 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import anyio
 import uvicorn
 from fastapi import FastAPI
 
 from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.hosts.web.security import CONNECTION
+
+if sys.platform == "win32":
+    from uvicorn.protocols.http.h11_impl import H11Protocol as Protocol
+else:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as Protocol
 
 AT_ONCE = 200  # connections
 ENDING_S = 3
 START_S = 10.0
 SILENT_S = 10.0  # a connection that asks for nothing takes the place of one that does
+STRANGERS_SILENT_S = 3.0
+
+
+class Connection(Protocol):
+    """`known` after a request with the token. When there are too many connections a stranger's is closed, so that
+    whoever has the token always finds room. On loopback all of them come from one address."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.known = False
+        self.since_s = time.monotonic()
+        self.silent_since_s: float | None = None
+        inner: Any = self.app
+
+        async def told(scope: Any, receive: Any, send: Any) -> None:
+            await inner({**scope, CONNECTION: self}, receive, send)
+
+        self.app = told
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        everyone: set[Any] = self.connections
+        here = [one for one in everyone if not one.transport.is_closing()]
+        if len(here) > AT_ONCE:
+            _least_needed(self, here).transport.abort()
+
+    @property
+    def is_silent(self) -> bool:
+        """It has not asked yet, or not again; between two questions the library itself looks at the clock."""
+        answered = self.cycle is None or self.cycle.response_complete
+        return answered and self.timeout_keep_alive_task is None
+
+    def is_overdue(self, now_s: float, patience_s: float) -> bool:
+        if not self.is_silent:
+            self.silent_since_s = None
+        elif self.silent_since_s is None:
+            self.silent_since_s = now_s
+        return self.silent_since_s is not None and now_s - self.silent_since_s > patience_s
+
+
+def _least_needed(fresh: Connection, connections: Sequence[Connection]) -> Connection:
+    """The oldest stranger's of the address that has most of them; else the oldest that waits for nothing; else the one
+    that has just come."""
+    strangers = [one for one in connections if not one.known and one is not fresh]
+    if strangers:
+        by_address = Counter(_address(one) for one in strangers)
+        most = max(by_address.values())
+        return min((one for one in strangers if by_address[_address(one)] == most), key=_age)
+    idle = [one for one in connections if one is not fresh and (one.cycle is None or one.cycle.response_complete)]
+    return min(idle, key=_age, default=fresh)
+
+
+def _address(one: Connection) -> str:
+    return one.client[0] if one.client else ""
+
+
+def _age(one: Connection) -> float:
+    return one.since_s
 
 
 class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, silent_s: float) -> None:
         super().__init__(config)
         self._silent_s = silent_s
-        self._silent_since: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 
     async def on_tick(self, counter: int) -> bool:
         """Ten times a second. The library waits for ever for who has begun to ask, and does not go on."""
         now_s = time.monotonic()
         for one in list(self.server_state.connections):
-            if not _is_silent(one):
-                self._silent_since.pop(one, None)
-            elif now_s - self._silent_since.setdefault(one, now_s) > self._silent_s:
+            patience_s = self._silent_s if one.known else min(self._silent_s, STRANGERS_SILENT_S)  # type: ignore[union-attr]
+            if one.is_overdue(now_s, patience_s):  # type: ignore[union-attr]
                 one.transport.close()
         return await super().on_tick(counter)
 
@@ -81,7 +144,8 @@ def served(app: FastAPI, place: socket.socket, *, silent_s: float = SILENT_S) ->
         server_header=False,
         lifespan="off",
         ws="none",
-        limit_concurrency=AT_ONCE,
+        http=Connection,
+        proxy_headers=False,  # the guard knows which proxy to believe
         timeout_graceful_shutdown=ENDING_S,
         timeout_keep_alive=30,
     )
@@ -96,12 +160,6 @@ def served(app: FastAPI, place: socket.socket, *, silent_s: float = SILENT_S) ->
         server.should_exit = True
         thread.join(ENDING_S * 2)
         place.close()
-
-
-def _is_silent(connection: Any) -> bool:
-    """It has not asked yet, or not again; between two questions the library itself looks at the clock."""
-    answered = connection.cycle is None or connection.cycle.response_complete
-    return answered and connection.timeout_keep_alive_task is None
 
 
 def _wait(server: uvicorn.Server, thread: threading.Thread) -> None:

@@ -4,13 +4,18 @@ import { command } from "./asking.js";
 
 const place = (id) => document.getElementById(id);
 
+/** A path of this server that means the same however it is read, or the front page: "/.//host/" becomes "//host/". */
+function ownPath(next) {
+  if (!/^\/(?![/\\])/.test(next) || !URL.canParse(next, location.origin)) return "/";
+  const way = new URL(next, location.origin);
+  return way.origin === location.origin && way.pathname + way.search === next ? next : "/";
+}
+
 async function enter() {
   place("wrong").textContent = "";
   try {
     await command("/login", { token: place("token").value });
-    const next = new URLSearchParams(location.search).get("next") ?? "/";
-    const way = new URL(next, location.origin);
-    location.assign(way.origin === location.origin ? way.pathname + way.search : "/");
+    location.assign(ownPath(new URLSearchParams(location.search).get("next") ?? "/"));
   } catch (trouble) {
     place("wrong").textContent = [trouble.message, trouble.hint].filter(Boolean).join(" ");
     place("token").select();
