@@ -53,8 +53,12 @@ chaos: setup azurite php ## faults on both sides and SIGKILL at random; nothing 
 	@$(PY) -m tests.chaos --target php --companies 1 --kills 12 # to the module for the box, which is killed as well
 	@$(PY) -m tests.chaos --target rest --companies 1 --kills 8 # to a box without it, by its own methods
 
-lock: ## requirements.lock from pyproject.toml (needs uv)
-	@uv pip compile pyproject.toml --extra azure --extra monitor --group dev --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q -o requirements.lock
+LOCK := uv pip compile --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q
+AZURE := --extra azure --extra monitor --extra functions
+lock: ## the locks from pyproject.toml (needs uv): the product, the product on Azure, and all for development
+	@$(LOCK) pyproject.toml simulator/pyproject.toml $(AZURE) --group build --group dev -o requirements-dev.lock
+	@$(LOCK) pyproject.toml -c requirements-dev.lock --group build -o requirements.lock
+	@$(LOCK) pyproject.toml -c requirements-dev.lock $(AZURE) --group build -o requirements-azure.lock
 
 clean: ## the virtual environment, the caches and what the demo wrote
 	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-out bench/out artifacts

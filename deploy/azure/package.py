@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import hashlib
 import subprocess
 import sys
 import tempfile
@@ -11,18 +11,18 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
-PINNED = re.compile(r"^([A-Za-z0-9_.-]+==[^\s;\\]+)\s*(;[^\\]+)?")
+LOCK = PROJECT / "requirements-azure.lock"
 
 
 def main(target: Path = PROJECT / "dist" / "b24migrate-functions.zip") -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as package:
-        for path in (*sorted(HERE.glob("*.py")), HERE / "host.json", HERE / "requirements.txt"):
+        for path in (*sorted(HERE.glob("*.py")), HERE / "host.json"):
             if path.name != Path(__file__).name:
                 package.write(path, path.name)
-        package.writestr("constraints.txt", constraints((PROJECT / "requirements.lock").read_text("utf-8")))
         built = wheel(Path(folder))
         package.write(built, built.name)
+        package.writestr("requirements.txt", requirements(LOCK.read_text("utf-8"), built))
     return target
 
 
@@ -33,10 +33,11 @@ def wheel(folder: Path) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def constraints(lock: str) -> str:
-    """The versions that were tested, for the build on Azure. No hashes: they would be demanded of our wheel too."""
-    found = (PINNED.match(line) for line in lock.splitlines())
-    return "".join(f"{match[1]} {match[2] or ''}".strip() + "\n" for match in found if match)
+def requirements(lock: str, built: Path) -> str:
+    """For the build on Azure: pip takes nothing whose hash is not here, our own wheel included, and asks for nothing
+    that is not here."""
+    ours = hashlib.sha256(built.read_bytes()).hexdigest()
+    return f"--require-hashes\n{lock}./{built.name} --hash=sha256:{ours}\n"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from tests.deploy.bicep.evaluation import Deployment, Later
 from b24migrate.hosts.functions import Keeper, from_environment
 from b24migrate.hosts.functions.triggers import blueprint
 from b24migrate.settings import load
+from b24migrate.stores.azure.opening import CONTAINERS, QUEUES
 
 
 @pytest.fixture
@@ -70,6 +71,33 @@ def test_the_program_gets_no_role_beyond_its_data(closed: Deployment) -> None:
     assert {names[str(one["roleDefinitionId"]).rpartition("/")[2]] for one in given} == {
         "tableDataContributor", "queueDataContributor", "blobDataContributor", "blobDataOwner", "secretsUser", "metricsPublisher",
     }  # fmt: skip
+
+
+def test_files_and_queues_are_opened_one_by_one(opened: Deployment) -> None:
+    """A role on the account would open the package and the keys of the functions host as well."""
+    names = {guid: name for name, guid in facts.ROLES.items()}
+    given: dict[str, set[str]] = {}
+    for one in opened.resources:
+        if one.type == "Microsoft.Authorization/roleAssignments":
+            role = names[str(one.body["properties"]["roleDefinitionId"]).rpartition("/")[2]]
+            given.setdefault(role, set()).add(one.scope.removeprefix("/Microsoft.Storage/storageAccounts/"))
+    containers, queues = "blobServices/containers/", "queueServices/queues/"
+    files = {*CONTAINERS, *(f"trial-{name}" for name in CONTAINERS)}  # of azure://ACCOUNT/trial
+    messages = {*QUEUES, "work-poison", *(f"trial-{name}" for name in QUEUES)}
+    assert given["blobDataContributor"] == {containers + name for name in files}
+    assert given["blobDataOwner"] == {
+        containers + name for name in ("deployments", "azure-webjobs-hosts", "azure-webjobs-secrets")
+    }
+    assert given["queueDataContributor"] == {queues + name for name in messages}
+    made = {one.body["name"] for one in opened.resources if one.type.endswith(("/containers", "/queues"))}
+    assert made >= files | messages  # who has a role for one may not make it
+
+
+def test_every_use_of_a_secret_is_logged(closed: Deployment) -> None:
+    audit = [one for one in closed.resources if one.type == "Microsoft.Insights/diagnosticSettings"]
+    (vault,) = (one for one in audit if one.scope.startswith("/Microsoft.KeyVault/vaults/"))
+    assert vault.body["properties"]["logs"] == [{"categoryGroup": "audit", "enabled": True}]
+    assert str(vault.body["properties"]["workspaceId"]).startswith("/Microsoft.OperationalInsights/workspaces/")
 
 
 def test_every_role_is_given_for_one_resource(azure: Path) -> None:

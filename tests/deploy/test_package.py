@@ -9,6 +9,7 @@ import sys
 import tomllib
 import zipfile
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +78,10 @@ def test_there_is_a_thread_for_every_message_an_instance_takes(
     assert in_azure["PYTHON_THREADPOOL_THREAD_COUNT"] == at_home["PYTHON_THREADPOOL_THREAD_COUNT"] == together
 
 
-def test_the_metrics_that_the_settings_ask_for_can_be_sent(azure: Path, in_azure: dict[str, Any]) -> None:
+def test_the_metrics_that_the_settings_ask_for_can_be_sent(package: Path, in_azure: dict[str, Any]) -> None:
     """Otherwise the timer would say every minute that their libraries are not installed."""
     assert VARIABLE in in_azure
-    (ours,) = (line for line in (azure / "requirements.txt").read_text().splitlines() if "b24migrate" in line)
-    assert ours.endswith("[azure,monitor]")
+    assert "\nazure-monitor-opentelemetry-exporter==" in requirements(package)
 
 
 def test_calls_to_other_services_are_not_logged(host: dict[str, Any]) -> None:
@@ -96,29 +96,46 @@ def test_at_home_the_program_is_told_the_same_things(in_azure: dict[str, Any], a
     assert at_home["AzureWebJobsStorage"] == "UseDevelopmentStorage=true"
 
 
-def test_the_project_is_installed_from_the_package_alone(package: Path, azure: Path, tmp_path: Path) -> None:
+def requirements(package: Path) -> str:
+    return zipfile.ZipFile(package).read("requirements.txt").decode()
+
+
+def test_the_project_is_installed_from_the_package_alone_and_only_as_it_was_built(
+    package: Path, tmp_path: Path
+) -> None:
     """Neither a registry's b24migrate nor any registry by name."""
-    requirements = (azure / "requirements.txt").read_text()
-    assert "://" not in requirements
-    (ours,) = (line for line in requirements.splitlines() if "b24migrate" in line and not line.startswith("#"))
+    said = requirements(package)
+    assert "://" not in said
+    (ours,) = (line for line in said.splitlines() if line.startswith("./"))
     zipfile.ZipFile(package).extractall(tmp_path)
+    (tmp_path / "ours.txt").write_text(f"--require-hashes\n{ours}\n")
     offline = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--target", "here"]
-    subprocess.run([sys.executable, "-m", "pip", "install", *offline, ours], cwd=tmp_path, check=True)
+    command = [sys.executable, "-m", "pip", "install", *offline, "-r", "ours.txt"]
+    subprocess.run(command, cwd=tmp_path, check=True)
     assert (tmp_path / "here" / "b24migrate" / "py.typed").exists()
+    assert not (tmp_path / "here" / "b24sim").exists()
+    wheel = next(tmp_path.glob("*.whl"))
+    with zipfile.ZipFile(wheel, "a") as changed:
+        changed.writestr("b24migrate/more.py", "")
+    refused = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert refused.returncode != 0
+    assert "THESE PACKAGES DO NOT MATCH THE HASHES" in refused.stderr
 
 
 def test_the_package_has_what_the_host_looks_for_and_nothing_private(package: Path, azure: Path) -> None:
     names = set(zipfile.ZipFile(package).namelist())
     sources = {path.name for path in azure.glob("*.py")} - {"package.py"}
     (wheel,) = (name for name in names if name.endswith(".whl"))
-    assert names == {"host.json", "requirements.txt", "constraints.txt", wheel, *sources}
+    assert names == {"host.json", "requirements.txt", wheel, *sources}
 
 
-def test_azure_installs_the_versions_that_were_tested(package: Path) -> None:
-    pinned = zipfile.ZipFile(package).read("constraints.txt").decode()
-    assert "--hash" not in pinned
+def test_azure_installs_the_files_that_were_tested(package: Path) -> None:
+    pinned = requirements(package)
+    assert pinned.startswith("--require-hashes\n")
+    joined = pinned.replace("\\\n", " ").splitlines()
+    assert all("--hash=sha256:" in line for line in joined[1:] if line and not line.lstrip().startswith("#"))
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["azure"], "azure-functions"]
+    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     for requirement in wanted:
         name = re.split(r"[^\w.-]", requirement)[0]
         assert re.search(rf"^{re.escape(name)}==", pinned, re.MULTILINE), name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+from b24migrate.hosts import cli
+from b24migrate.hosts.cli import stage
 
 SMALL = ["--users", "15", "--groups", "3", "--chats", "5", "--messages", "100", "--tasks", "5", "--deals", "8"]
 
@@ -46,6 +50,7 @@ def test_the_demo_migrates_verifies_and_ends(tmp_path: Path) -> None:
     out, err = child.communicate(timeout=60)
     assert (child.returncode, err) == (0, ""), out + err
     assert "Done and clean." in out
+    assert re.search(r"^Watch it at http://127\.0\.0\.1:\d+/login#\S{32,}$", out, re.MULTILINE)
     assert "verified ✓" in out
     assert (tmp_path / "demo-out" / "b24migrate.db").exists()
 
@@ -58,6 +63,18 @@ def test_the_demo_of_a_larger_company_refuses_workflows_that_run_code(tmp_path: 
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert "4 × ACTIVITY_NOT_ALLOWED" in said
     assert "Activities that are not allowed: " in said
+
+
+def test_without_the_simulator_the_demo_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(stage, "find_spec", lambda name: None if name == "b24sim" else object())
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["demo"]) == 2
+    said = capsys.readouterr().err
+    assert "pip install ./simulator" in said
+    assert "make demo" in said
+    assert not (tmp_path / "demo-out").exists()
 
 
 def test_the_demo_leaves_a_folder_alone_that_is_not_its_own(tmp_path: Path) -> None:

@@ -108,6 +108,8 @@ module storageRoles 'modules/storage-roles.bicep' = {
   params: {
     accountName: storage.outputs.name
     hostContainers: storage.outputs.hostContainers
+    dataContainers: storage.outputs.dataContainers
+    queueNames: storage.outputs.queueNames
     identityId: identity.outputs.principalId
     operatorId: operatorId
     operatorType: operatorType
@@ -123,6 +125,7 @@ module vault 'modules/vault.bicep' = {
     identityId: identity.outputs.principalId
     operatorId: operatorId
     operatorType: operatorType
+    workspaceId: monitoring.outputs.workspaceId
     tags: tags
   }
 }

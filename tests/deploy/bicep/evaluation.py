@@ -32,6 +32,7 @@ class Resource:
     type: str
     version: str
     body: dict[str, Value]
+    scope: str = ""  # the resource that it is given for
 
 
 class Deployment:
@@ -92,7 +93,9 @@ class Deployment:
         type_, _, version = one.type.partition("@")
         if not one.existing:
             own = {key: value for key, value in said.items() if key not in ("parent", "scope", "dependsOn")}
-            self.resources.append(Resource(self.path.name, one.line, type_, version, own))
+            scope = said.get("scope")
+            place = str(scope["id"]) if isinstance(scope, dict) else ""
+            self.resources.append(Resource(self.path.name, one.line, type_, version, own, place))
         return {
             "id": f"/{type_}/{said.get('name')}",
             "name": said.get("name"),
@@ -163,7 +166,9 @@ def _element(of: Value, index: Value) -> Value:
     return of.get(index) if isinstance(of, dict) else Later("element")
 
 
-def _union(*objects: dict[str, Value]) -> dict[str, Value]:
+def _union(*objects: Value) -> Value:
+    if isinstance(objects[0], list):
+        return list(dict.fromkeys(item for one in objects for item in one))
     made: dict[str, Value] = {}
     for one in objects:
         made.update(copy.deepcopy(one))

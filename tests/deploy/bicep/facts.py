@@ -8,6 +8,7 @@ from typing import NamedTuple
 RESOURCES = {
     "Microsoft.Authorization/roleAssignments": "2022-04-01",
     "Microsoft.Insights/components": "2020-02-02",
+    "Microsoft.Insights/diagnosticSettings": "2021-05-01-preview",
     "Microsoft.KeyVault/vaults": "2024-11-01",
     "Microsoft.ManagedIdentity/userAssignedIdentities": "2024-11-30",
     "Microsoft.Network/natGateways": "2024-07-01",

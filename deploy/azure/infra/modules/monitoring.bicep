@@ -55,5 +55,8 @@ resource publishing 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   }
 }
 
+@description('Resource id of the workspace.')
+output workspaceId string = workspace.id
+
 @description('Name of the Application Insights resource.')
 output insightsName string = insights.name

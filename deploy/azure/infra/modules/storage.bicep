@@ -19,6 +19,9 @@ param tags object
 var deploymentContainer = 'deployments'
 // The host keeps its leases and its function keys in these two.
 var hostContainers = [deploymentContainer, 'azure-webjobs-hosts', 'azure-webjobs-secrets']
+// Files of the migration, and rows that are too large for a table; the same of a try-out, azure://ACCOUNT/trial.
+var dataContainers = ['files', 'payloads', 'trial-files', 'trial-payloads']
+var queueNames = ['work', 'work-poison', 'dlq', 'trial-work', 'trial-dlq']
 
 resource account 'Microsoft.Storage/storageAccounts@2025-01-01' = {
   name: name
@@ -62,7 +65,7 @@ resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2025-01-01' = {
 }
 
 resource containers 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = [
-  for container in hostContainers: {
+  for container in union(hostContainers, dataContainers): {
     parent: blobs
     name: container
     properties: {
@@ -76,9 +79,9 @@ resource queueService 'Microsoft.Storage/storageAccounts/queueServices@2025-01-0
   name: 'default'
 }
 
-// The triggers look for them before the program has made its own.
+// The program may not make any: its roles are given for these.
 resource queues 'Microsoft.Storage/storageAccounts/queueServices/queues@2025-01-01' = [
-  for queue in ['work', 'work-poison', 'dlq']: {
+  for queue in queueNames: {
     parent: queueService
     name: queue
   }
@@ -92,6 +95,12 @@ output name string = account.name
 
 @description('Containers of the functions host.')
 output hostContainers array = hostContainers
+
+@description('Containers of the migration.')
+output dataContainers array = dataContainers
+
+@description('Queues of the migration.')
+output queueNames array = queueNames
 
 @description('Where messages are read.')
 output queueUrl string = account.properties.primaryEndpoints.queue

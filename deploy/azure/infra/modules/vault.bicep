@@ -19,6 +19,9 @@ param operatorId string
 @description('What the operator is.')
 param operatorType string
 
+@description('Workspace that keeps the audit log.')
+param workspaceId string
+
 @description('Tags.')
 param tags object
 
@@ -50,6 +53,21 @@ resource vault 'Microsoft.KeyVault/vaults@2024-11-01' = {
         }
       ]
     }
+  }
+}
+
+// Who read or wrote which secret, when and from where.
+resource audit 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  name: 'audit'
+  scope: vault
+  properties: {
+    workspaceId: workspaceId
+    logs: [
+      {
+        categoryGroup: 'audit'
+        enabled: true
+      }
+    ]
   }
 }
 

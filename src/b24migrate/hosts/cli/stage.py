@@ -9,10 +9,12 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.private_files import make_folder
 
 START_S = 30.0
 STOP_S = 5.0
@@ -40,6 +42,13 @@ class SimPortal(NamedTuple):
     webhooks: tuple[str, ...]
 
 
+def refuse_without_simulator() -> None:
+    """A production install does not have it."""
+    if find_spec("b24sim") is None:
+        hint = "Install it in the folder of this project: `pip install ./simulator`. Or run `make demo` there."
+        raise BadConfiguration("The demo needs the simulator, which is not installed.", code="USAGE", hint=hint)
+
+
 def prepared(folder: Path) -> Path:
     """Empty. A folder of that name that no demo made is left alone."""
     if folder.exists():
@@ -49,7 +58,7 @@ def prepared(folder: Path) -> Path:
             )
         shutil.rmtree(folder, ignore_errors=True)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         hint = "Run the demo in a folder that can be written."
         raise Halted(f"{folder} cannot be made: {error.strerror}.", hint=hint) from None

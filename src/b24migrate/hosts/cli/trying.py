@@ -28,18 +28,21 @@ def demo(
     tasks: Annotated[int, typer.Option(min=0, help="Its tasks.")] = 100,
     deals: Annotated[int, typer.Option(min=0, help="Its deals; contacts and companies go with them.")] = 150,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the portals running until Ctrl-C.")] = False,
-    serve: Annotated[bool, typer.Option("--serve", help="Show it in a browser, until Ctrl-C.")] = False,
+    serve: Annotated[bool, typer.Option("--serve", help="Leave the dashboard open until Ctrl-C.")] = False,
 ) -> None:
     """Migrate between two simulated portals, live.
 
-    Takes less than a minute. Needs nothing and touches nothing but the folder demo-out/, which is made anew each time.
+    Takes less than a minute. Touches only the folder demo-out/, which is made anew each time. The link that is printed
+    opens the dashboard.
     """
     from b24migrate.hosts.cli.conduct import conduct, run_plan
     from b24migrate.hosts.cli.opening import terminated_politely
     from b24migrate.hosts.cli.serving import beside
-    from b24migrate.hosts.cli.stage import configuration, portals, prepared
+    from b24migrate.hosts.cli.stage import configuration, portals, prepared, refuse_without_simulator
+    from b24migrate.private_files import open_private
 
     session: Session = context.obj
+    refuse_without_simulator()
     folder = prepared(Path("demo-out"))
     sizes = {"--users": users, "--groups": groups, "--chats": chats, "--messages": messages}
     sizes |= {"--tasks": tasks, "--deals": deals, "--contacts": deals // 2, "--companies": deals // 4}
@@ -49,10 +52,10 @@ def demo(
         stack.enter_context(terminated_politely())
         cloud, box = stack.enter_context(portals([*company, "--webhooks", SPEAKERS]))
         session.config = folder / "b24migrate.toml"
-        session.config.write_text(configuration(cloud, box), "utf-8")
+        with open_private(session.config, "x", encoding="utf-8") as out:
+            out.write(configuration(cloud, box))
         session.environ = {}
-        if serve:
-            stack.enter_context(beside(session))
+        stack.enter_context(beside(session))
         code = conduct(session, run_plan([]))
         if code == FINDINGS:
             typer.echo(

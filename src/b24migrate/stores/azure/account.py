@@ -30,6 +30,7 @@ from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.transactions import Operation
 
 CONNECTION_STRING = "AZURE_STORAGE_CONNECTION_STRING"
+FORBIDDEN = 403
 AT_ONCE = 16  # requests side by side where one would be asked after the other
 _ADDRESS = re.compile(r"azure://(?P<account>[a-z0-9]{3,24})?(?:/(?P<prefix>[A-Za-z][A-Za-z0-9]{0,19}))?/?")
 _HINT = (
@@ -147,21 +148,27 @@ class Account:
         self.side_by_side(make, names)
 
     def make_queue(self, name: str) -> None:
-        with self._made_by_anybody("QueueAlreadyExists"):
+        with self._made_by_anybody("QueueAlreadyExists", self.queue(name).get_queue_properties):
             self.queue(name).create_queue()
 
     def make_container(self, name: str) -> None:
-        with self._made_by_anybody("ContainerAlreadyExists"):
+        with self._made_by_anybody("ContainerAlreadyExists", self.container(name).get_container_properties):
             self.container(name).create_container()
 
     @contextmanager
-    def _made_by_anybody(self, already: str) -> Iterator[None]:
-        """Not every conflict means that it is there: what was deleted stays in the way for a while."""
+    def _made_by_anybody(self, already: str, look: Callable[[], object] | None = None) -> Iterator[None]:
+        """Not every conflict means that it is there: what was deleted stays in the way for a while. An identity that
+        has its role for one container or queue may be forbidden to make it, and may look at it."""
         with translated(self.place):
             try:
                 yield
             except HttpResponseError as error:
-                if error_code(error) != already:
+                if error.status_code == FORBIDDEN and look is not None:
+                    try:
+                        look()
+                    except HttpResponseError:
+                        raise error from None
+                elif error_code(error) != already:
                     raise
 
     def close(self) -> None:
