@@ -119,13 +119,11 @@ def test_it_appears_as_a_whole(fresh: World, monkeypatch: pytest.MonkeyPatch) ->
     assert not any(seen)
 
 
-def test_files_have_the_modes_of_all_others(fresh: World) -> None:
-    before = os.umask(0o027)
+def test_only_their_owner_can_read_them_whatever_the_umask(fresh: World) -> None:
+    before = os.umask(0)
     try:
         folder = report(fresh).folder
-        plain = fresh.folder / "plain"
-        plain.write_text("")
     finally:
         os.umask(before)
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o750
-    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {stat.S_IMODE(plain.stat().st_mode)}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()} == {0o600}
