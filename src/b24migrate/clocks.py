@@ -5,8 +5,13 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 
+from b24migrate.interrupt import Interrupt
+
 
 class SystemClock:
+    def __init__(self) -> None:
+        self.interrupt = Interrupt()
+
     def now(self) -> datetime:
         return datetime.now(UTC)
 
@@ -14,7 +19,8 @@ class SystemClock:
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        time.sleep(max(0.0, seconds))
+        """Raises KeyboardInterrupt when the application is asked to end."""
+        self.interrupt.sleep(max(0.0, seconds))
 
 
 class FastClock:

@@ -104,6 +104,15 @@ class PortalBack(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class PortalMoved(Event):
+    """It redirects from one host to another, and is asked there from now on."""
+
+    portal: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
 class Noted(Event):
     """Something a person should know: an alarm, a gate, a capability that is missing."""
 

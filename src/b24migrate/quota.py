@@ -18,6 +18,12 @@ PATIENCE_S = 2.0  # a shorter wait is slept through; for a longer one the job gi
 _COLUMNS = dict(zip(("at", "level", "pause_s", "paused_at", "paused_until", "rests"), QUOTA.columns, strict=True))
 
 
+def bounded(seconds: float) -> float:
+    """A pause as somebody else asks for it, as long as one can be: the window of execution time has ten minutes (§A5).
+    What is negative, or no number, is none."""
+    return min(LONGEST_REST_S, max(0.0, seconds))
+
+
 @dataclass(frozen=True, slots=True)
 class Bucket:
     """Takes `size` requests at once and drains; 0 a second is no limit."""
@@ -48,11 +54,9 @@ class Quota:
 
     def bounded(self) -> Quota:
         """Without what no limit can ask for, whoever wrote it: every pause and rest began at `at` or before."""
-        latest = self.at + LONGEST_REST_S
-        rests = {key: min(until, latest) for key, until in self.rests.items()}
-        return replace(
-            self, paused_at=min(self.paused_at, self.at), paused_until=min(self.paused_until, latest), rests=rests
-        )
+        rests = {key: self.at + bounded(until - self.at) for key, until in self.rests.items()}
+        until = self.at + bounded(self.paused_until - self.at)
+        return replace(self, paused_at=min(self.at, self.paused_at), paused_until=until, rests=rests)
 
     def pause(self, now: float) -> float:
         return max(0.0, self.paused_until - now)
@@ -95,7 +99,7 @@ def rejected(
     pause_s = quota.pause_s
     if sent_at >= quota.paused_at:  # one sent before the last pause says nothing new
         pause_s = min(_LONGEST_PAUSE_S, max(1.0, pause_s * 2))
-    until = max(quota.paused_until, now + min(LONGEST_REST_S, retry_after_s or pause_s * jitter))
+    until = max(quota.paused_until, now + bounded(retry_after_s or pause_s * jitter))
     drained = _at(quota, now, bucket)
     level = max(drained.level, bucket.size)
     return replace(drained, level=level, pause_s=pause_s, paused_at=now, paused_until=until), until - now
@@ -107,7 +111,7 @@ def answered(quota: Quota, sent_at: float) -> Quota:
 
 
 def rested(quota: Quota, now: float, bucket: Bucket, *, credential: str, method: str, wait_s: float) -> Quota:
-    until = now + min(LONGEST_REST_S, wait_s)
+    until = now + bounded(wait_s)
     drained = _at(quota, now, bucket)
     return replace(drained, rests={**drained.rests, _key(credential, method): until})
 

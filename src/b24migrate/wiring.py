@@ -20,9 +20,11 @@ from b24migrate.clocks import SystemClock
 from b24migrate.entities import FILES, Catalog, catalog
 from b24migrate.errors import BadConfiguration
 from b24migrate.events import Event, Observer, PortalBack, PortalDown, Waited
+from b24migrate.interrupt import Interrupt
 from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Options, Work
 from b24migrate.pipeline import analysis
+from b24migrate.pipeline.moves import note_moves
 from b24migrate.pipeline.moving import Moved, Side, move, refuse_half, refuse_unready
 from b24migrate.pipeline.runner import Runner
 from b24migrate.pipeline.survey.pacing import Paces
@@ -63,13 +65,16 @@ def open_app(
     """Raises BadConfiguration or Halted. Nothing is asked of a portal before it is needed. `meter` is told what every
     answer of the source has cost."""
     clock = clock or SystemClock()
+    interrupt = getattr(clock, "interrupt", None) or Interrupt()  # a clock of a test sleeps through it
     known = known or catalog()
     opened = open_store(settings.store.url, known.tables, clock, base=base)
     try:
         refuse_half(opened.store, settings.store.url)
         paces = Paces(opened.store, {entity.name: entity.wire for entity in known.entities})
         observers = (*observers, count_waits(opened.store), note_outages(opened.store, clock), paces)
-        source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter))
+        observers = (*observers, note_moves(opened.store, clock))
+        source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter, interrupt=interrupt))
+        box = target_portal(settings, clock, observers, paces.bill, interrupt=interrupt)
         work = Work(
             entities=known.entities,
             streams={**known.streams, **known.aids, FILES.name: FILES},
@@ -79,10 +84,11 @@ def open_app(
             queue=opened.queue,
             files=opened.files,
             source=source,
-            target=target_of(settings, known, opened.store, target_portal(settings, clock, observers, paces.bill)),
+            target=target_of(settings, known, opened.store, box),
             clock=clock,
             options=options(settings, known, verify_all),
             observers=observers,
+            interrupt=interrupt,
             facts=analysis.load(opened.store).for_phases,
         )
         runner = Runner(work, settings.source.zone, settings.run.workers, settings.run.user_coverage)
@@ -128,6 +134,8 @@ def source_portal(
     observers: tuple[Observer, ...],
     store: Store,
     meter: Callable[[Bill], None] | None = None,
+    *,
+    interrupt: Interrupt | None = None,
 ) -> Portal:
     """Its limits are shared by every process on the store."""
     source = settings.source
@@ -152,6 +160,10 @@ def source_portal(
         probe_method="server.time",
         at_once=settings.run.workers,
         granted=StoredMemory(store),
+        interrupt=interrupt,
+        observers=observers,
+        redirect_hosts=source.redirect_hosts,
+        file_hosts=source.file_hosts,
     )
 
 
@@ -184,6 +196,8 @@ def target_portal(
     clock: Clock,
     observers: tuple[Observer, ...],
     meter: Callable[[Bill], None] | None = None,
+    *,
+    interrupt: Interrupt | None = None,
 ) -> Portal:
     """A box has no limits of its own; what it asks for in its answers is kept."""
     governor = Governor(clock, per_second=0, operating_s=0, portal="target", observers=observers, meter=meter)
@@ -198,6 +212,9 @@ def target_portal(
         name="target",
         probe_method=PROBES[settings.target.kind],
         at_once=settings.run.workers,
+        interrupt=interrupt,
+        observers=observers,
+        redirect_hosts=settings.target.redirect_hosts,
     )
 
 
@@ -220,6 +237,7 @@ def options(settings: Settings, known: Catalog, verify_all: bool) -> Options:
         allow_activities=frozenset(name.strip().lower() for name in settings.run.allow_activities),
         file_bytes=int(settings.run.largest_file_mb * MEGABYTE),
         absent=settings.absent,
+        hosts={"source": settings.source.webhooks[0].host, "target": settings.target.parsed.host},
         workers=settings.run.workers,
     )
 

@@ -163,7 +163,7 @@ def test_whoever_was_only_slow_leaves_a_token_that_is_good(box: Running, tmp_pat
     known(box).expire()
     with opened(tmp_path) as store:
         slow, portal = life(box, store, said)
-        asked = portal.pool.request
+        asked = portal.wire.exchange
 
         def late(*args: Any, **kwargs: Any) -> Any:
             if args[0] == "GET" and not known(box).refreshes:
@@ -172,7 +172,7 @@ def test_whoever_was_only_slow_leaves_a_token_that_is_good(box: Running, tmp_pat
 
         clock_after_the_lease = Waiting()
         clock_after_the_lease.sleep(HELD_S + 1)
-        portal.pool.request = late  # type: ignore[method-assign]
+        portal.wire.exchange = late  # type: ignore[method-assign]
         slow.call(LIST, {})
     assert known(box).refreshes == 1
 

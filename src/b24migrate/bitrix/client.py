@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import ssl
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import BoundedSemaphore, local
 from typing import NamedTuple
@@ -16,13 +16,17 @@ from urllib3.exceptions import TimeoutError as NoAnswer
 
 from b24migrate import __version__
 from b24migrate.bitrix.breaker import Attempt, Breaker
+from b24migrate.bitrix.domains import split
 from b24migrate.bitrix.envelope import Envelope, Shape, times
 from b24migrate.bitrix.faults import Caller, of_code, open_answer
 from b24migrate.bitrix.limits import Governor
 from b24migrate.bitrix.permissions import PAGE_403, Memory, Permissions
 from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import Webhook
+from b24migrate.bitrix.wire import Bounds, TooLarge, Wire
 from b24migrate.errors import GateUnmet, Limited, MigrationError, Transient
+from b24migrate.events import Noted, Observer, PortalMoved, tell
+from b24migrate.interrupt import Interrupt
 from b24migrate.ports import Bill, Clock
 from b24migrate.records import Args
 
@@ -35,12 +39,21 @@ _HEADERS = {
 }
 _REDIRECTS = frozenset({301, 302, 307, 308})
 _MOST_MOVES = 3
+_LONGEST_HOST = 253
 
 
 class Timeouts(NamedTuple):
+    """`read_s` is the longest silence: the cloud cuts a request off after as long. From the first byte on each
+    `window_s` has to bring `least_bytes`: a slower connection counts as broken. `call_s` is the time for a whole call;
+    a request of a megabyte gets 100 s more, for a line of 10 KB/s."""
+
     connect_s: float = 10.0
-    read_s: float = 60.0  # the cloud cuts a request off after as long
+    read_s: float = 60.0
     probe_s: float = 10.0
+    call_s: float = 300.0
+    window_s: float = 60.0
+    least_bytes: int = 60_000
+    sent_bytes_s: int = 10_000
 
 
 class Reply(NamedTuple):
@@ -67,16 +80,26 @@ class Portal:
         connections: int = 16,
         at_once: int = 0,
         granted: Memory | None = None,
+        interrupt: Interrupt | None = None,
+        observers: tuple[Observer, ...] = (),
+        redirect_hosts: Collection[str] = (),
+        file_hosts: Collection[str] = (),
     ) -> None:
         """`at_once`: how many calls may be under way; 0 = as many as come. `granted`: where calls that were answered
-        are kept, of a portal that is only read."""
+        are kept, of a portal that is only read. `redirect_hosts`: where the portal may have moved, besides its own
+        domain. `file_hosts`: where its files may be, besides its own domain and the vendor's delivery hosts."""
         self.name = name
         self.clock = clock
         self.governor = governor
         self.breaker = breaker
         self.redactor = redactor
         self.timeouts = timeouts
-        self.pool = urllib3.PoolManager(num_pools=8, maxsize=connections, retries=False, ssl_context=tls)
+        self.wire = Wire(tls=tls, connections=connections)
+        self.interrupt = interrupt or Interrupt()
+        self.file_hosts = frozenset(file_hosts)
+        self.address = ""  # in numbers, as last connected to
+        self._redirect_hosts = frozenset(redirect_hosts)
+        self._observers = observers
         self.hosts = {webhook.host for webhook in webhooks}  # also those it had before it was renamed
         self._webhooks = list(webhooks)
         self.under_way: AbstractContextManager[object] = BoundedSemaphore(at_once) if at_once else nullcontext()
@@ -141,7 +164,7 @@ class Portal:
     def alive(self) -> bool:
         """Any well-formed answer that does not blame the server means that somebody is at home."""
         self.governor.count()
-        reply = self._post(self._probe_method, b"{}", 0, self.timeouts.probe_s)
+        reply = self._post(self._probe_method, b"{}", 0, self.timeouts.probe_s, 2 * self.timeouts.probe_s)
         if isinstance(reply, MigrationError):
             return False
         answer = open_answer(reply.status, reply.body, self._probe_method, self.caller(0), Envelope)
@@ -149,7 +172,7 @@ class Portal:
 
     def caller(self, via: int) -> Caller:
         gate = "auth.cloud" if self.name == "source" else f"auth.{self.name}.import"
-        return Caller(f"the {self.name} {self._webhooks[via].name}", gate)
+        return Caller(f"the {self.name} {self._webhooks[via].name}", gate, self.redactor.redact)
 
     def limited(self, error: Limited, sent_at: float, method: str, via: int) -> Limited:
         """Tells the governor, and completes the error with how long it will be."""
@@ -171,6 +194,8 @@ class Portal:
         if isinstance(error, MaxRetryError) and isinstance(error.reason, HTTPError):
             error = error.reason
         code = "CONNECTION_LOST"
+        if isinstance(error, TooLarge):
+            return self._too_large(method)
         if isinstance(error, NewConnectionError):
             code = "UNREACHABLE"
         elif isinstance(error, NoAnswer):
@@ -179,9 +204,24 @@ class Portal:
         assert isinstance(made, Transient)  # noqa: S101 - the three codes are
         return made
 
+    def note(self, level: str, message: str) -> None:
+        """For the log."""
+        tell(self._observers, Noted(level, self.redactor.redact(message)))
+
+    def bounds(self, total_s: float) -> Bounds:
+        """Of one exchange with this portal."""
+        return Bounds(self.interrupt, total_s, self.timeouts.window_s, self.timeouts.least_bytes)
+
+    def _too_large(self, method: str) -> Transient:
+        """The portal did answer. The job is tried again, and reads page by page then: three times in all."""
+        made = of_code("ANSWER_TOO_LARGE", method, status=200)
+        assert isinstance(made, Transient)  # noqa: S101
+        made.own = True
+        return made
+
     def _settled(self, error: MigrationError, attempt: Attempt, method: str, via: int) -> MigrationError:
         error.message = self.redactor.redact(error.message)
-        if isinstance(error, Transient) and error.code != PAGE_403:
+        if isinstance(error, Transient) and error.code != PAGE_403 and not error.own:
             return self.failure(error, attempt)
         self.breaker.succeeded(attempt)  # the portal understood and answered
         if isinstance(error, Limited):
@@ -189,51 +229,67 @@ class Portal:
         return error
 
     def _opened(self, method: str, body: bytes, via: int, shape: type[Shape]) -> Shape | MigrationError:
-        reply = self._post(method, body, via, self.timeouts.read_s)
+        total_s = self.timeouts.call_s + len(body) / self.timeouts.sent_bytes_s
+        reply = self._post(method, body, via, self.timeouts.read_s, total_s)
         if isinstance(reply, MigrationError):
             return reply
         return open_answer(reply.status, self.redactor.mask(reply.body), method, self.caller(via), shape)
 
-    def _post(self, method: str, body: bytes, via: int, read_s: float) -> Reply | MigrationError:
+    def _post(self, method: str, body: bytes, via: int, read_s: float, total_s: float) -> Reply | MigrationError:
         """A renamed portal answers a redirect; following it by itself, a client would turn POST into GET (§A1)."""
         for _ in range(_MOST_MOVES):
             webhook = self._webhooks[via]
-            reply = self._post_once(webhook.url(method), body, method, read_s)
+            reply = self._post_once(webhook.url(method), body, method, read_s, total_s)
             if not isinstance(reply, Reply) or reply.status not in _REDIRECTS:
                 return reply
-            moved = webhook.moved(reply.location)
+            moved = webhook.moved(reply.location, self._redirect_hosts)
             if moved is None:
                 return self._astray(reply, method, via)
-            self._webhooks = [one.moved(moved.url(method)) or one for one in self._webhooks]
-            self.hosts = self.hosts | {moved.host}
+            if moved.origin != webhook.origin:
+                self._move(moved, method)
             self.governor.count()
         return of_code("HTTP_302", method, text="too many redirects", status=302)
 
-    def _post_once(self, url: str, body: bytes, method: str, read_s: float) -> Reply | Transient:
+    def _move(self, there: Webhook, method: str) -> None:
+        before = self._webhooks[0].host
+        self._webhooks = [one.moved(there.url(method), self._redirect_hosts) or one for one in self._webhooks]
+        self.hosts = self.hosts | {there.host}
+        tell(self._observers, PortalMoved(self.name, before, there.host))
+
+    def _post_once(self, url: str, body: bytes, method: str, read_s: float, total_s: float) -> Reply | Transient:
         failed: HTTPError
+        bounds = self.bounds(total_s)
+        timeout = urllib3.Timeout(connect=self.timeouts.connect_s, read=read_s)
         try:
             with self.under_way:
-                answer = self.pool.request(
-                    "POST",
-                    url,
-                    body=body,
-                    headers=_HEADERS,
-                    timeout=urllib3.Timeout(connect=self.timeouts.connect_s, read=read_s),
-                    retries=False,
-                    redirect=False,
+                bounds.begin()
+                status, found, headers = self.wire.exchange(
+                    "POST", url, bounds, body=body, headers=_HEADERS, timeout=timeout
                 )
-            return Reply(answer.status, answer.data, answer.headers.get("Location", ""))
+            self.address = bounds.address or self.address
+            return Reply(status, found, headers.get("Location", ""))
         except HTTPError as error:
             failed = error
         # Outside the block, so that no context with an address in it hangs on the error.
         return self.transport_error(failed, method)
 
     def _astray(self, reply: Reply, method: str, via: int) -> MigrationError:
-        if reply.location.startswith("http://"):
+        """A redirect that the secret does not follow."""
+        webhook, parts = self._webhooks[via], split(reply.location)
+        if parts is None or not parts.path.startswith(f"{webhook.prefix}/"):
+            return of_code(f"HTTP_{reply.status}", method, text="sends us on to a web page", status=reply.status)
+        host = (parts.hostname or "")[:_LONGEST_HOST]
+        if parts.scheme != "https" and webhook.moved(parts._replace(scheme="https").geturl(), self._redirect_hosts):
             return GateUnmet(
                 self.caller(via).gate,
                 f"the {self.name} sends us on to an address without https.",
                 code=f"HTTP_{reply.status}",
                 hint="Give the portal's present https address in the configuration.",
             )
-        return of_code(f"HTTP_{reply.status}", method, text="sends us on to a web page", status=reply.status)
+        return GateUnmet(
+            self.caller(via).gate,
+            f"the {self.name} redirects to {host}, which is outside its own domain. The webhook is not sent there.",
+            code="PORTAL_MOVED",
+            hint=f"If the portal has moved to {host}, create a webhook there and put it into the configuration,"
+            f" or add the host to {self.name}.redirect_hosts.",
+        )

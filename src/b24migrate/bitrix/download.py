@@ -1,12 +1,19 @@
-"""Fetches a file behind a link (bitrix24-rest-2 §E.1): links carry secrets, expire, and may lead to a login page."""
+"""Fetches a file behind a link (bitrix24-rest-2 §E.1): links carry secrets, expire, and may lead to a login page.
+
+A link is followed to the portal's own domain, to the vendor's delivery hosts and to `source.file_hosts`; only the
+portal itself gets the secret. From there a redirect may lead to any public https host: the vendor does not name its
+storage hosts, and a redirect carries no secret of ours. Addresses of private networks, of this machine and of cloud
+services are never asked, unless the portal is in the same place.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 import urllib3
 from urllib3.exceptions import HTTPError
@@ -14,9 +21,11 @@ from urllib3.response import BaseHTTPResponse
 
 from b24migrate.bitrix.breaker import Attempt
 from b24migrate.bitrix.client import USER_AGENT, Portal
+from b24migrate.bitrix.domains import is_near, is_public, is_vendor_file_host, listed, same_owner, split
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.faults import open_answer
 from b24migrate.bitrix.webhook import is_loopback
+from b24migrate.bitrix.wire import Forbidden, within
 from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
 from b24migrate.ports import Bill, Part
 
@@ -25,7 +34,9 @@ _LONGEST_ERROR = 1 << 16
 _MOST_REDIRECTS = 5
 _NAME = "download"
 _PARTIAL, _NO_SUCH_RANGE = 206, 416
-_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
+_RANGE = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18})")
+_LONGEST_NUMBER = 18
+_LONGEST_HOST = 253
 
 
 class Fetched(NamedTuple):
@@ -86,6 +97,7 @@ class Whole:
 class Downloads:
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
+        self._told: set[str] = set()  # hosts that the portal redirects to, each told once
 
     def fetch(self, url: str, out: BinaryIO, *, limit: int) -> Fetched:
         """Raises Permanent for what is no file or too large, Transient for what may succeed later."""
@@ -96,8 +108,9 @@ class Downloads:
     def resume(self, url: str, part: Part, *, limit: int, enough: Callable[[], bool] = lambda: False) -> Fetched | None:
         """Like `fetch`, after the bytes that are here. None: stopped before the end."""
         webhook = self._portal.webhooks[0]
-        url = urljoin(webhook.origin + "/", url)
-        ours = urlsplit(url).netloc in self._portal.hosts
+        url = _joined(webhook.origin + "/", url)
+        parts = split(url)
+        ours = parts is not None and parts.netloc in self._portal.hosts
         if ours:  # a link that only pretends to be the portal's never gets the secret
             url = self._portal.redactor.unmask(url)
             self._portal.breaker.admit()
@@ -135,85 +148,108 @@ class Downloads:
     def _follow(
         self, url: str, part: Part, limit: int, enough: Callable[[], bool]
     ) -> Fetched | Enough | MigrationError:
+        before: SplitResult | None = None
         for _ in range(_MOST_REDIRECTS):
-            if not self._allowed(url):
-                return Permanent(
-                    "The file's link uses http.", code="INSECURE_LINK", hint="Set allow_http to follow it."
-                )
-            answer = self._get(url, part.length)
-            if isinstance(answer, MigrationError):
-                return answer
-            try:
-                if not 300 <= answer.status < 400:
-                    return self._receive(answer, part, limit, enough)
-                url = urljoin(url, answer.headers.get("Location", ""))
-            finally:
-                answer.close()  # what was not read to its end must not meet the next request
+            parts = split(url)
+            refusal = _foreign("") if parts is None else self._refused(parts, before)
+            if parts is None or refusal is not None:
+                return refusal or _foreign("")
+            following = self._ask(url, parts, part, limit, enough)
+            if not isinstance(following, str):
+                return following
+            url, before = _joined(url, following), parts
         return Transient("The file's link leads from one address to the next.", code="TOO_MANY_REDIRECTS")
 
-    def _allowed(self, url: str) -> bool:
-        parts = urlsplit(url)
+    def _refused(self, parts: SplitResult, before: SplitResult | None) -> Permanent | None:
+        """Why a link, or a redirect from `before`, is not followed."""
+        host = parts.hostname or ""
         webhook = self._portal.webhooks[0]
-        plain = webhook.allow_http or (parts.netloc in self._portal.hosts and is_loopback(parts.hostname or ""))
-        return parts.scheme == "https" or (parts.scheme == "http" and plain)
+        known = parts.netloc in self._portal.hosts or self._is_listed(host)
+        plain = parts.scheme == "http" and known and (webhook.allow_http or is_loopback(host))
+        if parts.scheme not in ("http", "https"):
+            return _foreign(host)
+        if parts.scheme == "http" and (not plain or (before is not None and before.scheme == "https")):
+            return Permanent("The file's link uses http.", code="INSECURE_LINK", hint="Set allow_http to follow it.")
+        if known or self._is_own(host) or is_vendor_file_host(host):
+            return None
+        secret = self._portal.redactor.redact(parts.geturl()) != parts.geturl()
+        if before is None or secret:
+            return _foreign(host)
+        if host not in self._told:
+            self._told.add(host)
+            self._portal.note("info", f"The {self._portal.name} redirects downloads to {host}. It gets no secret.")
+        return None
 
-    def _get(self, url: str, start: int) -> BaseHTTPResponse | Transient:
-        timeouts = self._portal.timeouts
+    def _is_own(self, host: str) -> bool:
+        return any(same_owner(urlsplit(f"//{one}").hostname or "", host) for one in self._portal.hosts)
+
+    def _is_listed(self, host: str) -> bool:
+        return listed(host, self._portal.file_hosts)
+
+    def _ask(
+        self, url: str, parts: SplitResult, part: Part, limit: int, enough: Callable[[], bool]
+    ) -> Fetched | Enough | MigrationError | str:
+        """The file, or where the answer says that it is."""
+        failed: HTTPError
+        try:
+            with self._opened(url, parts, part.length) as answer:
+                if 300 <= answer.status < 400:
+                    return answer.headers.get("Location", "")
+                return self._receive(answer, part, limit, enough)
+        except Forbidden:
+            return _foreign(parts.hostname or "")
+        except HTTPError as error:
+            failed = error
+        return self._portal.transport_error(failed, _NAME)
+
+    @contextmanager
+    def _opened(self, url: str, parts: SplitResult, start: int) -> Iterator[BaseHTTPResponse]:
+        portal, host = self._portal, parts.hostname or ""
         headers = {
             # Without these the web server before the files may answer 404 to a good link.
             "User-Agent": USER_AGENT,
             "Accept": "*/*",
             "Accept-Language": "en",
             "Accept-Encoding": "identity",
-            "Referer": self._portal.webhooks[0].origin + "/",
+            "Referer": portal.webhooks[0].origin + "/",
             **({"Range": f"bytes={start}-"} if start else {}),
         }
-        failed: HTTPError
-        try:
-            return self._portal.pool.request(
-                "GET",
-                url,
-                headers=headers,
-                timeout=urllib3.Timeout(connect=timeouts.connect_s, read=timeouts.read_s),
-                retries=False,
-                redirect=False,
-                preload_content=False,
-            )
-        except HTTPError as error:
-            failed = error
-        return self._portal.transport_error(failed, _NAME)
+        timeout = urllib3.Timeout(connect=portal.timeouts.connect_s, read=portal.timeouts.read_s)
+        bounds = portal.bounds(float("inf"))
+        if parts.hostname not in {urlsplit(f"//{one}").hostname for one in portal.hosts} and not self._is_listed(host):
+            bounds.may_connect = self._may_connect
+        with within(bounds), portal.wire.open("GET", url, headers=headers, timeout=timeout) as answer:
+            yield answer
+
+    def _may_connect(self, address: str) -> bool:
+        return is_public(address) or is_near(address, self._portal.address)
 
     def _receive(
         self, answer: BaseHTTPResponse, part: Part, limit: int, enough: Callable[[], bool]
     ) -> Fetched | Enough | MigrationError:
-        failed: HTTPError
-        try:
-            if part.length and answer.status == _NO_SUCH_RANGE:
+        if part.length and answer.status == _NO_SUCH_RANGE:
+            return _begun_anew(part)
+        refusal = self._refusal(answer)
+        if refusal is not None:
+            return refusal
+        stretch = _Stretch.of(answer)
+        if stretch.whole is not None and stretch.whole > limit:
+            return self._too_large(limit)
+        asked = part.length
+        if stretch.start != asked or not part.holds(stretch.version):
+            if stretch.start != 0:
                 return _begun_anew(part)
-            refusal = self._refusal(answer)
-            if refusal is not None:
-                return refusal
-            stretch = _Stretch.of(answer)
-            if stretch.whole is not None and stretch.whole > limit:
-                return self._too_large(limit)
-            asked = part.length
-            if stretch.start != asked or not part.holds(stretch.version):
-                if stretch.start != 0:
-                    return _begun_anew(part)
-                part.begin(stretch.version)
-            # A server that did not return the rest would not do so the next time either.
-            lasting = bool(stretch.version) and stretch.start == asked
-            return self._copy(answer, part, limit, enough if lasting else lambda: False, stretch.whole)
-        except HTTPError as error:
-            failed = error
-        return self._portal.transport_error(failed, _NAME)
+            part.begin(stretch.version)
+        # A server that did not return the rest would not do so the next time either.
+        lasting = bool(stretch.version) and stretch.start == asked
+        return self._copy(answer, part, limit, enough if lasting else lambda: False, stretch.whole)
 
     def _copy(
         self, answer: BaseHTTPResponse, part: Part, limit: int, enough: Callable[[], bool], whole: int | None
     ) -> Fetched | Enough | MigrationError:
         size, sure = part.length, part.sure
         sha256 = None if size else hashlib.sha256()
-        for chunk in answer.stream(_CHUNK):
+        for chunk in answer.stream(_CHUNK, decode_content=True):
             size += len(chunk)
             if size > limit:
                 return self._too_large(limit)
@@ -234,7 +270,8 @@ class Downloads:
         attached = "attachment" in answer.headers.get("Content-Disposition", "").lower()
         if answer.status in (200, _PARTIAL) and (attached or not ("html" in kind or "json" in kind)):
             return None
-        body = answer.read(_LONGEST_ERROR) if "json" in kind else b"<"
+        # Masked before it is cut anywhere: half a secret would not be recognised.
+        body = self._portal.redactor.mask(answer.read(_LONGEST_ERROR)) if "json" in kind else b"<"
         error = open_answer(answer.status, body, _NAME, self._portal.caller(0), Envelope)
         if answer.status == 200 and "html" in kind:
             return Permanent("A web page came in place of the file.", code="HTML_INSTEAD_OF_FILE", hint=_LOGIN)
@@ -249,7 +286,21 @@ class Downloads:
 
 def _length(answer: BaseHTTPResponse) -> int | None:
     said = answer.headers.get("Content-Length", "")
-    return int(said) if said.isdecimal() else None
+    return int(said) if said.isascii() and said.isdecimal() and len(said) <= _LONGEST_NUMBER else None
+
+
+def _joined(base: str, link: str) -> str:
+    """An address that cannot be joined stays as it is: it is refused when it is taken apart."""
+    try:
+        return urljoin(base, link)
+    except ValueError:
+        return link
+
+
+def _foreign(host: str) -> Permanent:
+    where = f"to {host[:_LONGEST_HOST]}, which does not belong to the portal" if host else "to no valid address"
+    hint = "If the portal keeps its files there, add the host to source.file_hosts." if host else ""
+    return Permanent(f"The file's link leads {where}.", code="FOREIGN_LINK", hint=hint)
 
 
 def _begun_anew(part: Part) -> Transient:

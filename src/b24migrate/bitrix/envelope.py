@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
@@ -11,6 +12,9 @@ PhpMap: TypeAlias = dict[str, Raw] | list[Raw]  # PHP writes an empty map as `[]
 # Any result, taken apart as far as a list of records needs it
 Part: TypeAlias = list[Raw] | dict[str, Raw] | str | int | float | bool | None
 One = TypeVar("One", Raw, Part)
+_LARGEST = 1 << 53  # beyond it JSON's numbers are not exact
+_LATEST_S = 4_102_444_800.0  # the year 2100
+_LONGEST_S = 86_400.0
 
 
 class Head(msgspec.Struct):
@@ -56,27 +60,41 @@ class Times(msgspec.Struct):
 
 
 def times(raw: Raw | UnsetType) -> Times:
+    """Figures that no clock and no request can have count as not given."""
     try:
-        return Times() if raw is UNSET else msgspec.json.decode(raw, type=Times, strict=False)
+        said = Times() if raw is UNSET else msgspec.json.decode(raw, type=Times, strict=False)
     except msgspec.DecodeError:
         return Times()
+    return Times(
+        _within(said.start, _LATEST_S) or 0.0,
+        _within(said.finish, _LATEST_S) or 0.0,
+        _within(said.duration, _LONGEST_S) or 0.0,
+        _within(said.operating, _LONGEST_S),
+        _within(said.operating_reset_at, _LATEST_S),
+    )
+
+
+def _within(value: float | None, most: float) -> float | None:
+    return value if value is not None and 0.0 <= value <= most else None
 
 
 def whole(raw: Raw | UnsetType | None) -> int | None:
-    """`total` or `next`, when it is a number."""
+    """`total` or `next`, when it is a number that a portal can count to."""
     if raw is None or raw is UNSET:
         return None
     try:
-        return msgspec.json.decode(raw, type=int, strict=False)
+        said = msgspec.json.decode(raw, type=int, strict=False)
     except msgspec.DecodeError:
         return None
+    return said if abs(said) <= _LARGEST else None
 
 
 def number(raw: Raw | UnsetType) -> float | None:
     try:
-        return None if raw is UNSET else msgspec.json.decode(raw, type=float, strict=False)
+        said = None if raw is UNSET else msgspec.json.decode(raw, type=float, strict=False)
     except msgspec.DecodeError:
         return None
+    return said if said is not None and math.isfinite(said) else None
 
 
 def keyed(part: dict[str, One] | list[Raw]) -> dict[str, One]:

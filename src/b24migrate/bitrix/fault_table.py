@@ -90,6 +90,7 @@ _ROWS = (
     Fault("UNREACHABLE", Recovery.RETRY, "No connection."),
     Fault("CONNECTION_LOST", Recovery.RETRY, "The connection broke in the middle of an answer."),
     Fault("TRUNCATED_ANSWER", Recovery.RETRY, "The answer ends in the middle."),
+    Fault("ANSWER_TOO_LARGE", Recovery.RETRY, "The answer is larger than any that a portal gives."),
     Fault("STRANGE_ANSWER", Recovery.RETRY, "The answer is not what the protocol promises."),
     Fault("HTML_ANSWER", Recovery.RETRY, "A web page came instead of an answer."),
     Fault("MISSING_ANSWER", Recovery.RETRY, "A batch left one of its commands without an answer."),

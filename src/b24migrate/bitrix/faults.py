@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -13,6 +14,7 @@ from b24migrate.bitrix.envelope import Envelope, Head, Shape, number
 from b24migrate.bitrix.fault_table import FAULTS, Fault, Recovery, scope_of
 from b24migrate.bitrix.legible import legible, without_halves
 from b24migrate.errors import NO_SUCH_METHOD, GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
+from b24migrate.quota import bounded
 
 __all__ = ["FAULTS", "Caller", "Fault", "Recovery", "of_code", "of_raw", "open_answer", "to_error"]
 
@@ -23,10 +25,12 @@ _UNKNOWN_ACTION = frozenset({"22002", "MAIN_CONTROLLER_22002"})
 
 
 class Caller(NamedTuple):
-    """Who asked, as a person should read it, and the gate that a refusal means."""
+    """Who asked, as a person should read it, and the gate that a refusal means. `redact` takes secrets out of what the
+    portal says, before it is cut: half a secret would not be recognised."""
 
     who: str = "the webhook"
     gate: str = "auth.cloud"
+    redact: Callable[[str], str] = str
 
 
 def to_error(status: int, body: bytes, method: str, caller: Caller = Caller()) -> MigrationError | None:  # noqa: B008
@@ -90,12 +94,12 @@ def of_code(
     recovery = fault.at_5xx if status >= 500 and fault.at_5xx else fault.recovery
     if code == "BITRIX_REST_V3_EXCEPTION_ACCESSDENIEDEXCEPTION" and status == 401:
         recovery = Recovery.GATE  # REST 3.0 gives this code, and no reason, for any failed authentication
-    words = _plain(text) or fault.meaning or f"HTTP {status}."
+    words = _plain(text, caller.redact) or fault.meaning or f"HTTP {status}."
     message = f"{method} answered {code}: {words}"
     if recovery is Recovery.RETRY:
         return Transient(message, code=code, hint=fault.fix)
     if recovery is Recovery.WAIT:
-        return Limited(message, wait_s=max(0.0, wait_s or 0.0), code=code, hint=fault.fix)
+        return Limited(message, wait_s=bounded(wait_s or 0.0), code=code, hint=fault.fix)
     if recovery is Recovery.HALT:
         return Halted(message, code=code, hint=fault.fix)
     if recovery is Recovery.GATE:
@@ -137,7 +141,7 @@ def _text(raw: Raw | UnsetType) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, redact: Callable[[str], str]) -> str:
     """Descriptions may hold HTML and are as long as they like."""
-    plain = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+    plain = redact(" ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split()))
     return plain if len(plain) <= _LONGEST_TEXT else plain[:_LONGEST_TEXT] + "…"

@@ -18,7 +18,7 @@ from b24migrate.bitrix.ledger import Ledger, OwnLedger
 from b24migrate.errors import Limited
 from b24migrate.events import Observer, Waited, tell
 from b24migrate.ports import Bill, Billing, Clock
-from b24migrate.quota import PATIENCE_S, Bucket, Quota
+from b24migrate.quota import PATIENCE_S, Bucket, Quota, bounded
 
 _STEP_S = 60.0  # execution time is kept in ten buckets of a minute
 _SAME_S = 1.0  # resets are whole seconds
@@ -118,7 +118,7 @@ class Governor:
 
     def spent(self, credential: str, method: str, retry_after_s: float = 0.0) -> float:
         """OPERATION_TIME_LIMIT. Returns how long the method rests: until the oldest minute of its time drops out."""
-        wait_s = retry_after_s or self._until_reset(credential, method)
+        wait_s = bounded(retry_after_s) or self._until_reset(credential, method)
         return self._rest(credential, method, wait_s, self._until_step(credential, method) or self._jittered(_STEP_S))
 
     def _still_paused(self, method: str) -> float:
@@ -134,13 +134,13 @@ class Governor:
     def _until_reset(self, credential: str, method: str) -> float:
         """0 when none that is still to come has been seen."""
         at = self._reset_at.get((credential, method), 0.0)
-        return max(0.0, at - self._clock.now().timestamp() - self._skew_s)
+        return bounded(at - self._clock.now().timestamp() - self._skew_s)
 
     def _until_step(self, credential: str, method: str) -> float:
         """Once the last seen reset is past, the next bucket drops out whole minutes after it."""
         if (credential, method) not in self._reset_at:
             return 0.0
-        return (self._reset_at[credential, method] - self._clock.now().timestamp() - self._skew_s) % _STEP_S
+        return bounded((self._reset_at[credential, method] - self._clock.now().timestamp() - self._skew_s) % _STEP_S)
 
     def _rest(self, credential: str, method: str, wait_s: float, guessed_s: float) -> float:
         """What somebody else has found out counts more than a guess, and is not written again."""

@@ -59,8 +59,8 @@ class OffsetReader:
     def _starts(self, place: Place, gently: bool) -> list[int]:
         if gently or place.step <= 0 or not place.total or place.total <= place.start:
             return [place.start]
-        starts = list(range(place.start, place.total, place.step))[:COMMANDS]
-        return starts[: self._batcher.room([self._reading.method] * len(starts), via=self._via)]
+        starts = range(place.start, place.total, place.step)[:COMMANDS]  # lazily: a portal may say any total
+        return list(starts)[: self._batcher.room([self._reading.method] * len(starts), via=self._via)]
 
     def _command(self, start: int) -> Command:
         params = dict(self._reading.params)

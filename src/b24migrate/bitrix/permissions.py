@@ -242,7 +242,7 @@ class Permissions:
     # ------------------------------------------------------------ sentences
 
     def _blocked(self, via: int) -> GateUnmet:
-        who, gate = self._caller(via)
+        who, gate, _ = self._caller(via)
         text = (
             f"the portal answers all requests of {who} with HTTP 403 and a web page: it blocks this machine's address."
         )
@@ -250,7 +250,7 @@ class Permissions:
         return GateUnmet(gate, text, code=BLOCKED, hint=hint)
 
     def _everything(self, error: MigrationError, via: int) -> GateUnmet:
-        who, gate = self._caller(via)
+        who, gate, _ = self._caller(via)
         text = (
             f"the portal refuses all requests of {who} ({error.code}): the plan has lapsed, or the webhook lost access."
         )
@@ -262,12 +262,12 @@ class Permissions:
         return self._everything(error, via) if everything else self._method_lost(error, method, via)
 
     def _method_lost(self, error: MigrationError, method: str, via: int) -> GateUnmet:
-        who, gate = self._caller(via)
+        who, gate, _ = self._caller(via)
         text = f"the portal no longer allows {method} to {who} ({error.code})."
         return GateUnmet(gate, text, code=LOST, hint=f"{_tick(method)} Check the rights of its owner too. {AGAIN}")
 
     def _refusal(self, error: MigrationError, method: str, via: int, *, sure: bool) -> Refused:
-        who, gate = self._caller(via)
+        who, gate, _ = self._caller(via)
         text = f"the portal does not allow {method} to {who} ({error.code}). Records are incomplete without it."
         hint = f"Give the webhook's owner access to these records. {_tick(method)} {AGAIN}"
         stop = GateUnmet(gate, text, code=FORBIDDEN, hint=hint)

@@ -25,6 +25,8 @@ from b24migrate.records import Json
 CONNECT_S, READ_S = 10.0, 30.0
 HELD_S = 60.0  # longer than any answer is waited for: after that, whoever renews is no more
 LOOK_S = 0.5
+LARGEST_ANSWER = 1 << 16
+LONGEST_TEXT = 300
 AGAIN = (
     "Open the application's page on the box, install it anew, and put the tokens that it gets then into"
     " target.application; docs/rest-target.md says how."
@@ -64,12 +66,14 @@ class Tokens:
         """Another one than `stale`: what somebody else has got meanwhile, or a new one. Raises GateUnmet when the
         authorization server refuses, Transient when it does not answer."""
         with self._lock:
+            since = self._portal.clock.monotonic()
             while True:
                 row = self._row()
                 pair = self._newest(row)
                 if pair.access and pair.access != stale:
                     return pair.access
-                held = self._held(row)
+                # However far the clock of the holder is ahead, nobody needs longer.
+                held = self._held(row, over=self._portal.clock.monotonic() - since > HELD_S)
                 if held is not None:
                     return self._renew(held, pair)
                 self._portal.clock.sleep(LOOK_S)
@@ -105,10 +109,10 @@ class Tokens:
         self._last = said
         return said
 
-    def _held(self, row: RegisterRow) -> RegisterRow | None:
-        """The row as ours alone, or None when it is somebody else's."""
+    def _held(self, row: RegisterRow, *, over: bool = False) -> RegisterRow | None:
+        """The row as ours alone, or None when it is somebody else's. `over`: his time is, whatever the row says."""
         now = self._portal.clock.now()
-        if row.values.get("Holder") and datetime.fromisoformat(str(row.values["HeldUntilUtc"])) > now:
+        if row.values.get("Holder") and not over and datetime.fromisoformat(str(row.values["HeldUntilUtc"])) > now:
             return None
         me = secrets.token_hex(8)
         until = (now + timedelta(seconds=HELD_S)).isoformat()
@@ -128,16 +132,16 @@ class Tokens:
         }
         failed: HTTPError
         try:
-            reply = self._portal.pool.request(
+            status, body, _ = self._portal.wire.exchange(
                 "GET",
                 self._keys.token_url,
+                self._portal.bounds(CONNECT_S + READ_S),
                 fields=query,
                 headers={"Accept": "application/json", "User-Agent": USER_AGENT},
                 timeout=urllib3.Timeout(connect=CONNECT_S, read=READ_S),
-                retries=False,
-                redirect=False,
+                most=LARGEST_ANSWER,
             )
-            return self._told(reply.status, reply.data)
+            return self._told(status, body)
         except HTTPError as error:
             failed = error
         # Outside the block, so that no context with an address in it hangs on the error.
@@ -159,7 +163,7 @@ class Tokens:
 
     def _refused(self, code: str, words: str) -> GateUnmet:
         who = f"the target application {self._keys.client_id} gets no new token"
-        text = self._portal.redactor.redact(f"{code} {words}".strip())
+        text = self._portal.redactor.redact(f"{code} {words}".strip())[:LONGEST_TEXT]
         return GateUnmet("auth.target", f"{who}: {self._host} answered {text}.", code="APPLICATION_REFUSED", hint=AGAIN)
 
     def _unanswered(self, what: str, code: str) -> Transient:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
+from b24migrate.bitrix.domains import listed, same_owner, split
 from b24migrate.errors import BadConfiguration
 
 # The portal's own page shows the address with an example method at its end: `/rest/1/secret/profile.json`.
@@ -40,12 +42,20 @@ class Webhook:
     def url(self, method: str) -> str:
         return f"{self.origin}{self.prefix}/{self.user}/{self.secret}/{method}"
 
-    def moved(self, location: str) -> Webhook | None:
-        """The same webhook where the portal lives now, or None when `location` is no REST address we may post to."""
-        parts = urlsplit(location)
-        if not parts.netloc:
-            return self if parts.path.startswith(self.prefix + "/") else None
-        if not parts.path.startswith(self.prefix + "/") or not _may_be_asked(parts, self.allow_http):
+    def moved(self, location: str, hosts: Collection[str] = ()) -> Webhook | None:
+        """The same webhook where the portal lives now, or None when the secret may not go to `location`: only to a REST
+        address, never from https to http, and only to the portal's own domain or to one of `hosts`. A portal that was
+        renamed answers 302 (settings/how-to-call-rest-api/change-domen.md); names below bitrix24.ru and its sisters
+        belong to different customers, so that the new name has to be given by a person."""
+        if location.startswith("/") and not location.startswith("//"):
+            return self if location.startswith(self.prefix + "/") else None
+        parts = split(location)
+        if parts is None or not parts.path.startswith(self.prefix + "/"):
+            return None
+        here, there = urlsplit(self.origin), parts.hostname or ""
+        if not (parts.scheme == "https" or (parts.scheme == here.scheme and _may_be_asked(parts, self.allow_http))):
+            return None
+        if not (same_owner(here.hostname or "", there) or listed(there, hosts)):
             return None
         return replace(self, origin=f"{parts.scheme}://{parts.netloc}")
 

@@ -97,9 +97,10 @@ def smart_types(source: Source) -> Iterator[int]:
     start: int | None = 0
     while start is not None:
         answer = source.call("crm.type.list", {**BY_ID, "start": start})
-        for raw in opened(answer.result, ("types",), "crm.type.list").items:
+        raws = opened(answer.result, ("types",), "crm.type.list").items
+        for raw in raws:
             yield int(msgspec.json.decode(raw)["entityTypeId"])
-        start = answer.next
+        start = answer.next if raws and answer.next is not None and answer.next > start else None
 
 
 def pipelines_of(source: Source, numbers: Sequence[int]) -> Iterator[Row]:

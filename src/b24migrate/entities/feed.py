@@ -82,9 +82,14 @@ def further(source: Source, cursor: Args) -> Page:
     found = [posts_in(answer) for answer in answers]
     total = max(int(answers[-1].total or 0), start + len(found[-1]))
     reached = start + PAGE * len(found)
-    ended = answers[-1].next is None or reached >= total
-    hidden = int(cursor.get("hidden", 0)) + sum(PAGE - len(page) for page in (found if not ended else found[:-1]))
-    hidden += max(0, total - reached + PAGE - len(found[-1])) if ended and total > reached - PAGE else 0
+    nothing = start > 0 and not any(found)  # a whole request without a post: the end, whatever total the portal says
+    ended = answers[-1].next is None or reached >= total or nothing
+    hidden = int(cursor.get("hidden", 0))
+    if not nothing:
+        hidden += sum(PAGE - len(page) for page in (found if not ended else found[:-1]))
+    if ended and not nothing and total > reached - PAGE:
+        # of the last page; more than a page is a wrong total
+        hidden += max(0, min(PAGE, total - reached + PAGE) - len(found[-1]))
     rows = [row for page in found for row in page]
     first = cursor.get("first") or [row.source_id for row in found[0]]
     onward = {"via": via, "start": reached, "total": total, "first": first, "hidden": hidden}

@@ -317,7 +317,8 @@ def listing(source: Source, cursor: Args, limit: int) -> Page:
     raws = opened(answer.result, (), "im.chat.get").items
     rows = with_participants(source, raws, via)
     log = PageEntry(number, 50, len(rows), digest({"start": start, "via": via}), started, datetime.now(UTC))
-    more = answer.next is not None and answer.next > start and not (limit and answer.next >= limit)  # by ascending id
+    more = bool(raws) and answer.next is not None and answer.next > start
+    more = more and not (limit and answer.next is not None and answer.next >= limit)  # by ascending id
     return Page(
         rows=rows,
         next=[{"via": via, "start": answer.next, "n": number + 1}] if more else [],

@@ -51,6 +51,14 @@ CHAPTER = Chapter(
             f"Let the portal use https, or set source.allow_http, {RETRY}",
         ),
         Page(
+            "FOREIGN_LINK",
+            "The link leads to another host",
+            Again.ASIDE,
+            "The link to the file leads to a host that does not belong to the portal, to an address in a private"
+            " network, or to no valid address. It is not followed.",
+            f"If the portal keeps its files there, add the host to source.file_hosts, {RETRY}",
+        ),
+        Page(
             "TOO_MANY_REDIRECTS",
             "The link leads in circles",
             Again.TRIES,

@@ -85,6 +85,12 @@ TROUBLE = Chapter(
             "The portal returns the same records again instead of older ones or an empty page.",
             "Pages are read again one by one. If the error stays, report it with the method and the portal's version.",
         ),
+        _tries(
+            "ANSWER_TOO_LARGE",
+            "The answer is too large",
+            "The portal returned more than 64 MB in one answer, counted after unpacking.",
+            "Pages are read again one by one. If the error stays, report it with the method and the portal's version.",
+        ),
         _tries("STRANGE_ANSWER", "An answer that makes no sense", "The answer is not what the protocol promises."),
         _tries("HTML_ANSWER", "A web page instead of an answer", "A web page came instead of an answer."),
         _tries("MISSING_ANSWER", "A command without an answer", "A batch left one of its commands without an answer."),
@@ -106,6 +112,14 @@ TROUBLE = Chapter(
             "The web server before the portal answered with this status instead of the portal, or sends us elsewhere.",
             "Check that the webhook's address is the portal's present one, with https.",
             like="HTTP_*",
+        ),
+        _stops(
+            "PORTAL_MOVED",
+            "The portal redirects to another domain",
+            "The portal redirects to a host outside its own domain. The webhook is a password, so it is not sent there."
+            " Names below bitrix24.ru, bitrix24.com and so on belong to different customers.",
+            "If the portal was renamed, put the webhook with its new address into the configuration, or add the host"
+            " to source.redirect_hosts (target.redirect_hosts for the box). Then run the same command again.",
         ),
         _stops(
             "HTTP_401",

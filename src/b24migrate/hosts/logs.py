@@ -19,6 +19,7 @@ from b24migrate.events import (
     PhaseChanged,
     PortalBack,
     PortalDown,
+    PortalMoved,
     RecordFailed,
     Sent,
     Waited,
@@ -191,6 +192,12 @@ def _(event: PortalDown) -> Line:
 @describe.register
 def _(event: PortalBack) -> Line:
     return {"op": "probe", "status": "up", "msg": f"the {event.portal} answers again"}
+
+
+@describe.register
+def _(event: PortalMoved) -> Line:
+    msg = f"the {event.portal} redirects from {event.before} to {event.now}; the webhook is used there"
+    return {"level": "warning", "op": "redirect", "status": "moved", "msg": msg}
 
 
 @describe.register

@@ -90,7 +90,8 @@ def together(keep: Callable[[Sequence[T]], None]) -> Iterator[Together[T]]:
 
 
 NOT_FOUND = "HTTP_404"
-HOPELESS = frozenset({"TOO_LARGE", "INSECURE_LINK"})  # what no further try will mend; a fresh link may mend the others
+# what no further try will mend; a fresh link may mend the others
+HOPELESS = frozenset({"TOO_LARGE", "INSECURE_LINK", "FOREIGN_LINK"})
 
 
 def fetch(work: Work, job: Job) -> Follow:

@@ -16,6 +16,7 @@ import msgspec
 from b24migrate.errors import MigrationError
 from b24migrate.events import Event, Noted, Observer, tell
 from b24migrate.fidelity import Rule
+from b24migrate.interrupt import Interrupt
 from b24migrate.phases.links import Gone, Links
 from b24migrate.phases.texts import TextRewriter
 from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
@@ -48,6 +49,7 @@ class Options:
     target_url: str = ""  # and where they should
     allow_activities: frozenset[str] = frozenset()  # in lower case: which may be sent though they may run code
     file_bytes: int = 0  # the largest file to move; 0 = what the target takes
+    hosts: Mapping[str, str] = field(default_factory=dict)  # of source and target, as configured
     absent: frozenset[str] = frozenset()  # of source and target those whose webhook cannot be had: not to be asked
     workers: int = 4  # how many calls to a portal are under way at a time
     longest_job_s: float = LONGEST_JOB_S
@@ -94,6 +96,7 @@ class Work:
     run: str = ""
     gone: Gone = field(default_factory=Gone)
     came: dict[str, Sequence[FileRef]] = field(default_factory=dict)  # some files of each kind that the source gave
+    interrupt: Interrupt = field(default_factory=Interrupt)  # ends calls and pauses of every thread
     leaving: Callable[[], bool] = lambda: False  # whether whoever works here has been told to come to an end
     links: Links = field(init=False)
     texts: TextRewriter = field(init=False)

@@ -54,10 +54,13 @@ class Crew:
         heartbeat = Thread(target=self._tend, args=(tick_s,), name="heartbeat")
         leaving, self._work.leaving = self._work.leaving, self._over.is_set
         with seldom_collected():
-            for thread in (*hands, heartbeat):
-                thread.start()
             try:
+                for thread in (*hands, heartbeat):
+                    thread.start()
                 self._watch(tick, tick_s)
+            except KeyboardInterrupt:
+                self._work.interrupt.request()  # a call in progress may take minutes
+                raise
             finally:
                 self._dismiss(hands, heartbeat)
                 self._work.leaving = leaving
@@ -71,10 +74,10 @@ class Crew:
         self._end()
         try:
             for thread in hands:
-                thread.join()
+                _join(thread)
         finally:
             self._left.set()
-            heartbeat.join()
+            _join(heartbeat)
 
     def _watch(self, tick: Callable[[], None], tick_s: float) -> None:
         """What the threads need from outside: parked jobs woken, a plan that somebody else moved on."""
@@ -183,6 +186,11 @@ class Crew:
     def _release_the_dead(self) -> None:
         """Processes of this place that are gone will not come back for their jobs: no need to wait."""
         self._work.queue.release(f"{owners.place()}:", owners.is_alive)
+
+
+def _join(thread: Thread) -> None:
+    if thread.ident is not None:  # else it was not started
+        thread.join()
 
 
 @contextmanager

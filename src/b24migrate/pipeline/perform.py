@@ -25,6 +25,7 @@ from b24migrate.phases import (
 )
 from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
 from b24migrate.ports import Lease
+from b24migrate.quota import bounded
 from b24migrate.records import Job
 
 Performer = Callable[[Work, Job], Follow]
@@ -66,7 +67,7 @@ def perform(work: Work, lease: Lease) -> None:
     except Limited as error:
         park(work, lease, error.wait_s, error, counted=False)
         if error.method:  # an outage is no limit
-            work.tell(Waited(job.scope, error.method, error.wait_s))
+            work.tell(Waited(job.scope, error.method, bounded(error.wait_s)))
     except Transient as error:
         again(work, lease, error)
     except Permanent as error:
@@ -99,6 +100,7 @@ def again(work: Work, lease: Lease, error: Transient) -> None:
 def park(
     work: Work, lease: Lease, wait_s: float, error: MigrationError, *, counted: bool, failed: bool = False
 ) -> None:
+    wait_s = bounded(wait_s)  # whoever asks for it
     job = lease.job.tried(lease.job.attempts + counted, lease.job.failures + failed)
     work.queue.park(lease, until=work.clock.now() + timedelta(seconds=wait_s), job=job)
     work.tell(JobFailed(job, "retried" if failed else "parked", error.code, error.message, wait_s))

@@ -12,6 +12,7 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.findings import mismatches
 from b24migrate.pipeline.losses import sentences
+from b24migrate.pipeline.moves import moves
 from b24migrate.pipeline.state import AllStates, PhaseState
 from b24migrate.ports import CHECKPOINTS, INVENTORY, UNRESOLVED, RegisterRow
 from b24migrate.records import Json, Status
@@ -56,10 +57,12 @@ class EntityStatus:
 class Snapshot:
     run: str
     entities: dict[str, EntityStatus] = field(default_factory=dict)
+    moved: Mapping[str, str] = field(default_factory=dict)  # portals that redirect, and where to
 
     def to_json(self) -> dict[str, Json]:
         """The shape that `status --json` promises."""
-        return {"run": self.run, "entities": {name: one.to_json() for name, one in self.entities.items()}}
+        moved = {"moved": dict(self.moved)} if self.moved else {}
+        return {"run": self.run, "entities": {name: one.to_json() for name, one in self.entities.items()}, **moved}
 
 
 class Beside(NamedTuple):
@@ -112,7 +115,8 @@ def taken(row: RegisterRow) -> Inventory:
 def snapshot(work: Work) -> Snapshot:
     run = plan.current(work.store)
     seen = Seen.now(work)
-    return Snapshot(run.id if run else "", {entity.name: entity_status(work, entity, seen) for entity in work.entities})
+    statuses = {entity.name: entity_status(work, entity, seen) for entity in work.entities}
+    return Snapshot(run.id if run else "", statuses, moves(work.store, work.options.hosts))
 
 
 def entity_status(work: Work, entity: Entity, seen: Seen) -> EntityStatus:

@@ -68,4 +68,4 @@ def secret_at(reference: str, *, folder: Path, environ: Mapping[str, str] | None
     try:
         return resolve(reference, folder=folder, environ=os.environ if environ is None else environ)
     except ValueError as error:
-        raise BadConfiguration(f"{reference} {error}.", code="USAGE") from None
+        raise BadConfiguration(f"The option {error}.", code="USAGE") from None

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from b24migrate.errors import BadConfiguration
-from b24migrate.settings.places import KeyPath, Places
+from b24migrate.settings.places import KeyPath, Places, harmless
 
 SECRET_KEYS = frozenset({"webhook", "more_webhooks", "client_secret", "refresh_token", "access_token"})
-SHOWN = 40
 
 
 def complain(places: Places, key: KeyPath, what: str) -> BadConfiguration:
@@ -78,11 +77,24 @@ def _quoted(expected: str) -> str:
 
 
 def shown(value: object, key: KeyPath) -> str:
+    """Only numbers are repeated: a secret may stand under any key by mistake."""
     if SECRET_KEYS.intersection(key):
         return "not what it should be"
-    text = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return f"{value:g}" if abs(value) < 1e15 else "a number"
+        case str():
+            return "a text" if value else "empty"
+        case list() | tuple():
+            return "a list"
+        case dict():
+            return "a table"
+        case _:
+            return "not what it should be"
 
 
 def dotted(key: KeyPath) -> str:
-    return ".".join(f'"{part}"' if "." in part else part for part in key)
+    """A key that looks like a secret is not repeated: the place is named before it."""
+    return ".".join("…" if not harmless(part) else f'"{part}"' if "." in part else part for part in key)

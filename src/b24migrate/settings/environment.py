@@ -14,7 +14,14 @@ from b24migrate.settings.places import KeyPath
 PREFIX = "B24MIGRATE_"
 DEBUG = "B24MIGRATE_DEBUG"
 SHORT = {"B24MIGRATE_KEY_VAULT": ("azure", "key_vault")}
-LISTS = (("source", "more_webhooks"), ("run", "entities"), ("run", "allow_activities"))
+LISTS = (
+    ("source", "more_webhooks"),
+    ("source", "redirect_hosts"),
+    ("source", "file_hosts"),
+    ("target", "redirect_hosts"),
+    ("run", "entities"),
+    ("run", "allow_activities"),
+)
 REFERENCE = re.compile(r"env:(\w+)")
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import get_args
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import ValidationError
 
+from b24migrate.bitrix.domains import split
 from b24migrate.bitrix.webhook import parse_webhook
 from b24migrate.entities import catalog
 from b24migrate.errors import BadConfiguration
@@ -21,12 +22,13 @@ from b24migrate.settings import applications, words
 from b24migrate.settings.complaints import closest, complain, sentence, unknown
 from b24migrate.settings.environment import variables
 from b24migrate.settings.model import NOWHERE, Settings, Table
-from b24migrate.settings.places import KeyPath, Places
+from b24migrate.settings.places import KeyPath, Places, harmless
 from b24migrate.settings.secrets import file_of, resolve
 from b24migrate.settings.vault import LIKE, Vault, is_address
 
 DEFAULT_FILE = "b24migrate.toml"
 DOTENV = ".env"  # not read here: shells and Compose fill the environment from it
+PLACE = re.compile(r"\(at .*\)$")
 
 
 def load(
@@ -99,12 +101,19 @@ def _file(path: Path, places: Places, *, needed: bool) -> dict[str, Json]:
         raise BadConfiguration(f"{path} is not UTF-8 text.", code="CONFIGURATION", hint="Save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
         raise BadConfiguration(
-            f"{path.name} is not valid TOML: {str(error)[0].lower()}{str(error)[1:]}.",
+            f"{path.name} is not valid TOML: {_words(error)}.",
             code="CONFIGURATION",
             hint='Correct that line; texts stand in quotes: key = "value".',
         ) from None
     places.of_file(path, text)
     return said
+
+
+def _words(error: tomllib.TOMLDecodeError) -> str:
+    """What the library says, unless it repeats something that looks like a secret."""
+    text = str(error)
+    place = PLACE.search(text)
+    return f"{text[0].lower()}{text[1:]}" if harmless(text) else f"a mistake{' ' + place[0] if place else ''}"
 
 
 def _put(said: dict[str, Json], key: KeyPath, value: Json) -> None:
@@ -206,7 +215,7 @@ def _time_zone(name: str, places: Places) -> None:
         ZoneInfo(name)
     except (ValueError, KeyError, OSError):
         fix = closest(name, available_timezones()) or "write one like Europe/Moscow, as the portal's settings show it"
-        raise complain(places, ("source", "timezone"), f'is "{name}", which is no time zone; {fix}') from None
+        raise complain(places, ("source", "timezone"), f"is no time zone; {fix}") from None
 
 
 def _webhooks(settings: Settings, places: Places) -> None:
@@ -229,8 +238,8 @@ def _webhook(text: str, key: KeyPath, places: Places, *, allow_http: bool) -> st
 
 
 def _portal_url(url: str, places: Places) -> None:
-    parts = urlsplit(url)
-    if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+    parts = split(url)
+    if url and (parts is None or parts.scheme not in ("http", "https")):
         raise complain(places, ("target", "portal_url"), "is no web address; write it like https://portal.example")
 
 

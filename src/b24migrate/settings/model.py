@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
+from b24migrate.bitrix.domains import host_of
 from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import Webhook, parse_webhook
 from b24migrate.private_files import is_exposed
@@ -33,13 +35,26 @@ def hidden(value: object) -> object:
     return Secret(value) if isinstance(value, str) else value
 
 
+def host_names(value: object) -> object:
+    """Names as they are compared; an address is taken for the name in it."""
+    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
+        return value
+    names = [host_of(one.strip()) for one in value]
+    for name in names:
+        if not HOST_NAME.fullmatch(name):
+            raise ValueError('has no host name at one place; write names alone, such as "files.example.com"')
+    return tuple(names)
+
+
 Hidden = Annotated[Secret, BeforeValidator(hidden)]
 Count = Annotated[int, BeforeValidator(not_a_flag), Field(ge=0)]
 AtLeastOne = Annotated[int, BeforeValidator(not_a_flag), Field(ge=1)]
 Amount = Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, BeforeValidator(not_a_flag), Field(ge=0, le=1)]
+HostNames = Annotated[tuple[str, ...], BeforeValidator(host_names)]
 UserId = Annotated[str, BeforeValidator(id_text)]
 TOKEN_URL = "https://oauth.bitrix.info/oauth/token/"  # noqa: S105 (an address)
+HOST_NAME = re.compile(r"\.?[\w-]+(\.[\w-]+)*|[0-9a-f:]+")
 NOWHERE = "{}.invalid"  # the host of a portal whose webhook cannot be had
 
 
@@ -55,6 +70,8 @@ class SourceSettings(Table):
     bucket: Count = 50
     operating_seconds: Amount = 480.0
     allow_http: bool = False
+    redirect_hosts: HostNames = ()
+    file_hosts: HostNames = ()
 
     @property
     def webhooks(self) -> tuple[Webhook, ...]:
@@ -88,6 +105,7 @@ class TargetSettings(Table):
     webhook: Hidden
     portal_url: str = ""
     allow_http: bool = False
+    redirect_hosts: HostNames = ()
     application: ApplicationSettings | None = None
 
     @property

@@ -13,6 +13,16 @@ HEADER = re.compile(r"\s*\[\[?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
 PART = re.compile(r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'""")
 ASSIGNMENT = re.compile(rf"\s*(?P<name>(?:{PART.pattern})(?:\s*\.\s*(?:{PART.pattern}))*)\s*=")
 
+# Parts of a webhook's address, and what is long and has letters and digits as a secret has.
+_SECRETIVE = re.compile(
+    r"://|/rest/|(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{12,}(?![A-Za-z0-9])"
+)
+
+
+def harmless(text: str) -> bool:
+    """Whether a name may be repeated in a message: somebody may have written the secret in its place."""
+    return _SECRETIVE.search(text) is None
+
 
 class Places:
     """Knows for each key who said it last."""

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from b24migrate.settings.places import harmless
 from b24migrate.settings.vault import Vault
 
 NO_VAULT = Vault()
@@ -52,28 +53,28 @@ def resolve(text: str, *, folder: Path, environ: Mapping[str, str], vault: Vault
     if kind == "env":
         return _variable(name, environ)
     if (path := file_of(text, folder)) is not None:
-        return _file(path)
+        return _file(path, name)
     return vault.secret(name)
 
 
 def _variable(name: str, environ: Mapping[str, str]) -> str:
+    named = f"the environment variable {name}, which" if harmless(name) else "an environment variable that"
     if name not in environ:
-        raise ValueError(
-            f"takes its value from the environment variable {name}, which is not set; set it, or use file:PATH"
-        )
+        raise ValueError(f"takes its value from {named} is not set; set it, or use file:PATH")
     value = environ[name].strip()
     if not value:
-        raise ValueError(f"takes its value from the environment variable {name}, which is empty; fill it")
+        raise ValueError(f"takes its value from {named} is empty; fill it")
     return value
 
 
-def _file(path: Path) -> str:
-    from_file = f"takes its value from the file {path}, which"
+def _file(path: Path, name: str) -> str:
+    named = f"the file {path}, which" if harmless(name) else "a file that"
+    from_file = f"takes its value from {named}"
     try:
         value = path.read_text("utf-8-sig").strip()
     except FileNotFoundError:
         raise ValueError(f"{from_file} is not there; write it, or use env:NAME") from None
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):
         raise ValueError(f"{from_file} cannot be read; check that it is a text file that you may read") from None
     if not value:
         raise ValueError(f"{from_file} is empty; fill it")

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from b24migrate.settings.places import harmless
+
 if TYPE_CHECKING:
     from azure.core.exceptions import AzureError, HttpResponseError
     from azure.keyvault.secrets import SecretClient
@@ -41,7 +43,7 @@ class Vault:
             raise ValueError("names no secret of a key vault; write keyvault:NAME, with letters, digits and dashes")
         if not self._address:
             raise ValueError(
-                f"takes its value from the secret {name} of a key vault, and no key vault is named; "
+                f"takes its value from a secret of a key vault, and no key vault is named; "
                 f"set B24MIGRATE_KEY_VAULT to its address, {LIKE}"
             )
         value = (self._asked(name) or "").strip()
@@ -61,7 +63,8 @@ class Vault:
             raise ValueError(f"{self._origin(name)} {NO_VAULT}") from None
 
     def _origin(self, name: str) -> str:
-        return f"takes its value from the secret {name} of the key vault {self._address}, which"
+        named = f"the secret {name}" if harmless(name) else "a secret"
+        return f"takes its value from {named} of the key vault {self._address}, which"
 
     @cached_property
     def _client(self) -> SecretClient:

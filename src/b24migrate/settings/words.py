@@ -32,7 +32,7 @@ def _wanted(run: Json, catalog: Catalog, places: Places) -> None:
     run["entities"] = [name.replace("-", "_") for name in names]
     for name in run["entities"]:
         if name not in _names(catalog):
-            raise complain(places, ("run", "entities"), f'has "{name}", which is no entity; {_instead(name, catalog)}')
+            raise complain(places, ("run", "entities"), f"has a name that is no entity; {_instead(name, catalog)}")
 
 
 def _options(tables: Json, catalog: Catalog, places: Places) -> None:
@@ -82,7 +82,7 @@ def _policy(name: str, policy: Json, catalog: Catalog, places: Places) -> None:
         raise complain(places, key, f"names no field that refers to another record; {fix}")
     if policy not in CHOICES:
         words = ", ".join(f'"{word}"' for word in CHOICES)
-        raise complain(places, key, f'is "{policy}", which is no policy; write one of {words}')
+        raise complain(places, key, f"is no policy; write one of {words}")
     if policy == Policy.PLACEHOLDER and not _people(catalog.streams.get(referring[field_name].to), catalog):
         raise complain(places, key, 'is "placeholder", which stands for a user only; write "require" or "drop"')
 

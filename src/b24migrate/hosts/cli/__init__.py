@@ -7,14 +7,16 @@ import sys
 from collections.abc import Callable, Sequence
 
 from b24migrate.errors import MigrationError
-from b24migrate.hosts.cli import endings
+from b24migrate.hosts.cli import endings, signals
 from b24migrate.hosts.cli.session import Session
 from b24migrate.private_files import OTHERS
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     os.umask(OTHERS)  # every file says itself who may read it; this is for what a library writes
-    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
+    signals.end_in_time()
+    with signals.interruptible():
+        sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
 
 
 Hear = Callable[[MigrationError, Callable[[str], str]], None]

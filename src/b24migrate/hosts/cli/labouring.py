@@ -23,7 +23,8 @@ def worker(
     Log lines go to stderr: JSON, or readable on a terminal. Ctrl-C ends it.
     """
     from b24migrate.hosts.cli.conduct import served
-    from b24migrate.hosts.cli.opening import Current, terminated_politely
+    from b24migrate.hosts.cli.opening import Current
+    from b24migrate.hosts.cli.signals import interruptible
     from b24migrate.hosts.logs import log
     from b24migrate.hosts.worker import labour
     from b24migrate.wiring import open_app
@@ -32,6 +33,10 @@ def worker(
     settings = session.settings()
     current = Current()
     observer = log(sys.stderr, run=current.run, redact=session.redact, readable=sys.stderr.isatty())
-    with open_app(settings, observers=(observer,)) as app, served(app, metrics_port), terminated_politely():
+    with (
+        open_app(settings, observers=(observer,)) as app,
+        served(app, metrics_port),
+        interruptible(app.work.interrupt.request),
+    ):
         current.app = app
         labour(app, once=once)

@@ -38,12 +38,12 @@ def copy(
     copy is continued by the same command.
     Exit code 0: both are equal. 4: stopped. 5: they differ.
     """
-    from b24migrate.hosts.cli.opening import terminated_politely
+    from b24migrate.hosts.cli.signals import interruptible
     from b24migrate.wiring import copy_store
 
     session: Session = context.obj
     try:
-        with terminated_politely():
+        with interruptible():
             moved = copy_store(origin, to, say=_silent if as_json else typer.echo)
     except (Stop, KeyboardInterrupt) as stop:
         if as_json:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from b24migrate.errors import Halted
 from b24migrate.hosts.cli.progress import Display
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.signals import interruptible
 from b24migrate.private_files import make_folder, open_private
 from b24migrate.records import Json
 
@@ -33,7 +32,7 @@ def looking(session: Session, *, portals: bool = False) -> Iterator[App]:
     """For a look at the store, and with `portals` also at both ends."""
     from b24migrate.wiring import open_app
 
-    with open_app(session.settings(portals=portals)) as app:
+    with open_app(session.settings(portals=portals)) as app, interruptible(app.work.interrupt.request):
         yield app
 
 
@@ -41,7 +40,7 @@ def looking(session: Session, *, portals: bool = False) -> Iterator[App]:
 def working(
     session: Session, display: Display, *, verify_all: bool = False, **overrides: Mapping[str, Json]
 ) -> Iterator[App]:
-    """Logs every event beside the store, shows the important ones, and takes SIGTERM for Ctrl-C."""
+    """Logs every event beside the store, shows the important ones, and ends calls in progress on SIGTERM and Ctrl-C."""
     from b24migrate.hosts.logs import log
     from b24migrate.wiring import open_app
 
@@ -53,7 +52,7 @@ def working(
         stack.callback(display.close)
         app = stack.enter_context(open_app(settings, observers=(written, display.note), verify_all=verify_all))
         current.app = app
-        stack.enter_context(terminated_politely())
+        stack.enter_context(interruptible(app.work.interrupt.request))
         yield app
 
 
@@ -67,18 +66,3 @@ def log_file(settings: Settings) -> Iterator[TextIO]:
         raise Halted(f"The log {path} cannot be written: {error.strerror}.", hint="Check its folder.") from None
     with out:
         yield out
-
-
-@contextmanager
-def terminated_politely() -> Iterator[None]:
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from b24migrate.events import Event, Noted, PhaseChanged, PortalDown
+from b24migrate.events import Event, Noted, PhaseChanged, PortalDown, PortalMoved
 from b24migrate.hosts.cli.pace import Lane, Pace, amount, brief, left, speed
 from b24migrate.hosts.cli.plain import harmless
 from b24migrate.records import Json
@@ -139,6 +139,8 @@ def worth_saying(event: Event) -> str:
         return shortened(f"{event.entity}: {event.message}" if event.entity else event.message)
     if isinstance(event, PortalDown):
         return f"the {event.portal} does not answer ({event.since_s:.0f} s); waiting for it"
+    if isinstance(event, PortalMoved):
+        return f"the {event.portal} redirects from {event.before} to {event.now}"
     return ""
 
 

@@ -66,14 +66,14 @@ def show_dashboard(
     session: Session, doors: Doors, port: int, latch: Latch, *, show: bool = False, kept: str = ""
 ) -> None:
     """Until Ctrl-C or SIGTERM. A token that is `kept` somewhere is not printed."""
-    from b24migrate.hosts.cli.opening import terminated_politely
+    from b24migrate.hosts.cli.signals import interruptible
     from b24migrate.hosts.web.context import Context
 
     context = Context(config=session.config, environ=session.environ, doors=doors, latch=latch)
     try:
         with context.app():
             pass  # a mistake in the configuration is said here, not on a page
-        with terminated_politely():
+        with interruptible():
             _listen(context, port, show=show, kept=kept)
     except KeyboardInterrupt:
         typer.echo("The dashboard is closed. What was started from it goes on.", err=True)

@@ -69,6 +69,8 @@ def print_status(status: Mapping[str, Json], out: Console, *, notes: int = 0) ->
 
 def print_notes(status: Mapping[str, Json], out: Console, most: int) -> None:
     hidden = 0
+    for name, host in status.get("moved", {}).items():
+        wrapped(out, harmless(f"The {name} redirects to {host}. Put that address into {name}.webhook."), first="! ")
     for name, entity in status["entities"].items():
         shown = entity["notes"][:most] if most else entity["notes"]
         hidden += len(entity["notes"]) - len(shown)

@@ -36,8 +36,8 @@ def demo(
     opens the dashboard.
     """
     from b24migrate.hosts.cli.conduct import conduct, run_plan
-    from b24migrate.hosts.cli.opening import terminated_politely
     from b24migrate.hosts.cli.serving import beside
+    from b24migrate.hosts.cli.signals import interruptible
     from b24migrate.hosts.cli.stage import configuration, portals, prepared, refuse_without_simulator
     from b24migrate.private_files import open_private
 
@@ -49,7 +49,7 @@ def demo(
     company = [text for name, size in sizes.items() for text in (name, str(size))]
     typer.echo("Starting a simulated cloud portal and a simulated box …")
     with ExitStack() as stack:
-        stack.enter_context(terminated_politely())
+        stack.enter_context(interruptible())
         cloud, box = stack.enter_context(portals([*company, "--webhooks", SPEAKERS]))
         session.config = folder / "b24migrate.toml"
         with open_private(session.config, "x", encoding="utf-8") as out:

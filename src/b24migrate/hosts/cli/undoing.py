@@ -57,13 +57,13 @@ def undo(
     """
     from b24migrate.entities import catalog
     from b24migrate.hosts.cli.names import entity_name
-    from b24migrate.hosts.cli.opening import looking, terminated_politely
+    from b24migrate.hosts.cli.opening import looking
 
     session: Session = context.obj
     known = catalog()
     names = [entity_name(name, known) for name in entity or []]
     try:
-        with looking(session, portals=True) as app, terminated_politely():
+        with looking(session, portals=True) as app:
             code = Undoing(app, session.redact, as_json, out).undo(
                 names, run, ask=_asked(yes, as_json), dry_run=dry_run, same_box=same_box
             )

@@ -17,6 +17,7 @@ from urllib3.filepost import choose_boundary
 
 from b24migrate.bitrix.breaker import Attempt
 from b24migrate.bitrix.client import USER_AGENT, Portal
+from b24migrate.bitrix.domains import split
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.faults import open_answer
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
@@ -27,9 +28,8 @@ PIECE = 1 << 16
 
 
 def post(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> Json:
-    """What the box says of the file. The address has a secret in it, so it goes nowhere else."""
-    if urlsplit(url).netloc not in portal.hosts:
-        raise Permanent("The box wants the file to be sent to another host.", code="INSECURE_LINK")
+    """What the box says of the file."""
+    url = address(portal, url)
     portal.breaker.admit()
     portal.governor.acquire(portal.webhooks[0].tag, (NAME,))
     attempt = Attempt(f"{NAME}:{name}", portal.clock.monotonic())
@@ -46,15 +46,26 @@ def post(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> 
     return msgspec.json.decode(answer.result) if isinstance(answer.result, Raw) else None
 
 
+def address(portal: Portal, url: str) -> str:
+    """The named path at the webhook's own address. A box behind a proxy often names http where the proxy speaks https,
+    and the path has the secret in it: scheme, host and port are the webhook's, whatever the box says."""
+    parts, webhook = split(url), portal.webhooks[0]
+    own = urlsplit(webhook.origin)
+    if parts is None or parts.hostname not in {urlsplit(f"//{one}").hostname for one in portal.hosts}:
+        raise Permanent("The box wants the file to be sent to another host.", code="FOREIGN_LINK")
+    return parts._replace(scheme=own.scheme, netloc=own.netloc).geturl()
+
+
 def _answer(portal: Portal, url: str, field: str, name: str, content: BinaryIO) -> Envelope | MigrationError:
     failed: HTTPError
     form, kind, length = _form(field, name, content)
     timeout = urllib3.Timeout(connect=portal.timeouts.connect_s, read=portal.timeouts.read_s)
     try:
         with portal.under_way:
-            reply = portal.pool.request(
+            status, body, _ = portal.wire.exchange(
                 "POST",
                 url,
+                portal.bounds(portal.timeouts.call_s + length / portal.timeouts.sent_bytes_s),
                 body=form,
                 headers={
                     "Accept": "application/json",
@@ -63,10 +74,8 @@ def _answer(portal: Portal, url: str, field: str, name: str, content: BinaryIO) 
                     "Content-Length": str(length),
                 },
                 timeout=timeout,
-                retries=False,
-                redirect=False,
             )
-        return open_answer(reply.status, portal.redactor.mask(reply.data), NAME, portal.caller(0), Envelope)
+        return open_answer(status, portal.redactor.mask(body), NAME, portal.caller(0), Envelope)
     except HTTPError as error:
         failed = error
     return portal.transport_error(failed, NAME)

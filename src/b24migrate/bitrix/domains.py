@@ -1,0 +1,124 @@
+"""Which hosts belong to a portal: where its secret may go, and where its files may come from."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from urllib.parse import SplitResult, urlsplit
+
+# Under these everybody may have a name, so two names below them belong to two owners. The full list of such domains
+# (publicsuffix.org) is not part of the standard library; for others `redirect_hosts` says what belongs together.
+_SECOND_LEVEL = re.compile(
+    r"ac|co|com|edu|firm|gen|go|gob|gouv|gov|gub|id|ind|info|int|ltd|me|mil|msk|my|ne|net|nhs|nic|nom|or|"
+    r"org|plc|sch|sld|spb|web"
+)
+_SHARED = re.compile(
+    r"amazonaws\.com|appspot\.com|azurewebsites\.net|cloudapp\.net|cloudfront\.net|ddns\.net|duckdns\.org|"
+    r"firebaseapp\.com|github\.io|gitlab\.io|herokuapp\.com|myqnapcloud\.com|netlify\.app|ngrok-free\.app|"
+    r"ngrok\.app|ngrok\.io|nip\.io|no-ip\.org|pages\.dev|sslip\.io|synology\.me|trycloudflare\.com|"
+    r"vercel\.app|web\.app|windows\.net|workers\.dev|yandexcloud\.net"
+)
+_VENDOR = "bitrix24"  # bitrix24.ru, bitrix24.com, bitrix24.com.br, …: each portal is a customer's own
+
+
+def host_of(text: str) -> str:
+    """The name in an address, or in a setting that may be a name alone; empty when there is none."""
+    try:
+        return (urlsplit(text if "//" in text else f"//{text}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def split(text: str) -> SplitResult | None:
+    """An address taken apart; None when it is not valid, carries a user name, or has characters no address has."""
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return None
+    strange = not text.isprintable() or " " in text or "\\" in text
+    return None if strange or parts.username is not None or not parts.hostname else parts
+
+
+def own_domain(host: str) -> str:
+    """The part of a name that one owner registered: `example.co.uk`, `portal.bitrix24.ru`. A name that has none, or an
+    address in numbers, is its own."""
+    host = host.lower().rstrip(".")
+    registered = _registered(host)
+    if not registered or registered == "amazonaws.com":  # names there have several parts below the shared domain
+        return host
+    size = registered.count(".") + 1 + _is_shared(registered)
+    return ".".join(host.split(".")[-size:])
+
+
+def same_owner(one: str, other: str) -> bool:
+    """Whether both names are surely of the same owner."""
+    one, other = one.lower().rstrip("."), other.lower().rstrip(".")
+    domain = own_domain(one)
+    # `bitrix24.ru` itself, or `co.uk`, is nobody's portal: what is below it is not its owner's
+    return one == other or (domain == own_domain(other) and bool(_registered(one)) and not _is_shared(domain))
+
+
+def is_vendor_file_host(host: str) -> bool:
+    """The vendor's own delivery hosts, as its documentation shows them in links of photos and files:
+    cdn-ru.bitrix24.ru, cdn-com.bitrix24.com, cdn.com.bitrix24.com, cdn.bitrix24.site (user-get.md, landing pages)."""
+    host = host.lower().rstrip(".")
+    return host.startswith("cdn") and _registered(host).split(".")[0] == _VENDOR
+
+
+def _registered(host: str) -> str:
+    """The last two parts of a name, three where the last but one is a general word; empty where there is no such."""
+    labels = host.split(".")
+    if _is_number(host) or len(labels) < 2 or not all(labels):
+        return ""
+    size = 3 if len(labels[-1]) == 2 and _SECOND_LEVEL.fullmatch(labels[-2]) else 2
+    return ".".join(labels[-size:])
+
+
+def _is_shared(registered: str) -> bool:
+    labels = registered.split(".")
+    bare = len(labels) == 2 and len(labels[1]) == 2 and bool(_SECOND_LEVEL.fullmatch(labels[0]))
+    return bare or labels[0] == _VENDOR or bool(_SHARED.fullmatch(registered))
+
+
+def is_public(address: str) -> bool:
+    """Whether a numeric address is one of the open Internet: no machine, network or cloud service of ours."""
+    ip = _ip(address)
+    return ip is not None and ip.is_global and not ip.is_multicast
+
+
+def is_near(address: str, portal: str) -> bool:
+    """Whether an address that is not public is as near as the portal's own: loopback for a portal on this machine, a
+    private network for one in it. Link-local addresses are never: cloud services give away keys there."""
+    ip, own = _ip(address), _ip(portal)
+    if ip is None or own is None or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
+        return False
+    return own.is_loopback if ip.is_loopback else own.is_private and ip.is_private
+
+
+def _ip(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """With an IPv4 address that is written inside an IPv6 one taken out: 6to4, NAT64, mapped."""
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(ip, ipaddress.IPv4Address):
+        return ip
+    inside = ip.ipv4_mapped or ip.sixtofour
+    if inside is None and ip in _NAT64:
+        inside = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+    return inside or ip
+
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+def _is_number(host: str) -> bool:
+    return _ip(host.strip("[]")) is not None
+
+
+def listed(host: str, hosts: Iterable[str]) -> bool:
+    """In a list of the configuration: `files.example` means that host, `.example` every host below it."""
+    host = host.lower().rstrip(".")
+    return any(host == one or (one.startswith(".") and host.endswith(one)) for one in hosts)
