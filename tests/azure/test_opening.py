@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from tests import azurite
 from tests.azure import losing
 from tests.contract.shelf import GROUPS, TABLES, Time, row, stage
 
-from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.errors import BadConfiguration, Halted, MigrationError
 from b24migrate.records import Status, Table
 from b24migrate.stores import open_store
 from b24migrate.stores.azure import exists
@@ -55,6 +59,53 @@ def test_many_may_make_a_new_store_at_once() -> None:
             opened.store.close()
     with closing(open_store(url, TABLES, Time()).store) as store:
         assert store.counts(GROUPS)[Status.NEW] == 1
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("make", [Account.make_container, Account.make_queue])
+def test_who_has_a_role_for_one_container_or_queue_need_not_make_it(
+    make: Callable[[Account, str], None], there: bool
+) -> None:
+    """Azure may forbid to make what is there already; Azurite knows no roles."""
+    with forbidding(there) as port, ExitStack() as stack:
+        ports = {f"AZURITE_{service}_PORT": str(port) for service in ("BLOB", "QUEUE")}
+        account = stack.enter_context(closing(Account(Address.of("azure://azurite"), {**os.environ, **ports})))
+        if not there:
+            stack.enter_context(pytest.raises(MigrationError))
+        make(account, "files")
+
+
+@contextmanager
+def forbidding(there: bool) -> Iterator[int]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self._answer(403, "AuthorizationPermissionMismatch")
+
+        def do_GET(self) -> None:
+            self._answer(200 if there else 404, "" if there else "ContainerNotFound")
+
+        do_HEAD = do_GET  # noqa: N815
+
+        def _answer(self, status: int, code: str) -> None:
+            self.send_response(status)
+            if code:
+                self.send_header("x-ms-error-code", code)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_stores_with_other_prefixes_are_others() -> None:

@@ -53,6 +53,7 @@ def test_the_demo_migrates_verifies_and_ends(tmp_path: Path) -> None:
     assert re.search(r"^Watch it at http://127\.0\.0\.1:\d+/login#\S{32,}$", out, re.MULTILINE)
     assert "verified ✓" in out
     assert (tmp_path / "demo-out" / "b24migrate.db").exists()
+    assert (tmp_path / "demo-out").stat().st_mode & 0o077 == 0  # the webhooks are in it
 
 
 def test_the_demo_of_a_larger_company_refuses_workflows_that_run_code(tmp_path: Path) -> None:
