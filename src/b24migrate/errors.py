@@ -43,7 +43,10 @@ class Transient(MigrationError):
 
 
 class Limited(MigrationError):
-    """The portal asks us to wait. `wait_s` is how long, from now; `method` what for."""
+    """The portal asks us to wait. `wait_s` is how long, from now; `method` what for; `midway`: other questions of the
+    same caller were answered before, and it would ask them again."""
+
+    midway = False
 
     def __init__(self, message: str, *, wait_s: float, code: str = "", hint: str = "", method: str = "") -> None:
         super().__init__(message, code=code, hint=hint)

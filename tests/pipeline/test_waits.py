@@ -57,3 +57,16 @@ def test_a_limit_in_the_midst_of_what_is_asked_about_a_page_does_not_begin_it_an
         assert len(made.records("CrmDeals")) == deals > 250
         told = [row for row in made.table("CrmDeals", "Extras") if row["Extras"] and "productRows" in row["Extras"]]
     assert len(told) == deals
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_limit_in_the_midst_of_a_verify_does_not_begin_it_anew_for_ever(tmp_path: Path, whole: bool) -> None:
+    """People are asked for one by one; of ten calls more than one meets the limit, however often it is tried."""
+    with world(tmp_path, replace(SMALL, users=30)) as made:
+        made.settings = {"run": {"entities": ["users"], "verify_sample": 12}}
+        assert made.run(phases=("custom-fields-get", "custom-fields-set", "get", "set")).exit_code == 0
+        made.strike_cloud({"method": "user.get", "kind": "operating_limit", "every": 5})
+        with made.app() as app:
+            app.work.options = replace(app.work.options, verify_all=whole)
+            assert app.runner.run(app.chosen(), ("verify",), tick=made.leap()).exit_code == 0
+        assert made.entity("users").verified

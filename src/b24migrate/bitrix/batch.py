@@ -167,6 +167,9 @@ class Batcher:
                     raise
                 given = [Given(None, error)] * len(places)  # what was answered before is kept
             answers.update(zip(places, given, strict=True))
+        limits = [one.error for one in answers.values() if isinstance(one.error, Limited)]
+        for limit in limits:
+            limit.midway = len(limits) < len(answers)
         return [answers[place] for place in range(len(commands))]
 
     def patiently(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

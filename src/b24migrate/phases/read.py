@@ -132,7 +132,8 @@ def in_slices(
     ids = [row.source_id for row in page.rows]
     done = str(job.args.get(DONE, ""))
     rows = page.rows[ids.index(done) + 1 :] if done in ids else page.rows
-    size = min(size or SLICE, SLICE) if SLOWLY in job.args else size or len(rows) or 1
+    most = SLICE if job.args.get(SLOWLY) is True else int(job.args.get(SLOWLY, 0))  # jobs of older stores say True
+    size = min(size or most, most) if most else size or len(rows) or 1
     slices = deque([rows[at : at + size] for at in range(0, len(rows), size)] or [[]])
     while slices:
         some = slices.popleft()
@@ -146,7 +147,9 @@ def in_slices(
             continue
         except Limited as limit:
             reached = {DONE: done} if done else {}
-            args = {**job.args, **reached, **({SLOWLY: True} if limit.wait_s >= LONG_S and size > SLICE else {})}
+            args = {**job.args, **reached}
+            if limit.wait_s >= LONG_S and (size > SLICE or limit.midway):
+                args[SLOWLY] = SLICE if size > SLICE else fewer(len(some))
             if args == job.args:
                 raise
             work.tell(Waited(job.scope, limit.method or "batch", limit.wait_s))
@@ -156,6 +159,12 @@ def in_slices(
         if gently and slices and work.time_is_up():
             return Job(job.scope, job.kind, {**job.args, DONE: done}, failures=job.failures)
     return None
+
+
+def fewer(tried: int) -> int:
+    """How many to ask about at a time after a limit came in the midst of so many. Execution time comes back minute by
+    minute: what needs more than a minute's at one go would be begun again and again."""
+    return max(1, tried // 10)
 
 
 def selecting(work: Work, stream: Stream, reading: Listing) -> Listing:

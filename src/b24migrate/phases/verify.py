@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from types import MappingProxyType
 from zlib import crc32
 
-from b24migrate.errors import Permanent
+from b24migrate.errors import Limited, Permanent
+from b24migrate.events import Waited
 from b24migrate.phases import comparing, lanes
 from b24migrate.phases.compose import NOT_ALLOWED, Composed, Composer
 from b24migrate.phases.foresight import EXPECTED, Foresight, register_of
 from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
-from b24migrate.phases.work import Follow, Work, seen
+from b24migrate.phases.read import SLOWLY, fewer
+from b24migrate.phases.work import Follow, Later, Work, seen
 from b24migrate.ports import COMPARED, FINDINGS, FORESEEN, INVENTORY, SPARED, VERIFIED, Register, RegisterRow
 from b24migrate.records import Args, Fate, Finding, Job, Link, Record, Row, Status
 from b24migrate.streams import Stream
@@ -118,22 +121,40 @@ def sample(work: Work, job: Job) -> Follow:
     stream = work.streams[job.args["stream"]]
     seed = crc32(f"{work.run}:{stream.name}".encode())
     records = work.store.sample(stream.table, work.options.verify_sample, seed=seed, status=Status.IMPORT_OK)
-    done = int(job.args.get("done", 0))
-    for start in range(done, len(records), AT_ONCE):
+    done, size = int(job.args.get("done", 0)), int(job.args.get(SLOWLY, AT_ONCE))
+    for start in range(done, len(records), size):
         if start > done and work.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": start})]
-        compare_records(work, stream, records[start : start + AT_ONCE])
+        some = records[start : start + size]
+        try:
+            compare_records(work, stream, some)
+        except Limited as limit:
+            return [slower(work, job, limit, {**job.args, "done": start}, len(some))]
     return []
 
 
 def compare(work: Work, job: Job) -> Follow:
     """Every record of a lane, compared with what the source says now."""
     stream = work.streams[job.args["stream"]]
-    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    records = work.store.records(stream.table, lanes.ahead_of(job), int(job.args.get(SLOWLY, AT_ONCE)))
     if not records:
         return []
-    compare_records(work, stream, [one for one in records if one.status is Status.IMPORT_OK])
+    try:
+        compare_records(work, stream, [one for one in records if one.status is Status.IMPORT_OK])
+    except Limited as limit:
+        return [slower(work, job, limit, job.args, len(records))]
     return lanes.further(job, records[-1], moved=False)
+
+
+def slower(work: Work, job: Job, limit: Limited, args: Args, tried: int) -> Later:
+    """The job that goes on when the limit allows it. Raises the limit where nothing was reached or asked in vain."""
+    if limit.midway:
+        args = {**args, SLOWLY: fewer(tried)}
+    if args == job.args:
+        raise limit
+    work.tell(Waited(job.scope, limit.method or "batch", limit.wait_s))
+    onward = Job(job.scope, job.kind, args, failures=job.failures)
+    return Later(onward, work.clock.now() + timedelta(seconds=limit.wait_s))
 
 
 def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> None:
