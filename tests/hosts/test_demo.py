@@ -58,7 +58,7 @@ def test_the_demo_migrates_verifies_and_ends(tmp_path: Path) -> None:
 
 def test_the_demo_of_a_larger_company_refuses_workflows_that_run_code(tmp_path: Path) -> None:
     child = demo(tmp_path, "--users", "50")
-    out, _ = child.communicate(timeout=120)
+    out, _ = child.communicate(timeout=300)
     assert child.returncode == 5, out
     command = [sys.executable, "-m", "b24migrate", "--config", "demo-out/b24migrate.toml", "errors"]
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout

@@ -17,7 +17,7 @@ SMALL = Size(
     smart_items=6,
     tasks=14,
     posts=12,
-    templates=4,
+    templates=8,  # half of them run code and are refused
 )
 
 
