@@ -3,7 +3,7 @@
 PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests and of the demo would compile all it imports anew
 HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 4) # tests wait for browsers and processes as much as they compute
-.PHONY: help setup azurite chromium php functions read ready demo test check errors bench chaos lock clean
+.PHONY: help setup azurite chromium php functions read ready demo test check errors bench chaos fuzz lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,11 @@ chaos: setup azurite php ## faults on both sides and SIGKILL at random; nothing 
 	@$(PY) -m tests.chaos --store azurite --companies 1 --kills 15 # three processes, one of them killed at a time
 	@$(PY) -m tests.chaos --target php --companies 1 --kills 12 # to the module for the box, which is killed as well
 	@$(PY) -m tests.chaos --target rest --companies 1 --kills 8 # to a box without it, by its own methods
+
+SEEDS ?= 200
+FIRST ?= 1
+fuzz: setup ## answers that make no sense, by seed (SEEDS=200 FIRST=1): no run stops, everything arrives in the end
+	@$(PY) -m tests.fuzz --seeds $(SEEDS) --first $(FIRST)
 
 LOCK := uv pip compile --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q
 AZURE := --extra azure --extra monitor --extra functions

@@ -16,6 +16,7 @@ import msgspec
 from b24migrate.errors import Permanent
 
 STRANGE = "STRANGE_RESULT"
+UNCLEAR = frozenset({STRANGE, "KEYSET_IGNORED"})  # codes of answers that nobody understands; a refusal has others
 _EMOJI = re.compile(r":(f[0-4][89ab][0-9a-f](?:[89ab][0-9a-f]){2}):")
 _LEVEL = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | bool | None)
 
@@ -57,7 +58,10 @@ def entry(result: object, name: str, what: str = "") -> Any:
     if key is None:
         raise strange(what, (name,))
     value = level[key]
-    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+    try:
+        return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+    except (msgspec.DecodeError, RecursionError):
+        raise strange(what, (name,)) from None
 
 
 def with_emoji(text: Any) -> Any:
@@ -88,5 +92,5 @@ def _level(part: object) -> Any:
         return part
     try:
         return _LEVEL.decode(part)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return part

@@ -15,6 +15,9 @@ MigrationError              what happened, and a hint: what the operator should 
 
 from __future__ import annotations
 
+import errno
+
+EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
 NO_SUCH_METHOD = "ERROR_METHOD_NOT_FOUND"  # the code of a Permanent: the portal does not have the method at all
 
 
@@ -93,3 +96,8 @@ class Halted(Stop):
 
 class Unproven(Stop):
     exit_code = 5
+
+
+def is_exhausted(error: BaseException) -> bool:
+    """Whether the machine has no space or no handles left: no record and no job is the cause of that."""
+    return isinstance(error, OSError) and error.errno in EXHAUSTED

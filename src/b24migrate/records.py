@@ -254,7 +254,11 @@ def losses_text(losses: Mapping[str, int]) -> str | None:
 
 
 def losses_of(text: str | None) -> Mapping[str, int]:
-    return msgspec.json.decode(text, type=dict[str, int]) if text else {}
+    """Nothing where the row in the store is damaged: it must not keep others from being read."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, int]) if text else {}
+    except msgspec.DecodeError:
+        return {}
 
 
 def losses_since(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
@@ -271,7 +275,11 @@ def tells_more(extras: bytes | None, before: bytes | None) -> bool:
     change: the portal only did not tell it. Another webhook has other rights: only names that were missing count."""
     if extras is None or extras == before:
         return False
-    now, then = msgspec.json.decode(extras), msgspec.json.decode(before or b"{}")
+    try:
+        then = msgspec.json.decode(before or b"{}", type=dict[str, Any])
+    except msgspec.DecodeError:  # damaged: whatever is said now is more
+        return True
+    now = msgspec.json.decode(extras)
     other = "via" in then and now.get("via") != then["via"]
     return any(
         name not in then or (not other and _in_order(value) != _in_order(then[name]))

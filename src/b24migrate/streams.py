@@ -266,6 +266,7 @@ class Policy(StrEnum):
 Take: TypeAlias = Callable[[Seen], Json]
 Code: TypeAlias = Callable[[Seen, Json, Resolve], Json]
 ABSENT: Json = object()
+UNTOLD = "untold"  # of a custom field: the method whose answer about it could not be read
 
 
 @dataclass(frozen=True, slots=True)

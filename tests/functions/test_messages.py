@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import re
 import threading
+from collections.abc import Callable
 
 import pytest
 from tests.functions.conftest import on_sqlite
@@ -104,26 +107,45 @@ def test_a_lease_is_kept_while_a_long_job_is_done(small: World, begun: Host) -> 
 # ---------------------------------------------------------------- bugs
 
 
-@pytest.fixture
-def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def failing(monkeypatch: pytest.MonkeyPatch, error: Callable[[str], Exception]) -> None:
     def fail(work: Work, job: Job) -> Follow:
-        raise ZeroDivisionError(f"at {work.options.source_url}")
+        raise error(work.options.source_url)
 
     monkeypatch.setitem(perform.PERFORMERS, "read", fail)
 
 
-@pytest.mark.usefixtures("broken")
-def test_a_bug_is_raised_for_the_host_to_count_and_the_job_can_be_taken_again(small: World, begun: Host) -> None:
+def test_a_bug_counts_against_its_job_and_is_in_the_log_under_a_reference(
+    small: World, begun: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing(monkeypatch, lambda url: ZeroDivisionError(f"at {url}"))
+    ended = begun.run()
+    assert not begun.bugs
+    (letter,) = letters(small)
+    assert (letter.code, letter.job.kind, letter.job.attempts) == ("UNEXPECTED", "read", 2)
+    found = re.search(r"the log, reference ([0-9a-f]{8})", letter.reason)
+    assert found is not None
+    assert any(found[1] in line and "ZeroDivisionError" in line for line in caplog.messages)
+    assert (ended["state"], ended["exit_code"]) == ("stopped", 4)
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No job is the cause of that."""
+    failing(monkeypatch, lambda _: OSError(errno.ENOSPC, "No space left on device"))
+
+
+@pytest.mark.usefixtures("full")
+def test_a_full_disk_is_raised_for_the_host_to_count_and_the_job_can_be_taken_again(small: World, begun: Host) -> None:
     message = first_message(small)
     for deliveries in (1, 2):
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(OSError, match="No space"):
             begun.one.deliver(message, deliveries)
         (left,) = jobs(small)
         assert not left.held
         assert not letters(small)
 
 
-@pytest.mark.usefixtures("broken")
+@pytest.mark.usefixtures("full")
 def test_after_three_deliveries_the_reason_is_in_the_dead_letters_and_the_phase_has_failed(
     small: World, begun: Host
 ) -> None:
@@ -131,7 +153,7 @@ def test_after_three_deliveries_the_reason_is_in_the_dead_letters_and_the_phase_
     assert len(begun.bugs) == 3
     (letter,) = letters(small)
     assert (letter.code, letter.job.kind) == (POISON, "read")
-    assert letter.reason.startswith("ZeroDivisionError")
+    assert letter.reason.startswith("OSError")
     assert (ended["state"], ended["exit_code"]) == ("stopped", 4)
     assert ended["entities"]["users"]["phases"]["get"] == "failed"
 

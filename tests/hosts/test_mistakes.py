@@ -11,7 +11,10 @@ import pytest
 from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Said, Scene, answering, box, cloud
 
 from b24migrate.hosts import cli
-from b24migrate.pipeline import causes
+from b24migrate.phases import work as work_of_phases
+from b24migrate.phases.work import Follow, Work
+from b24migrate.pipeline import causes, perform
+from b24migrate.records import Job
 
 
 def is_clear(said: Said, code: int, *words: str) -> None:
@@ -190,14 +193,39 @@ def test_a_bug_is_a_short_message_and_a_file(company: Scene, monkeypatch: pytest
 
     monkeypatch.setattr(causes, "causes", broken)
     said = company.run("errors")
-    is_clear(said, 1, "bug", "b24migrate-bug.txt")
-    details = Path("b24migrate-bug.txt").read_text()
+    is_clear(said, 1, "bug", "b24migrate-bug-")
+    (file,) = Path().glob("b24migrate-bug-*.txt")
+    details = file.read_text()
     assert "ZeroDivisionError" in details
     assert SOURCE_SECRET not in details
     monkeypatch.setenv("B24MIGRATE_DEBUG", "1")
     said = company.run("errors")
     assert "Traceback" in said.err
     assert SOURCE_SECRET not in said.err
+
+
+def test_a_bug_in_a_job_stops_that_job_only_and_errors_names_the_file(
+    company: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = perform.PERFORMERS["read"]
+
+    def broken(work: Work, job: Job) -> Follow:
+        if job.args["stream"] == "groups":
+            raise ZeroDivisionError(f"calling {company.source}")
+        return read(work, job)
+
+    monkeypatch.setitem(perform.PERFORMERS, "read", broken)
+    monkeypatch.setattr(work_of_phases, "DELAYS_S", (0.0, 0.0, 0.0))
+    said = company.run("run", "--entity", "users", "--entity", "groups")
+    assert said.code == 4
+    assert "Traceback" not in said.out + said.err
+    (file,) = Path().glob("b24migrate-bug-*.txt")
+    assert SOURCE_SECRET not in file.read_text()
+    errors = company.run("errors")
+    assert "UNEXPECTED" in errors.out
+    assert file.name in errors.out.replace("\n", "").replace(" ", "")
+    monkeypatch.undo()
+    assert company.run("retry").code == 0
 
 
 HEAVY = ("pydantic", "urllib3", "sqlite3", "rich", "prometheus_client", "starlette", "b24migrate.wiring")
@@ -207,6 +235,8 @@ def test_help_comes_at_once_because_nothing_heavy_is_loaded_for_it() -> None:
     script = f"""
 import sys
 from b24migrate.hosts import cli
+from b24migrate.phases import work as work_of_phases
+from b24migrate.phases.work import Follow, Work
 code = cli.run(["--help"])
 loaded = [name for name in {HEAVY!r} if name in sys.modules]
 sys.exit(f"loaded: {{loaded}}" if loaded else code)

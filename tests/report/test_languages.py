@@ -123,6 +123,16 @@ PERMISSIONS = Permissions(lambda *_: DENIED, lambda _: Caller("the source webhoo
         "crm_contacts 3: the linked companies could not be read: x",
         "groups 3: the group type could not be read: x",
         "the chat is in the list of user 7 but cannot be read (ACCESS_ERROR)",
+        "Unexpected error KeyError: a bug in b24migrate. Details: /home/a b/b24migrate-bug-0.txt",
+        "Unexpected error KeyError. Details: b24migrate-bug-0.txt (users 5)",
+        "tasks 5: late references are not written: x",
+        "custom field UF_CRM_1 is not read completely: userfieldconfig.get gives an answer of the wrong type",
+        "a custom field is not read: userfieldconfig.get gives an answer of the wrong type",
+        "user.get: a record without a readable ID is left out",
+        "user.get: a record is left out, its id '../x' is not a number",
+        "LAST_NAME has a value of the wrong type on the source",
+        "the record cannot be read from the store",
+        "users 5 cannot be read: the source gives values that cannot be read",
     ],
 )
 def test_what_the_program_keeps_in_english_is_told_in_russian(sentence: str) -> None:

@@ -14,7 +14,19 @@ from msgspec import Raw
 from b24migrate.bitrix.breaker import Attempt
 from b24migrate.bitrix.budget import BATCH
 from b24migrate.bitrix.client import Portal
-from b24migrate.bitrix.envelope import BatchEnvelope, BatchParts, Head, One, Part, Times, keyed, part_of, times, whole
+from b24migrate.bitrix.envelope import (
+    UNREADABLE,
+    BatchEnvelope,
+    BatchParts,
+    Head,
+    One,
+    Part,
+    Times,
+    keyed,
+    part_of,
+    times,
+    whole,
+)
 from b24migrate.bitrix.faults import of_code, of_raw
 from b24migrate.bitrix.permissions import SCOPES, Done, refusals, repeatable
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
@@ -264,7 +276,7 @@ class Batcher:
     def _error(self, raw: Raw, method: str, via: int, sent_at: float) -> MigrationError:
         try:
             head = msgspec.json.decode(raw, type=Head)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             return of_code("STRANGE_ANSWER", method)
         if not isinstance(head.error, Raw):
             return of_code("STRANGE_ANSWER", method)

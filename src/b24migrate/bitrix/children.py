@@ -175,13 +175,20 @@ class ChildrenReader:
             return self._habits.pages(self._left(one), one.got, size)
         if not size or one.got % size:  # a page was short already: only an empty one is left to be seen
             return 1
-        expected = self._reading.expected(one.parent)
+        expected = self._expected(one.parent)
         if expected is None:
             return max(1, one.got // size)  # unknown: twice as many each time
         return 1 if isinstance(self._paging, Whole) else self._paging.pages(max(0, expected - one.got))
 
+    def _expected(self, parent: Seen) -> int | None:
+        """What the parent's own counter says; nothing where that is no number."""
+        try:
+            return self._reading.expected(parent)
+        except (ValueError, TypeError, OverflowError):
+            return None
+
     def _left(self, one: Progress) -> int | None:
-        expected = self._reading.expected(one.parent)
+        expected = self._expected(one.parent)
         return None if expected is None else expected - one.got
 
     def _chain(self, one: Progress, first: int, pages: int) -> _Chain:
@@ -232,9 +239,16 @@ class ChildrenReader:
             if isinstance(answer.error, MigrationError):
                 chain.error = answer.error
                 return None
-            return self._rows(self._opened(answer), chain.parent)
+            rows = self._rows(self._opened(answer), chain.parent)
+            for _, row in rows if self._reading.row_key else ():
+                self._key(chain.parent, row)
+            return rows
         except Permanent as error:
             chain.error = _unread(error)
+            return None
+        except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as odd:
+            text = f"{self._reading.method} of {chain.parent.id} answers something unreadable ({type(odd).__name__})."
+            chain.error = Transient(text, code=STRANGE, own=True)
             return None
 
     def _opened(self, answer: Given[Part]) -> Opened:
@@ -280,14 +294,14 @@ class ChildrenReader:
 
     def _adds_up(self, one: Progress) -> bool:
         """The last page was not full, and as many were read as the parent says it has."""
-        return one.got % self._size != 0 and one.got == self._reading.expected(one.parent)
+        return one.got % self._size != 0 and one.got == self._expected(one.parent)
 
     def _trust(self, chain: _Chain) -> None:
         chain.ended = chain.trusted = True
 
     def _met_empty_page(self, chain: _Chain) -> None:
         untried = chain.after - 1 in BEGINNINGS and not self._habits.begins
-        if chain.after <= 0 and untried and self._reading.expected(chain.parent) != 0:
+        if chain.after <= 0 and untried and self._expected(chain.parent) != 0:
             chain.after -= 1
             return
         self._habits.ends += chain.got % self._size != 0
@@ -295,7 +309,7 @@ class ChildrenReader:
 
     def _unread_again(self, chain: _Chain, rows: Sequence[tuple[int, Row]]) -> bool:
         """Whether these are unread messages that the portal adds to every page, in a walk that has got somewhere."""
-        expected = self._reading.expected(chain.parent)
+        expected = self._expected(chain.parent)
         far = chain.got > 2 * self._size or (expected is not None and chain.got >= expected)
         return far and all(msgspec.json.decode(row.payload).get("unread") is True for _, row in rows)
 
@@ -335,14 +349,18 @@ class ChildrenReader:
             chain.rows += rows
             return
         for row in rows:
-            payload = msgspec.json.decode(row.payload)
-            key = reading.row_key(chain.parent, payload)
-            hidden = reading.conceals(chain.parent, payload, self._owners)
+            key, hidden = self._key(chain.parent, row)
             if hidden:
                 chain.aside.append(SetAside("", key, "impossible", hidden, person(chain.parent)))
             else:
                 extras = {**(row.extras or {}), "of": chain.parent.id}
                 chain.rows.append(Row(key, b"{}" if reading.bare else row.payload, extras))
+
+    def _key(self, parent: Seen, row: Row) -> tuple[str, str | None]:
+        """Its own key, and why it is not what it should be, if so."""
+        assert self._reading.row_key is not None  # noqa: S101
+        payload = msgspec.json.decode(row.payload)
+        return self._reading.row_key(parent, payload), self._reading.conceals(parent, payload, self._owners)
 
     def _advance(self, chain: _Chain, rows: Sequence[tuple[int, Row]]) -> None:
         if isinstance(self._paging, Whole):
@@ -394,7 +412,7 @@ class ChildrenReader:
         """What the source says it has. A walk to an empty page brings everything, whatever a counter says."""
         if isinstance(self._paging, Backward):
             return None
-        return chain.total if chain.total is not None else self._reading.expected(chain.parent)
+        return chain.total if chain.total is not None else self._expected(chain.parent)
 
 
 def _unread(error: Permanent) -> Transient:

@@ -8,6 +8,8 @@ from typing import Generic, TypeAlias, TypeVar
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+# PHP nests no answer deeper than 512 levels (the default depth of json_encode); deeper ones are not read at all.
+UNREADABLE = (msgspec.DecodeError, RecursionError)
 PhpMap: TypeAlias = dict[str, Raw] | list[Raw]  # PHP writes an empty map as `[]`
 # Any result, taken apart as far as a list of records needs it
 Part: TypeAlias = list[Raw] | dict[str, Raw] | str | int | float | bool | None
@@ -63,7 +65,7 @@ def times(raw: Raw | UnsetType) -> Times:
     """Figures that no clock and no request can have count as not given."""
     try:
         said = Times() if raw is UNSET else msgspec.json.decode(raw, type=Times, strict=False)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return Times()
     return Times(
         _within(said.start, _LATEST_S) or 0.0,
@@ -84,7 +86,7 @@ def whole(raw: Raw | UnsetType | None) -> int | None:
         return None
     try:
         said = msgspec.json.decode(raw, type=int, strict=False)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None
     return said if abs(said) <= _LARGEST else None
 
@@ -92,7 +94,7 @@ def whole(raw: Raw | UnsetType | None) -> int | None:
 def number(raw: Raw | UnsetType) -> float | None:
     try:
         said = None if raw is UNSET else msgspec.json.decode(raw, type=float, strict=False)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None
     return said if said is not None and math.isfinite(said) else None
 

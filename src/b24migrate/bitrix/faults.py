@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from b24migrate.bitrix.envelope import Envelope, Head, Shape, number
+from b24migrate.bitrix.envelope import UNREADABLE, Envelope, Head, Shape, number
 from b24migrate.bitrix.fault_table import FAULTS, Fault, Recovery, scope_of
 from b24migrate.bitrix.legible import legible, without_halves
 from b24migrate.errors import NO_SUCH_METHOD, GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
@@ -42,7 +42,7 @@ def open_answer(status: int, body: bytes, method: str, caller: Caller, shape: ty
     """The answer, or the error it stands for. The key `error` is looked for first, whatever the status."""
     try:
         answer = _decoded(legible(body), shape)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, RecursionError):
         return of_code("STRANGE_ANSWER", method, status=status)
     except msgspec.DecodeError:
         return _no_json(status, body, method, caller)
@@ -69,12 +69,17 @@ def _decoded(body: bytes, shape: type[Shape]) -> Shape:
 
 def of_raw(error: Raw, head: Head, method: str, caller: Caller, *, status: int = 400) -> MigrationError:
     """The error inside an envelope: a text, an empty text, a number, or (REST 3.0) an object."""
-    value = msgspec.json.decode(error)
+    try:
+        value = msgspec.json.decode(error)
+    except UNREADABLE:
+        return of_code("STRANGE_ANSWER", method, status=status)
     wait_s = number(head.retry_after)
     text = _text(head.error_description)
     if isinstance(value, dict):
         text = str(value.get("message") or text)
-        value = value.get("code", "")
+        value = value.get("code", {})
+    if isinstance(value, dict | list):  # a refusal has a code
+        return of_code("STRANGE_ANSWER", method, status=status)
     code = "EMPTY" if value is None or value is False or value == "" else str(value)
     if code in _UNKNOWN_ACTION and text.startswith("Could not find"):
         code = NO_SUCH_METHOD
@@ -137,7 +142,10 @@ def _null(raw: Raw) -> bool:
 
 
 def _text(raw: Raw | UnsetType) -> str:
-    value = "" if raw is UNSET else msgspec.json.decode(raw)
+    try:
+        value = "" if raw is UNSET else msgspec.json.decode(raw)
+    except UNREADABLE:
+        return ""
     return value if isinstance(value, str) else ""
 
 

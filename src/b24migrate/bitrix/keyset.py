@@ -25,6 +25,7 @@ from b24migrate.streams import Keyset, Listing
 
 _FULL_REQUEST = SIZE * COMMANDS
 _SOURCE_ID = itemgetter(0)  # of a row
+_LONGEST_ID = 18  # digits: larger numbers than any database counts with
 _GENTLE_PAGES = COMMANDS  # after a request failed twice, as many pages are read one by one
 
 
@@ -55,6 +56,7 @@ class _Good:
 
     rows: list[Row] = field(default_factory=list)
     log: list[PageEntry] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
     last: int = 0
     ended: bool = False
     error: MigrationError | None = None
@@ -107,7 +109,7 @@ class KeysetReader:
         rows = good.rows[:limit] if limit else good.rows
         # An empty listing has no total at all (§A2).
         reported = total if total is not None else (len(good.rows) if good.ended else None)
-        page = Page(rows=rows, reported=reported, log=good.log)
+        page = Page(rows=rows, reported=reported, log=good.log, alarms=good.odd)
         if (good.ended and len(good.rows) >= (total or 0)) or (limit and len(rows) >= limit):
             return page
         newest = self._newest(answers[1]) if len(answers) > 1 else None
@@ -128,8 +130,21 @@ class KeysetReader:
         rows = [] if answer.error else self._rows(answer)
         return max((int(row.source_id) for row in rows), default=None)
 
-    def _rows(self, answer: Given[Part]) -> list[Row]:
-        return rows_of(answer.result, self._reading.items, self._reading.id, self._reading.method)
+    def _rows(self, answer: Given[Part], odd: list[str] | None = None) -> list[Row]:
+        """Those whose ids are numbers; of the others `odd` tells."""
+        told: list[str] = [] if odd is None else odd
+        method = self._reading.method
+        rows = rows_of(answer.result, self._reading.items, self._reading.id, method, told)
+        ids = list(map(_SOURCE_ID, rows))
+        if _is_number("".join(ids), _LONGEST_ID * len(ids)) and all(ids) and len(max(ids, key=len)) <= _LONGEST_ID:
+            return rows  # the usual case: one look at all of them
+        good: list[Row] = []
+        for row in rows:
+            if _is_number(row.source_id):
+                good.append(row)
+            else:
+                told.append(f"{method}: a record is left out, its id {row.source_id[:40]!r} is not a number")
+        return good
 
     def _divide(self, cursor: Args) -> Page:
         """The first page of every segment, counted: from here on each knows how much it has."""
@@ -182,7 +197,7 @@ class KeysetReader:
             if isinstance(answer.error, MigrationError):
                 good.error = answer.error
                 break
-            rows = self._rows(answer)
+            rows = self._rows(answer, good.odd)
             if not self._ascends(rows, good.last):
                 good.error = None if good.log else self._unordered(stretch)
                 break
@@ -213,6 +228,7 @@ class KeysetReader:
         rows = good.rows[: limit - had] if limit else good.rows
         page.rows.extend(rows)
         page.log.extend(good.log)
+        page.alarms.extend(good.odd)
         if stretch.doubt and good.rows:
             page.alarms.append(f"{self._reading.method}: a short page in the middle, after id {stretch.lo}.")
         left = stretch.left - len(good.rows)
@@ -244,6 +260,10 @@ class KeysetReader:
     def _had(self, stretch: Stretch) -> int:
         """Under a limit there is one chain, and all its pages but the last were full."""
         return stretch.page * SIZE
+
+
+def _is_number(text: str, longest: int = _LONGEST_ID) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= longest
 
 
 def _with(stretch: Stretch, **changes: int | bool | None) -> Stretch:

@@ -72,6 +72,7 @@ class OffsetReader:
         self, place: Place, commands: Sequence[Command], answers: Sequence[Given[Part]], span: Span, limit: int
     ) -> Page:
         known: dict[str, Row] = {}
+        odd: list[str] = []
         log: list[PageEntry] = []
         reported = None
         now: Place | None = place
@@ -82,7 +83,7 @@ class OffsetReader:
                 if not log:
                     raise answer.error
                 break
-            rows = rows_of(answer.result, self._reading.items, self._reading.id, self._reading.method)
+            rows = rows_of(answer.result, self._reading.items, self._reading.id, self._reading.method, odd)
             if now.start > 0 and rows and rows[0].source_id == now.first:
                 now = None
                 break
@@ -97,7 +98,7 @@ class OffsetReader:
         if now is not None:
             now = replace(now, got=place.got + len(found))
         more = now is not None and not (limit and len(found) >= room)
-        return Page(found[:room], [now.cursor()] if now is not None and more else [], reported, log)
+        return Page(found[:room], [now.cursor()] if now is not None and more else [], reported, log, alarms=odd)
 
     @staticmethod
     def _after(place: Place, answer: Given[Part], rows: Sequence[Row]) -> Place | None:

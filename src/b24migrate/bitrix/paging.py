@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from itertools import repeat
@@ -45,15 +46,29 @@ def id_reader(field: str) -> Callable[[Raw], str]:
     return read
 
 
-def rows_of(result: Part, path: tuple[str, ...], field: str, method: str = "") -> list[Row]:
-    """Payloads are verbatim slices; nothing of a record is decoded but its id."""
+def rows_of(
+    result: Part, path: tuple[str, ...], field: str, method: str = "", odd: list[str] | None = None
+) -> list[Row]:
+    """Payloads are verbatim slices; nothing of a record is decoded but its id. Records without one are left out and
+    told in `odd`: one of them must not keep a page of others from being read."""
     items = opened(result, path, method).items
     payloads = list(map(bytes, items))
     try:
         ids = first_texts(payloads, field) or map(id_reader(field), items)
         return list(map(Row._make, zip(ids, payloads, repeat(None))))
     except msgspec.DecodeError as error:
-        raise Permanent(f"A record has no {field}.", code=STRANGE, hint=str(error)) from None
+        found = list(_readable(items, field)) if odd is not None else []
+        if odd is None or not found:
+            raise Permanent(f"A record has no {field}.", code=STRANGE, hint=str(error)) from None
+        odd += [f"{method}: a record without a readable {field} is left out"] * (len(items) - len(found))
+        return found
+
+
+def _readable(items: Sequence[Raw], field: str) -> Iterator[Row]:
+    read = id_reader(field)
+    for item in items:
+        with suppress(msgspec.DecodeError):
+            yield Row(read(item), bytes(item))
 
 
 def first_texts(payloads: Sequence[bytes], field: str) -> list[str]:
@@ -71,7 +86,10 @@ def side_by_id(raw: Raw | None) -> Mapping[str, Json]:
     """A list or a map beside the items, decoded only when it is not empty."""
     if raw is None or len(bytes(raw)) <= len("null"):
         return {}
-    value = msgspec.json.decode(raw)
+    try:
+        value = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return {}
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return {str(member["id"]): member for member in members if isinstance(member, dict) and "id" in member}
 

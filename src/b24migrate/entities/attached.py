@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from b24migrate.answers import strange
+from b24migrate.entities.reading import NOTHING, row_in
 from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Json, Row
@@ -69,8 +71,12 @@ def decoded(answer: Answer) -> Json:
         raise answer.error
     if isinstance(answer.error, Permanent | Transient) or answer.result is None:
         return None
-    said = msgspec.json.decode(answer.result)
-    return said if isinstance(said, dict) else None
+    if bytes(answer.result) in NOTHING:
+        return None
+    said = row_in(answer.result, "disk.attachedObject.get")
+    if not isinstance(said.get("OBJECT_ID") or said.get("ID") or 0, str | int):
+        raise strange("disk.attachedObject.get", ("OBJECT_ID",))
+    return said
 
 
 def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:

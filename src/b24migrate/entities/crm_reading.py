@@ -8,7 +8,7 @@ import msgspec
 
 from b24migrate.answers import opened
 from b24migrate.entities.products import SOME, of_deals, products, rows_at_once
-from b24migrate.entities.reading import one_by_one, refused
+from b24migrate.entities.reading import id_in, id_of, one_by_one, refused
 from b24migrate.errors import Limited, Permanent, Transient
 from b24migrate.phases.values import flag, number, text, whole
 from b24migrate.ports import Command, Source
@@ -177,7 +177,7 @@ def bound(method: str, field: str, name: str, label: str) -> Callable[[Source, S
                 continue
             if answer.error is not None:
                 raise answer.error
-            bindings = [msgspec.json.decode(raw)[field] for raw in opened(answer.result, (), method).items]
+            bindings = [id_in(raw, field, method) for raw in opened(answer.result, (), method).items]
             done.append(row._replace(extras={**(row.extras or {}), name: bindings}))
         return done
 
@@ -254,6 +254,6 @@ def refetched(source: Source, kind: int, ids: Sequence[str], prefix: str) -> dic
         if answer.error is not None:
             raise answer.error
         for raw in opened(answer.result, ("items",), MODERN).items:
-            source_id = f"{prefix}{msgspec.json.decode(raw)['id']}"
+            source_id = f"{prefix}{id_of(raw, 'id', MODERN)}"
             found[source_id] = Row(source_id, bytes(raw))
     return {f"{prefix}{one}": found[f"{prefix}{one}"] for one in ids if f"{prefix}{one}" in found}

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-import msgspec
-
 from b24migrate.answers import opened
 from b24migrate.entities.codes import COMPANY, CONTACT, DEAL, SMART_INVOICE, dictionary, stage, type_id
-from b24migrate.entities.reading import one_by_one
+from b24migrate.entities.reading import id_of, one_by_one, row_in
 from b24migrate.errors import Permanent
 from b24migrate.phases.values import flag
 from b24migrate.ports import Command, Source
@@ -58,9 +56,9 @@ def refetch_types(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str,
         if answer.error is not None:
             raise answer.error
         for raw in opened(answer.result, ("types",), "crm.type.list").items:
-            row = msgspec.json.decode(raw)
-            if str(row["id" if one.payload else "entityTypeId"]) == one.id:
-                found[one.id] = Row(str(row["id"]), bytes(raw))
+            row = row_in(raw, "crm.type.list")
+            if str(row.get("id" if one.payload else "entityTypeId")) == one.id:
+                found[one.id] = Row(id_of(raw, "id", "crm.type.list"), bytes(raw))
     return found
 
 
@@ -99,7 +97,7 @@ def smart_types(source: Source) -> Iterator[int]:
         answer = source.call("crm.type.list", {**BY_ID, "start": start})
         raws = opened(answer.result, ("types",), "crm.type.list").items
         for raw in raws:
-            yield int(msgspec.json.decode(raw)["entityTypeId"])
+            yield int(id_of(raw, "entityTypeId", "crm.type.list"))
         start = answer.next if raws and answer.next is not None and answer.next > start else None
 
 
@@ -111,7 +109,7 @@ def pipelines_of(source: Source, numbers: Sequence[int]) -> Iterator[Row]:
         if answer.error is not None:
             raise answer.error
         for raw in opened(answer.result, ("categories",), "crm.category.list").items:
-            yield Row(f"{number}:{msgspec.json.decode(raw)['id']}", bytes(raw))
+            yield Row(f"{number}:{id_of(raw, 'id', 'crm.category.list')}", bytes(raw))
 
 
 def refetch_pipelines(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 import msgspec
 
-from b24migrate.answers import entry, opened, strange
+from b24migrate.answers import entry, opened
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json
-from b24migrate.streams import Seen, StagedRecords
+from b24migrate.streams import UNTOLD, Seen, StagedRecords
 
 Read: TypeAlias = Callable[[Source, StagedRecords], list[Args]]
 # The vendor's languages: api-reference/crm/data-types.md, "Language Identifiers", and those in the sample of
@@ -36,6 +36,8 @@ PREFIXES = {
     "SMART_INVOICE": "SI",
 }
 SMART_TYPE = "DYNAMIC_"
+ASKED_AGAIN = 2  # times, after an answer that makes no sense
+SCALARS = ("MULTIPLE", "MANDATORY", "SORT", "multiple", "mandatory", "sort")
 
 
 def listed(method: str, params: Args | None = None) -> Read:
@@ -75,11 +77,12 @@ def of_tasks() -> Read:
 
     def read(source: Source, _: StagedRecords) -> list[Args]:
         found = _rows(source, "task.item.userfield.getlist", {"ORDER": {"ID": "ASC"}, "FILTER": {}})
-        rows = [row for row in found if row["FIELD_NAME"] not in OF_EVERY_TASK]
-        method = "task.item.userfield.get"
-        commands = [Command(method, {"ID": row["ID"]}) for row in rows]
-        answers = zip(rows, source.batch(commands), strict=True)
-        return [_normal({**row, "LABELS": _labels(_details(answer, method))}) for row, answer in answers]
+        rows, fields = _apart(row for row in found if row["FIELD_NAME"] not in OF_EVERY_TASK)
+        commands = [Command("task.item.userfield.get", {"ID": row.get("ID")}) for row in rows]
+        for row, command, answer in zip(rows, commands, source.batch(commands), strict=True):
+            details = _details(source, command, answer)
+            fields.append(_normal({**row, "LABELS": _labels(details), **_untold(details)}))
+        return fields
 
     return read
 
@@ -111,25 +114,75 @@ def _rows(
     met: set[str] = set()
     start: int | None = 0
     while start is not None:
-        answer = first or source.call(method, {**params, "start": start} if start else params)
+        asked = {**params, "start": start} if start else params
+        answer = first or source.call(method, asked)
         first = None
-        found = [msgspec.json.decode(raw) for raw in opened(answer.result, items, method).items]
-        rows = [row for row in found if str(row[name]) not in met]
+        found = [_decoded(raw) for raw in opened(answer.result, items, method).items]
+        for _ in range(ASKED_AGAIN):
+            if all(_is_sound(row, name) for row in found):
+                break
+            answer = source.call(method, asked)
+            found = [_decoded(raw) for raw in opened(answer.result, items, method).items]
+        rows = [row for row in found if _is_sound(row, name) and str(row[name]) not in met]
         yield from rows
+        for row in found:
+            if not _is_sound(row, name):
+                yield {"FIELD_NAME": "", name: "", UNTOLD: method}
         met.update(str(row[name]) for row in rows)
         start = answer.next if rows else None
 
 
-def _details(answer: Answer, method: str, name: str = "") -> Mapping[str, Json]:
-    """What a method says about one field; nothing where it refuses."""
-    if isinstance(answer.error, Permanent):
-        return {}
-    if answer.error is not None:
-        raise answer.error
-    said = entry(answer.result, name, method) if name else msgspec.json.decode(answer.result or b"null")
-    if not isinstance(said, dict):
-        raise strange(method, (name,) if name else ())
-    return said
+def _decoded(raw: bytes) -> Json:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _is_sound(row: Json, name: str = "") -> bool:
+    """Whether what is needed of a field has a type that can be understood."""
+    if not isinstance(row, dict) or (name and not (isinstance(row.get(name), str | int) and row[name])):
+        return False
+    if not all(
+        isinstance(row.get(one), str | None) for one in ("FIELD_NAME", "fieldName", "USER_TYPE_ID", "userTypeId")
+    ):
+        return False
+    if any(row.get(one) and isinstance(row[one], dict | list) for one in SCALARS):
+        return False
+    options = row.get("LIST") or row.get("enum") or []
+    members = options.values() if isinstance(options, dict) else options
+    return isinstance(options, list | dict) and all(
+        isinstance(one, dict) and isinstance(one.get("ID", one.get("id")), str | int) for one in members
+    )
+
+
+def _details(source: Source, command: Command, answer: Answer, name: str = "") -> Mapping[str, Json]:
+    """What a method says about one field; nothing where it refuses. An answer that makes no sense is asked for again,
+    and then the field goes without its details: it must not keep the others from being read."""
+    for left in reversed(range(ASKED_AGAIN + 1)):
+        if isinstance(answer.error, Permanent):
+            return {}
+        if answer.error is not None:
+            raise answer.error
+        try:
+            said = entry(answer.result, name, command.method) if name else _decoded(answer.result or b"null")
+        except Permanent:
+            said = None
+        if _is_sound(said):
+            return dict(said)
+        if left:
+            answer = source.call(command.method, command.params)
+    return {UNTOLD: command.method}
+
+
+def _apart(rows: Iterable[Mapping[str, Json]]) -> tuple[list[Mapping[str, Json]], list[Args]]:
+    """Those that make sense, and the others."""
+    found = list(rows)
+    return [row for row in found if UNTOLD not in row], [row for row in found if UNTOLD in row]
+
+
+def _untold(details: Mapping[str, Json]) -> Args:
+    return {UNTOLD: details[UNTOLD]} if UNTOLD in details else {}
 
 
 def _labels(field: Mapping[str, Json]) -> dict[str, str]:
@@ -147,17 +200,17 @@ def _of_type(source: Source, one: Seen) -> list[Args]:
     asked = {"moduleId": "crm", "order": {"id": "ASC"}, "filter": {"entityId": owner}}
     found = _rows(source, "userfieldconfig.list", asked, items=("fields",), name="id")
     # The filter is documented in a tutorial only, so the owner is looked at as well.
-    rows = [row for row in found if row.get("entityId", owner) == owner]
+    rows, fields = _apart(row for row in found if row.get("entityId", owner) == owner)
     commands = [Command("userfieldconfig.get", {"moduleId": "crm", "id": row["id"]}) for row in rows]
-    return [
-        {**_upper(row, answer), "OF": str(one.payload["entityTypeId"])}
-        for row, answer in zip(rows, source.batch(commands), strict=True)
-    ]
+    for row, command, answer in zip(rows, commands, source.batch(commands), strict=True):
+        details = _details(source, command, answer, "field")
+        fields.append({**_upper(row, details), **_untold(details), "OF": str(one.payload["entityTypeId"])})
+    return fields
 
 
-def _upper(row: Mapping[str, Json], details: Answer) -> Args:
+def _upper(row: Mapping[str, Json], details: Mapping[str, Json]) -> Args:
     """What the list says and what the details add, under the names of the older methods."""
-    whole = {**row, **_details(details, "userfieldconfig.get", "field")}
+    whole = {**row, **details}
     field = {_upper_name(name): value for name, value in whole.items()}
     options = [{_upper_name(name): value for name, value in one.items()} for one in _values(field.pop("ENUM", None))]
     return _normal({**field, "LIST": options, "LABELS": _labels(field)})

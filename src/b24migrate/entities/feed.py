@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 
-import msgspec
-
 from b24migrate.answers import opened
 from b24migrate.entities import probes
 from b24migrate.entities.attached import refs_of, resolved
 from b24migrate.entities.codes import recipient
+from b24migrate.entities.reading import id_of
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
@@ -149,7 +148,7 @@ def believed(answers: Sequence[Answer]) -> Sequence[Answer]:
 
 def posts_in(answer: Answer) -> list[Row]:
     raws = opened(answer.result, (), METHOD).items
-    return [Row(str(msgspec.json.decode(raw)["ID"]), bytes(raw)) for raw in raws]
+    return [Row(id_of(raw, "ID", METHOD), bytes(raw)) for raw in raws]
 
 
 def told(source: Source, rows: Sequence[Row], via: int, started: datetime, number: int) -> Page:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from b24migrate.answers import opened
-from b24migrate.entities.reading import is_link, one_by_one, refused
+from b24migrate.entities.reading import id_of, is_link, one_by_one, refused, row_in
 from b24migrate.errors import Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Json, Page, Row, SetAside, Table
@@ -59,8 +59,8 @@ def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         if answer.error is not None:
             raise answer.error
         for raw in opened(answer.result, ("workgroups",), "socialnetwork.api.workgroup.list").items:
-            workgroup = msgspec.json.decode(raw)
-            more[str(workgroup["id"])] = workgroup
+            workgroup = row_in(raw, "socialnetwork.api.workgroup.list")
+            more[id_of(raw, "id", "socialnetwork.api.workgroup.list")] = workgroup
     done = [row._replace(extras={"workgroup": more[row.source_id]}) if row.source_id in more else row for row in rows]
     return of_other_sites(source, done)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.answers import opened, strange
+from b24migrate.entities.reading import id_of, row_in, same_id
 from b24migrate.errors import Forbidden, Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest
@@ -231,6 +232,7 @@ def details(source: Source, chats: Sequence[Found], number: int, started: dateti
             elif dialog.error is not None:
                 raise dialog.error
             else:
+                row_in(dialog.result, "im.dialog.get")
                 rows.append(chat_row(chat, dialog, participants(source, chat, *people)))
                 aside += unlisted_comments(chat, dialog)
     log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
@@ -241,8 +243,8 @@ def unlisted_comments(chat: Found, dialog: Answer) -> list[SetAside]:
     """The comments under a post are a chat of their own, which is in no list; a message does not name it either
     (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: nobody knows how many there
     are."""
-    told = msgspec.json.decode(dialog.result or b"{}")
-    if not isinstance(told, dict) or told.get("message_type") not in CHANNELS:
+    told = row_in(dialog.result, "im.dialog.get")
+    if told.get("message_type") not in CHANNELS:
         return []
     name = str(told.get("name") or chat.chat_id)
     return [SetAside("chats", f"comments:{chat.chat_id}", "impossible", COMMENTS, name)]
@@ -279,7 +281,10 @@ def participants(source: Source, chat: Found, answer: Answer | None = None) -> l
         return present(source, chat)
     if answer.error is not None:
         raise answer.error
-    told = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
+    try:
+        told = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
+    except (msgspec.DecodeError, RecursionError):
+        raise strange("im.chat.user.list", ()) from None
     return told or present(source, chat)  # to who may not look the portal shows nobody, without a word
 
 
@@ -298,8 +303,8 @@ def present(source: Source, chat: Found) -> list[int] | None:
             raise error.gate from None
         except Permanent:
             return None
-        people = [msgspec.json.decode(raw) for raw in people_in(answer, "im.dialog.users.list")]
-        found += [int(one["id"]) for one in people]
+        people = [id_of(raw, "id", "im.dialog.users.list") for raw in people_in(answer, "im.dialog.users.list")]
+        found += map(int, people)
         if not people or len(people) < RECENT_LIMIT:
             return found
 
@@ -345,7 +350,7 @@ def lowest(source: Source, pages: Sequence[Args], limit: int) -> Page:
 
 
 def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> list[Row]:
-    chats = [(raw, msgspec.json.decode(raw)) for raw in raws]
+    chats = [(raw, {**row_in(raw, "im.chat.get"), "id": id_of(raw, "id", "im.chat.get")}) for raw in raws]
     asked = source.batch([Command("im.chat.user.list", {"CHAT_ID": chat["id"]}) for _, chat in chats], via=via)
     rows = []
     for (raw, chat), people in zip(chats, asked, strict=True):
@@ -382,7 +387,7 @@ def refetch_messages(source: Source, wanted: Sequence[Seen], known: Known) -> di
             if answer.error is not None:
                 raise answer.error
             for raw in opened(answer.result, ("messages",), "im.dialog.messages.get").items:
-                if str(msgspec.json.decode(raw).get("id")) == one.child:
+                if same_id(raw, "id", one.child):
                     found[one.id] = Row(one.id, bytes(raw), one.extras)
     return found
 

@@ -9,8 +9,8 @@ from weakref import WeakSet
 
 import msgspec
 
-from b24migrate.answers import opened
-from b24migrate.entities.reading import refused
+from b24migrate.answers import opened, strange
+from b24migrate.entities.reading import refused, row_in
 from b24migrate.errors import NO_SUCH_METHOD, Limited, Permanent, Transient
 from b24migrate.phases.values import flag, number
 from b24migrate.ports import Answer, Command, Source
@@ -64,7 +64,7 @@ def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
             done.append(refused(row, "the product rows", answer.error or Permanent("")))
         else:
             raws = opened(answer.result, (), OLDER_METHOD).items
-            done.append(told(row, [camel(msgspec.json.decode(raw)) for raw in raws]))
+            done.append(told(row, [camel(row_in(raw, OLDER_METHOD)) for raw in raws]))
     return done
 
 
@@ -173,8 +173,16 @@ def following(answer: Answer, got: int) -> int | None:
 
 
 def rows_of(answer: Answer) -> list[Json]:
-    return [msgspec.json.decode(raw) for raw in opened(answer.result, ("productRows",), METHOD).items]
+    rows = [row_in(raw, METHOD) for raw in opened(answer.result, ("productRows",), METHOD).items]
+    if not all(isinstance(row.get("ownerId"), str | int) for row in rows):
+        raise strange(METHOD, ("ownerId",))
+    return rows
 
 
 def in_order(rows: Sequence[Json]) -> list[Json]:
-    return sorted(rows, key=lambda row: (int(row.get("sort") or 0), int(row.get("id") or 0)))
+    return sorted(rows, key=lambda row: (place_of(row.get("sort")), place_of(row.get("id"))))
+
+
+def place_of(value: Json) -> int:
+    text = str(value)
+    return int(text) if text.isascii() and text.isdecimal() else 0

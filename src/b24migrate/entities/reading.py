@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from b24migrate.answers import opened
+from b24migrate.answers import opened, strange
 from b24migrate.errors import NO_SUCH_METHOD, Forbidden, Permanent
 from b24migrate.ports import Command, Source
 from b24migrate.records import REFUSED, Args, Json, Row
 from b24migrate.streams import Fetch, Known, Seen
+
+LONGEST_ID = 18  # digits
+NOTHING = frozenset({b"null", b"false", b"[]", b"{}", b'""'})  # answers that say that there is nothing
 
 
 def one_by_one(
@@ -42,6 +45,32 @@ def one_by_one(
     return fetch
 
 
+def row_in(raw: msgspec.Raw | bytes | None, method: str) -> dict[str, Json]:
+    """An object. Raises the error of an answer that makes no sense."""
+    try:
+        found = msgspec.json.decode(raw or b"null")
+    except (msgspec.DecodeError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise strange(method, ())
+    return found
+
+
+def id_of(raw: msgspec.Raw, field: str, method: str) -> str:
+    """A number, as text. Raises the error of an answer that makes no sense."""
+    said = row_in(raw, method).get(field)
+    text = str(said) if isinstance(said, str | int) else ""
+    if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_ID):
+        raise strange(method, (field,))
+    return text
+
+
+def id_in(raw: msgspec.Raw, field: str, method: str) -> Json:
+    """The same, as the portal writes it."""
+    id_of(raw, field, method)
+    return row_in(raw, method)[field]
+
+
 def either(modern: Fetch, older: Fetch) -> Fetch:
     """By the older method where a portal lacks the other."""
 
@@ -63,7 +92,10 @@ def is_link(value: Json) -> bool:
 
 def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:
     """`A:B` joins two fields."""
-    row: Json = msgspec.json.decode(raw)
+    try:
+        row: Json = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return False
     return isinstance(row, dict) and ":".join(str(row.get(name, "")) for name in field.split(":")) == source_id
 
 

@@ -7,11 +7,11 @@ from datetime import datetime
 
 import msgspec
 
-from b24migrate.answers import entry, with_emoji
+from b24migrate.answers import entry, strange, with_emoji
 from b24migrate.entities.attached import on_drive
 from b24migrate.entities.chats import attached as files_of_message
 from b24migrate.entities.chats import join_files
-from b24migrate.entities.reading import refused
+from b24migrate.entities.reading import NOTHING, refused
 from b24migrate.errors import GateUnmet, Permanent
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Json, Row, SetAside, Table, order_key
@@ -115,7 +115,12 @@ def chat_in(answer: Answer) -> Json:
     """The chat that `im.chat.get` found; None: there is none."""
     if answer.error is not None:
         raise answer.error
-    return entry(answer.result, "ID", "im.chat.get") if msgspec.json.decode(answer.result or b"null") else None
+    if (answer.result or b"null") in NOTHING:
+        return None
+    chat = entry(answer.result, "ID", "im.chat.get")
+    if chat and not isinstance(chat, str | int):
+        raise strange("im.chat.get", ("ID",))
+    return chat
 
 
 task_comments = Stream(

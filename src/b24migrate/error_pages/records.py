@@ -143,6 +143,29 @@ CHAPTER = Chapter(
             "Please report it with the name of the stream; no portal is known to have such ids.",
         ),
         Page(
+            "ODD_VALUE",
+            "A value of the wrong type",
+            Again.ASIDE,
+            "The portal gives a field in a type that it never has, such as an object where a number belongs. The"
+            " message names the field.",
+            f"Look at the record on the source, run `get` for its entity, {RETRY}",
+        ),
+        Page(
+            "BROKEN_ROW",
+            "A damaged record in the store",
+            Again.ASIDE,
+            "The record in the store is damaged: it is no JSON any more.",
+            f"Run `get` for its entity, which reads the record again, {RETRY}",
+        ),
+        Page(
+            "UNEXPECTED",
+            "A bug in b24migrate",
+            Again.TRIES,
+            "The program met something that nobody had thought of. The message names the file with the details; it"
+            " contains no secrets.",
+            "Report the bug with that file. After an upgrade run `b24migrate retry`.",
+        ),
+        Page(
             "POISON",
             "The worker vanished three times",
             Again.ASIDE,

@@ -45,15 +45,17 @@ CHAPTER = Chapter(
             "The group is not there, or may not be seen.",
         ),
         _aside("ERROR_IMAGE_ID", "The image cannot be used", "The image cannot be used."),
-        _aside(
+        Page(
             "STRANGE_RESULT",
             "A list that makes no sense",
+            Again.TRIES,
             "The portal's list of records is not where it should be, or a record has no id.",
             "Please report it with the method's name and the portal's version.",
         ),
-        _aside(
+        Page(
             "KEYSET_IGNORED",
             "The portal ignores the filter by id",
+            Again.TRIES,
             "The portal does not keep to the filter by id, so that records could be lost unseen.",
             "This portal's version of the method cannot be paged by id: please report it with the version.",
         ),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import PurePosixPath
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -18,12 +18,15 @@ import msgspec
 from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.events import FileMoved
 from b24migrate.phases import file_access, lanes, values
+from b24migrate.phases.compose import BROKEN_ROW
+from b24migrate.phases.unexpected import unexpected
 from b24migrate.phases.work import ATTEMPTS, DELAYS_S, Follow, Work
 from b24migrate.ports import Part
 from b24migrate.records import Job, Json, Link, Record, Settled, Span, Staged, Status
 from b24migrate.streams import FileRef
 
 T = TypeVar("T")
+_ROW = msgspec.json.Decoder(dict[str, Any])
 
 AT_ONCE = 20
 AT_STAKE = 64 << 20  # bytes that were moved and would be moved again, were the process killed now
@@ -45,9 +48,15 @@ class Held:
 
     @classmethod
     def of(cls, record: Record) -> Held:
-        said: dict[str, Json] = msgspec.json.decode(record.payload)
+        """Raises msgspec.DecodeError for a row that is damaged. Links, names and sizes are what a portal said."""
+        said: dict[str, Json] = _ROW.decode(record.payload)
         ref = FileRef(**{name: said[name] for name in FileRef._fields if name in said})
-        return cls(record, ref, said["entity"], said["stream"], said.get("sha256", ""))
+        ref = ref._replace(
+            url=ref.url if isinstance(ref.url, str) else "",
+            name=ref.name if isinstance(ref.name, str) else "",
+            size=size_of(ref.size),
+        )
+        return cls(record, ref, str(said["entity"]), str(said["stream"]), str(said.get("sha256") or ""))
 
     @property
     def fetched(self) -> bool:
@@ -57,6 +66,15 @@ class Held:
         by = {"entity": self.entity, "stream": self.stream}
         payload = {**self.ref._asdict(), **by, "size": size, "sha256": sha256, "name": name}
         return Staged(self.record.row_key, msgspec.json.encode({**payload, "location": self.record.row_key}))
+
+
+def size_of(said: Json) -> int | None:
+    """The number of bytes, where a portal says one."""
+    try:
+        found = values.whole(said)
+    except values.OddValue:
+        return None
+    return found if found is not None and found >= 0 else None
 
 
 class Together(Generic[T]):
@@ -152,7 +170,20 @@ def bring(work: Work, keys: Collection[str]) -> datetime | None:
 
 def _under_way(work: Work, keys: Collection[str]) -> list[Held]:
     records = work.store.get(work.streams["files"].table, sorted(keys)) if keys else {}
-    return [Held.of(one) for one in records.values() if one.status in (Status.NEW, Status.ERROR_RETRY)]
+    return _held(work, [one for one in records.values() if one.status in (Status.NEW, Status.ERROR_RETRY)])
+
+
+def _held(work: Work, records: Sequence[Record]) -> list[Held]:
+    """Files whose row in the store is damaged count as failed."""
+    held: list[Held] = []
+    for record in records:
+        try:
+            held.append(Held.of(record))
+        except (msgspec.DecodeError, KeyError, TypeError):
+            files = work.streams["files"]
+            settled = Settled(record.row_key, Status.IMPORT_ERR, record.attempts, *BROKEN_ROW)
+            work.store.settle(files.name, files.table, [settled], now=work.clock.now())
+    return held
 
 
 def _is_due(work: Work, one: Held) -> bool:
@@ -165,38 +196,51 @@ def _next(work: Work, job: Job, *, fetched: bool) -> tuple[list[Held], Record | 
     table = work.streams["files"].table
     span: Span = lanes.ahead_of(job)
     records = work.store.pending(table, span, AT_ONCE, now=work.clock.now())
-    return _mine(records, job, fetched=fetched), records[-1] if records else None
+    return _mine(work, records, job, fetched=fetched), records[-1] if records else None
 
 
 def _due_again(work: Work, job: Job, lane: Span, *, fetched: bool) -> list[Record]:
     """Those that failed in this round and whose time came before its end."""
     records = work.store.pending(work.streams["files"].table, lane, LANE, now=work.clock.now())
-    mine = _mine([one for one in records if one.status is Status.ERROR_RETRY], job, fetched=fetched)
+    mine = _mine(work, [one for one in records if one.status is Status.ERROR_RETRY], job, fetched=fetched)
     return [one.record for one in mine]
 
 
-def _mine(records: Sequence[Record], job: Job, *, fetched: bool) -> list[Held]:
-    held = map(Held.of, records)
-    return [one for one in held if one.entity == job.args["entity"] and one.fetched == fetched]
+def _mine(work: Work, records: Sequence[Record], job: Job, *, fetched: bool) -> list[Held]:
+    return [one for one in _held(work, records) if one.entity == job.args["entity"] and one.fetched == fetched]
 
 
 def _links(work: Work, held: Sequence[Held]) -> dict[str, str]:
     """Where the source gives each file, by its key."""
     urls: dict[str, str] = {}
     for kind in sorted({one.ref.kind for one in held}):
-        mine = [one.ref for one in held if one.ref.kind == kind]
-        links = work.file_kinds[kind].links
-        urls |= links(work.source, mine) if links else {ref.key: ref.url for ref in mine}
+        urls |= _links_of(work, kind, [one for one in held if one.ref.kind == kind])
     return urls
+
+
+def _links_of(work: Work, kind: str, held: Sequence[Held]) -> dict[str, str]:
+    """All at once; after an answer that nobody thought of one by one, so that one file takes no other with it."""
+    links = work.file_kinds[kind].links
+    if links is None:
+        return {one.ref.key: one.ref.url for one in held}
+    try:
+        found = links(work.source, [one.ref for one in held])
+        return {key: url for key, url in found.items() if isinstance(url, str)}
+    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+        unexpected(work, bug, held[0].entity, f"files {', '.join(one.ref.key for one in held[:3])}")
+    if len(held) == 1:
+        return {}
+    return {key: url for one in held for key, url in _links_of(work, kind, [one]).items()}
 
 
 def _fetch_one(work: Work, one: Held, url: str, fetched: Together[Staged]) -> bool:
     """False if time was up before the whole file was here: the next job continues after the bytes that arrived."""
     try:
         received = _download(work, one, url)
-    except (Transient, Permanent) as error:
+    except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other files)
+        error = _own_error(work, one, bug)
         if not of_its_own(error):
-            raise
+            raise error from None
         file_access.stop_if_lost(work, one.ref, error)
         _failed(work, one, error, "DOWNLOAD_FAILED", FETCH_DELAYS_S)
         return True
@@ -224,14 +268,14 @@ def _download(work: Work, one: Held, url: str) -> tuple[int, str] | None:
     limit = work.largest_file()
     if not url:
         raise Transient("the portal gave no link for the file", code="NO_DOWNLOAD_LINK", own=True)
-    if one.ref.size is not None and int(one.ref.size) > limit:
-        raise Permanent(f"the file has {int(one.ref.size):,} bytes, the limit is {limit:,}", code="TOO_LARGE")
+    if one.ref.size is not None and one.ref.size > limit:
+        raise Permanent(f"the file has {one.ref.size:,} bytes, the limit is {limit:,}", code="TOO_LARGE")
     with work.files.part(one.ref.key, one.ref.size) as part:
         received = _received(work, one.ref.kind, url, part, limit)
         if received is None:
             return None
         size, sha256 = received
-        if one.ref.size is not None and int(one.ref.size) != size:
+        if one.ref.size is not None and one.ref.size != size:
             part.begin("")
             raise Transient(f"{size} bytes came instead of {one.ref.size}", code="WRONG_LENGTH", own=True)
         part.publish()
@@ -263,6 +307,13 @@ def _read_back(work: Work, key: str) -> str:
     return digest.hexdigest()
 
 
+def _own_error(work: Work, one: Held, bug: Exception) -> Transient | Permanent:
+    """Raises what stops more than this file: a limit, a full disk."""
+    if isinstance(bug, Transient | Permanent):
+        return bug
+    return unexpected(work, bug, one.entity, f"file {one.ref.key}")
+
+
 def of_its_own(error: Transient | Permanent) -> bool:
     """Otherwise it is the portal's trouble, not this file's: the job waits, no try is used."""
     return isinstance(error, Permanent) or error.own
@@ -290,15 +341,16 @@ def _failed(work: Work, one: Held, error: MigrationError, code: str, delays_s: S
 def _upload(work: Work, one: Held, uploaded: Together[Settled]) -> bool:
     """False when time was up before the whole file was there: the next time it goes on behind what has arrived."""
     files = work.streams["files"]
-    size = int(one.ref.size or 0)
+    size = one.ref.size or 0
     try:
         with work.files.open(one.ref.key) as content:
             key = files.key_of(one.ref.key)
             name = one.ref.name or one.ref.id
             target_id = work.target.put_file(key, name, size, one.sha256, content, enough=work.time_is_up)
-    except (Transient, Permanent) as error:
+    except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other files)
+        error = _own_error(work, one, bug)
         if not of_its_own(error):
-            raise
+            raise error from None
         _failed(work, one, error, "UPLOAD_FAILED", DELAYS_S[1:])
         return True
     if target_id is None:
@@ -311,6 +363,9 @@ def _upload(work: Work, one: Held, uploaded: Together[Settled]) -> bool:
 
 def name_from(url: str, ref: FileRef) -> str:
     """The name in the link when it has an ending, so that the target knows what it is."""
-    name = PurePosixPath(unquote(urlsplit(url).path)).name
+    try:
+        name = PurePosixPath(unquote(urlsplit(url).path)).name
+    except ValueError:  # no web address: then the file came some other way
+        name = ""
     guess, _ = mimetypes.guess_type(name)
     return name if guess else f"{ref.kind}-{ref.id}"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.phases.work import Work, decode_extras, seen, seen_row
+from b24migrate.phases.work import Work, decode_extras, readable, seen_row
 from b24migrate.records import Json, Link, Record, Row, Status
 from b24migrate.streams import Kind, Seen, Stream
 
@@ -45,7 +45,7 @@ def asked_again(work: Work, stream: Stream, records: Sequence[Record]) -> dict[s
     if stream.fetch is None or not records:
         return {}
     staged = {one.row_key: one for one in records}
-    rows = stream.fetch(work.source, [seen(one, stream) for one in records], work.known(stream))
+    rows = stream.fetch(work.source, readable(records, stream), work.known(stream))
     return {
         key: row if row.extras else row._replace(extras=decode_extras(staged[key].extras)) for key, row in rows.items()
     }

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from b24migrate.activities import is_allowed, names
 from b24migrate.phases import values
 from b24migrate.phases.custom_values import CustomValues
 from b24migrate.phases.references import References
 from b24migrate.phases.trees import Trees
+from b24migrate.phases.unexpected import UNEXPECTED, unexpected
 from b24migrate.phases.work import Work, children_of, seen
 from b24migrate.records import Item, Json, Record
 from b24migrate.streams import ABSENT, Field, Kind, Policy, Seen, Stream
@@ -18,6 +22,12 @@ from b24migrate.streams import ABSENT, Field, Kind, Policy, Seen, Stream
 ATTACHED = "attached:"  # what texts call an attachment
 NOT_ALLOWED = "ACTIVITY_NOT_ALLOWED"
 NAMED = 5  # so many of several are named in a sentence
+
+
+ODD_VALUE = "ODD_VALUE"
+BROKEN_ROW = ("BROKEN_ROW", "the record cannot be read from the store")
+FAULTS = frozenset({ODD_VALUE, BROKEN_ROW[0], UNEXPECTED})  # a record with one of these has no fields
+Plain: TypeAlias = Callable[[Json], Json]
 
 
 @dataclass(slots=True)
@@ -28,6 +38,7 @@ class Composed:
     fields: dict[str, Json] = field(default_factory=dict)
     losses: dict[str, int] = field(default_factory=dict)
     problem: tuple[str, str] | None = None  # error code, sentence
+    again: bool = False  # the problem is a bug: it may be gone at the next attempt, or with the next version
     waits_for: str = ""
     unresolved: list[tuple[str, str]] = field(default_factory=list)  # field, source id
     places: list[tuple[str, str]] = field(default_factory=list)  # in a tree: where, and what stays as it was
@@ -46,6 +57,9 @@ class Composed:
         return self._item
 
 
+Linked: TypeAlias = Callable[[Field, Seen, Json, Composed], Json]
+
+
 def value_of(spec: Field, one: Seen) -> Json:
     """What the source says, as it says it; ABSENT where it says nothing."""
     return one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
@@ -58,15 +72,15 @@ def shown_to(work: Work, spec: Field, one: Seen) -> Seen:
     return one._replace(extras={**one.extras, spec.beside: beside})
 
 
-def plain_kinds(timezone: ZoneInfo) -> dict[Kind, Callable[[Json], Json]]:
+def plain_kinds(timezone: ZoneInfo) -> dict[Kind, Plain]:
     """How values become what is sent that have no other record's id in them."""
     return {
         Kind.TEXT: values.text,
         Kind.FLAG: values.flag,
         Kind.WHOLE: values.whole,
         Kind.NUMBER: values.number,
-        Kind.TIME: lambda value: values.stamp(value, timezone)[1],
-        Kind.DAY: lambda value: values.day(value, timezone),
+        Kind.TIME: lambda value: values.stamp(values.scalar(value), timezone)[1],
+        Kind.DAY: lambda value: values.day(values.scalar(value), timezone),
         Kind.AS_IS: lambda value: value,
     }
 
@@ -125,7 +139,7 @@ class Composer:
         references = References(work, stream, late=late, final=final)
         self._custom = CustomValues(work, stream, late=late)
         plain = plain_kinds(work.options.timezone)
-        linked: dict[Kind, Callable[[Field, Seen, Json, Composed], Json]] = {
+        linked: dict[Kind, Linked] = {
             Kind.RICH: self._rich,
             Kind.TREE: Trees(work, self._rich).rewritten,
             Kind.REF: references.one,
@@ -144,29 +158,60 @@ class Composer:
         )
 
     def compose(self, record: Record) -> Composed:
-        return self.compose_seen(record, seen(record, self._stream))
+        return self.guarded(record, lambda: self._composed(record, seen(record, self._stream)))
 
     def compose_seen(self, record: Record, one: Seen) -> Composed:
+        return self.guarded(record, lambda: self._composed(record, one))
+
+    def item_of(self, record: Record) -> Composed:
+        """With its item: some values cannot be written as JSON."""
+
+        def made() -> Composed:
+            done = self._composed(record, seen(record, self._stream))
+            if done.problem is None:
+                done.item(self._stream)
+            return done
+
+        return self.guarded(record, made)
+
+    def guarded(self, record: Record, compose: Callable[[], Composed]) -> Composed:
+        """Whatever goes wrong in it is this record's problem, and no other's."""
+        try:
+            return compose()
+        except msgspec.DecodeError:
+            return Composed(record, problem=BROKEN_ROW)
+        except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+            about = f"{self._stream.name} {record.row_key}"
+            error = unexpected(self._work, bug, self._work.owner[self._stream.name].name, about)
+            return Composed(record, problem=(error.code, error.message), again=True)
+
+    def _composed(self, record: Record, one: Seen) -> Composed:
         done = Composed(record)
         done.problem = unsendable(self._work, self._stream, record, one)
         if done.problem:
             return done
-        for spec, plain, linked in self._specs:
-            value = value_of(spec, self.shown_to(spec, one))
-            if value is ABSENT:
-                continue
-            if spec.kind is Kind.FAMILY and linked is not None:
-                done.fields |= linked(spec, one, value, done)
-                continue
-            if spec.when is not None and not spec.when(one):
-                value = values.text(value)
-            elif plain is not None:
-                value = plain(value)
-            elif linked is not None:
-                value = linked(spec, one, value, done)
-            done.fields[spec.name] = value
-        done.fields.update(rest_of(self._stream, self._named, one.payload))
-        self._custom.put(one, done.fields, done.lose)
+        name = ""
+        try:
+            for spec, plain, linked in self._specs:
+                name = spec.name
+                value = value_of(spec, self.shown_to(spec, one))
+                if value is ABSENT:
+                    continue
+                if spec.kind is Kind.FAMILY and linked is not None:
+                    done.fields |= linked(spec, one, value, done)
+                    continue
+                if spec.when is not None and not spec.when(one):
+                    value = values.text(value)
+                elif plain is not None:
+                    value = plain(value)
+                elif linked is not None:
+                    value = linked(spec, one, value, done)
+                done.fields[spec.name] = value
+            done.fields.update(rest_of(self._stream, self._named, one.payload))
+            self._custom.put(one, done.fields, done.lose)
+        except values.OddValue as odd:
+            sentence = f"{str(odd) or name} has a value of the wrong type on the source"
+            return Composed(record, problem=(ODD_VALUE, sentence))
         if self._stream.at_last is not None:
             self._stream.at_last(one, done.fields, not done.places)
         return done

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from b24migrate.answers import UNCLEAR
 from b24migrate.errors import Permanent
 from b24migrate.phases import values
 from b24migrate.phases.inventory import staged
 from b24migrate.phases.work import Follow, Work
 from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, FieldOutcome, RegisterRow
 from b24migrate.records import Args, Job, Json
-from b24migrate.streams import CustomFields, Entity
+from b24migrate.streams import UNTOLD, CustomFields, Entity
 
 AT_ONCE = 50  # each may be a column of a large table
 AS_THEY_ARE = frozenset(
@@ -52,8 +53,16 @@ def read_fields(work: Work, job: Job) -> Follow:
     try:
         fields = fields_of(work, custom)
     except Permanent as error:
+        if error.code in UNCLEAR:  # without their fields records would lose values: it is asked again
+            raise
         work.note(entity.name, f"custom fields could not be read: {error}")
         return []
+    for field in fields:
+        if UNTOLD in field:
+            name = field.get("FIELD_NAME")
+            what = f"custom field {name} is not read completely" if name else "a custom field is not read"
+            work.note(entity.name, f"{what}: {field[UNTOLD]} gives an answer of the wrong type")
+    fields = [field for field in fields if field.get("FIELD_NAME")]
     existing = work.target.existing_fields(custom)
     before = {row.key: row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)}
     wished = chosen(work, entity.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import msgspec
 
@@ -68,7 +68,11 @@ def _witnesses(work: Work, kind: str) -> list[FileRef]:
 def _earlier(work: Work, span: Span) -> Sequence[FileRef]:
     """Of those that an earlier run fetched."""
     records = work.store.records(work.streams["files"].table, span, LOOKED_AT)
-    staged = [msgspec.json.decode(one.payload) for one in records]
+    staged: list[dict[str, Any]] = []
+    for one in records:
+        with suppress(msgspec.DecodeError):
+            staged.append(msgspec.json.decode(one.payload, type=dict[str, Any]))
+    # A file that came has the size that was counted here.
     came = [one for one in staged if one.get("sha256") and int(one.get("size") or 0) <= LARGEST]
     return _best([FileRef(**{name: one[name] for name in FileRef._fields if name in one}) for one in came])
 

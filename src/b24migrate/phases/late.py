@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from b24migrate.errors import Permanent, Transient
 from b24migrate.phases import lanes
-from b24migrate.phases.compose import Composed, Composer
+from b24migrate.phases.compose import FAULTS, Composed, Composer
 from b24migrate.phases.places import remember
 from b24migrate.phases.pull import look_for
 from b24migrate.phases.work import ATTEMPTS, Follow, Work
@@ -101,9 +101,14 @@ def _composed(work: Work, stream: Stream, records: Sequence[Record]) -> list[Com
     """Whole. Whether the source has what came after its stream was read is asked once more: who sent them may have been
     another process, and what nobody has is lost, not awaited."""
     second = Composer(work, stream, late=True)
-    composed = [second.compose(record) for record in records]
+    composed = [second.item_of(record) for record in records]
     look_for(work, [named for one in composed for named in one.brings])
-    return [second.compose(one.record) if one.brings else one for one in composed]
+    composed = [second.item_of(one.record) if one.brings else one for one in composed]
+    for one in composed:
+        if one.problem and one.problem[0] in FAULTS:
+            note = f"{stream.name} {one.record.row_key}: late references are not written: {one.problem[1]}"
+            work.note(work.owner[stream.name].name, note)
+    return [one for one in composed if one.problem is None or one.problem[0] not in FAULTS]
 
 
 def _may_go(composed: Composed) -> bool:

@@ -11,7 +11,7 @@ from b24migrate.phases.peek import look, payload_hash
 from b24migrate.phases.work import Work, decode_extras
 from b24migrate.ports import PARTIAL, RegisterRow
 from b24migrate.records import REFUSED, Json, Record, Row, Staged, digest
-from b24migrate.streams import PerParent, Stream
+from b24migrate.streams import Stream
 
 MARK = "partial"  # the payload hash of such a record: that of the whole one differs from it
 
@@ -70,7 +70,7 @@ def completed(work: Work, stream: Stream, staged: Sequence[Staged], why: Mapping
     """Those that an earlier run left incomplete and that are whole now. Of the register, which may be as long as the
     table, only these are looked up."""
     prefix = f"{stream.name}:"
-    if isinstance(work.reading(stream), PerParent) or not work.store.some_rows(PARTIAL, prefix, "", 1):
+    if not work.store.some_rows(PARTIAL, prefix, "", 1):
         return []
     found = work.store.rows_of(PARTIAL, [prefix + one.row_key for one in staged if one.row_key not in why])
     left = {key.removeprefix(prefix) for key, row in found.items() if row.values["Open"]}

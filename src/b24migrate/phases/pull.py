@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
-from b24migrate.errors import Permanent
+from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.phases import values
-from b24migrate.phases.read import enriched, stage
-from b24migrate.phases.work import Follow, Work, seen, viewed
+from b24migrate.phases.read import GENTLY_AFTER, each_enriched, stage
+from b24migrate.phases.unexpected import unexpected
+from b24migrate.phases.work import Follow, Work, readable, viewed
 from b24migrate.ports import ENTITIES_STATE
-from b24migrate.records import Job, Json, Page, Record, Row, Span, Status, order_key
+from b24migrate.records import Job, Json, Record, Row, Span, Status, order_key
 from b24migrate.streams import ABSENT, Each, Field, Kind, Listing, Seen, Stream
 
 LOOKED_AT = 200
@@ -20,7 +21,9 @@ def pull(work: Work, job: Job) -> Follow:
     """Walks a limited stream; what it misses is fetched and staged, and then walked in its turn."""
     stream = work.streams[job.args["stream"]]
     records = work.store.records(stream.table, Span(job.args["after"]), LOOKED_AT)
-    pulled = {name: _fetch(work, work.streams[name], ids) for name, ids in _wanted(work, stream, records).items()}
+    gently = job.failures >= GENTLY_AFTER
+    wanted = _wanted(work, stream, records)
+    pulled = {name: _fetch(work, work.streams[name], ids, gently=gently) for name, ids in wanted.items()}
     jobs = [_walk(job, name) for name, count in pulled.items() if count]
     if len(records) == LOOKED_AT:
         jobs.append(Job(job.scope, "pull", {**job.args, "after": order_key(records[-1].row_key)}))
@@ -34,14 +37,21 @@ def _walk(job: Job, stream: str) -> Job:
 
 def _wanted(work: Work, stream: Stream, records: list[Record]) -> dict[str, set[str]]:
     wanted: dict[str, set[str]] = {}
-    for record in records:
-        one = seen(record, stream)
-        for field in stream.refs:
-            if field.when is not None and not field.when(one):
-                continue
-            for name, source_id in named(field, one):
-                wanted.setdefault(name, set()).add(source_id)
+    for one in readable(records, stream):
+        for name, source_id in _named_by(work, stream, one):
+            wanted.setdefault(name, set()).add(source_id)
     return {name: missing for name, ids in wanted.items() if (missing := _missing(work, name, ids))}
+
+
+def _named_by(work: Work, stream: Stream, one: Seen) -> list[tuple[str, str]]:
+    """What is wrong with a record is told when it is sent: here it only names nothing."""
+    try:
+        return [found for field in stream.refs if field.when is None or field.when(one) for found in named(field, one)]
+    except values.OddValue:
+        return []
+    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+        unexpected(work, bug, work.owner[stream.name].name, f"{stream.name} {one.id}")
+        return []
 
 
 def _missing(work: Work, name: str, ids: set[str]) -> set[str]:
@@ -88,19 +98,20 @@ def listed(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
-def _fetch(work: Work, stream: Stream, ids: set[str]) -> int:
+def _fetch(work: Work, stream: Stream, ids: set[str], *, gently: bool = False) -> int:
     """What the source does not have either stays missing, and the reference's policy decides."""
     if stream.fetch is None:
         return 0
     rows = stream.fetch(work.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], work.known(stream))
-    return stage(work, stream, completed(work, stream, list(rows.values())), pass_no=pass_of(work, stream), pulled=True)
+    whole = completed(work, stream, list(rows.values()), gently=gently)
+    return stage(work, stream, whole, pass_no=pass_of(work, stream), pulled=True)
 
 
-def completed(work: Work, stream: Stream, rows: list[Row]) -> list[Row]:
+def completed(work: Work, stream: Stream, rows: list[Row], *, gently: bool = False) -> list[Row]:
     """With what other methods say about them, as when the stream is read."""
     reading = work.reading(stream)
     if isinstance(reading, Listing):
-        return enriched(work, stream, reading, Page(rows=rows)).rows
+        return each_enriched(work, stream, reading, rows, gently=gently)
     if not isinstance(reading, Each):
         return rows
     done: list[Row] = []
@@ -114,17 +125,36 @@ def completed(work: Work, stream: Stream, rows: list[Row]) -> list[Row]:
         parent = (work.store.holder(of.table, prefix) if of.by_natural else prefix) or ""
         known = work.lookup(reading.of, [parent])
         if parent in known:
-            mine = enriched(work, stream, reading.listing(known[parent]), Page(rows=mine)).rows
+            mine = each_enriched(work, stream, reading.listing(known[parent]), mine, gently=gently)
         done += [row._replace(source_id=f"{prefix}:{row.source_id}") for row in mine]
     return done
 
 
-def bring(work: Work, stream: Stream, ids: set[str]) -> list[Record]:
-    """Fetches and stages records that were not there when their stream was read; returns those that wait to be sent."""
-    _fetch(work, stream, ids)
+def bring(work: Work, stream: Stream, ids: set[str]) -> tuple[list[Record], dict[str, MigrationError]]:
+    """Fetches and stages records that were not there when their stream was read; returns those that wait to be sent,
+    and why some could not be fetched."""
+    failed = _brought(work, stream, ids)
     found = work.store.get(stream.table, sorted(ids))
-    work.gone.add(stream.name, ids - found.keys())
-    return [record for record in found.values() if record.status in (Status.NEW, Status.ERROR_RETRY)]
+    work.gone.add(stream.name, ids - found.keys() - failed.keys())
+    waiting = [record for record in found.values() if record.status in (Status.NEW, Status.ERROR_RETRY)]
+    return waiting, {one: error for one, error in failed.items() if one not in found}
+
+
+def _brought(work: Work, stream: Stream, ids: set[str]) -> dict[str, MigrationError]:
+    """Those that failed. Together first; one that fails is asked for alone, so that it takes no other with it."""
+    try:
+        _fetch(work, stream, ids, gently=True)
+    except (Permanent, Transient) as error:
+        if isinstance(error, Transient) and not error.own:
+            raise
+        failure: MigrationError = error
+    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+        failure = unexpected(work, bug, work.owner[stream.name].name, f"{stream.name} {', '.join(sorted(ids)[:3])}")
+    else:
+        return {}
+    if len(ids) == 1:
+        return dict.fromkeys(ids, failure)
+    return {key: error for one in sorted(ids) for key, error in _brought(work, stream, {one}).items()}
 
 
 def look_for(work: Work, named: Iterable[tuple[str, str]]) -> None:

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import lru_cache
 from itertools import repeat
+from typing import Any
 from zlib import crc32
 from zoneinfo import ZoneInfo
 
 import msgspec
 
+from b24migrate.answers import UNCLEAR
 from b24migrate.errors import NO_SUCH_METHOD, Forbidden, Limited, Permanent, Transient
 from b24migrate.events import Extracted, Waited
 from b24migrate.phases import partial, values
 from b24migrate.phases.beside import mark_holders
 from b24migrate.phases.peek import Looked, look, payload_hash
-from b24migrate.phases.work import Follow, Later, Work, decode_extras, seen, viewed, walk
-from b24migrate.ports import ALIASES, CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow
+from b24migrate.phases.unexpected import unexpected
+from b24migrate.phases.work import Follow, Later, Work, decode_extras, readable, seen, viewed, walk
+from b24migrate.ports import ALIASES, CHECKPOINTS, PAGE_LOG, SET_ASIDE, RegisterRow, Source
 from b24migrate.records import (
     REFUSED,
     Job,
     Json,
     Page,
     PageEntry,
+    Record,
     Row,
     SetAside,
     Span,
     Staged,
+    Status,
     marked_span,
     order_key,
 )
@@ -65,6 +70,8 @@ LOOKED_AT_ONCE = 250
 GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
 SLICE = 100  # rows of a page that are asked about at a time, after execution time ran out in the midst of it
 LONG_S = 30.0  # a longer wait is for execution time
+MOST_CHILDREN = 10**9  # no parent has as many: a larger number is none
+BROKEN = "the record cannot be read from the store"
 # Of a job's args: the last row that was taken before, and whether few are asked about at a time.
 DONE, SLOWLY = "done", "slowly"
 AGAIN = "again"  # how often a job was restarted, each time with more names known
@@ -185,8 +192,7 @@ def pack(work: Work, job: Job) -> Follow:
     reading = children_reading(work, job)
     of = work.streams[reading.of]
     parents = work.store.records(of.table, Span(job.args["after"]), PARENTS_AT_ONCE)
-    shown = [one for one in (seen(parent, of) for parent in parents) if reading.only(one)]
-    packs = list(packed({parent.id: expected_pages(reading, parent) for parent in shown}))
+    packs = list(packed(dict(_with_pages(work, reading, of, parents))))
     number = int(job.args["n"])
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | walk_of(reading)
     jobs = [
@@ -206,6 +212,21 @@ def pack(work: Work, job: Job) -> Follow:
         after = order_key(parents[-1].row_key)
         jobs.append(Job(job.scope, "pack", {**job.args, "after": after, "n": number + len(packs)}))
     return jobs
+
+
+def _with_pages(work: Work, reading: PerParent, of: Stream, parents: Sequence[Record]) -> Iterator[tuple[str, int]]:
+    """The parents whose children are read, and how many pages each is likely to have. One that cannot be read from the
+    store, or makes no sense, is counted as read in part: the next run asks again."""
+    for parent in parents:
+        try:
+            one = seen(parent, of)
+            if reading.only(one):
+                yield one.id, expected_pages(reading, one)
+        except msgspec.DecodeError:
+            partial.mark(work, of, {parent.row_key: BROKEN})
+        except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+            error = unexpected(work, bug, work.owner[of.name].name, f"{of.name} {parent.row_key}")
+            partial.mark(work, of, {parent.row_key: error.message})
 
 
 def packed(pages: Mapping[str, int]) -> Iterator[list[str]]:
@@ -238,8 +259,17 @@ def room_for(total: int, size: int) -> int:
     return size - total if total < size else -total % (FULL_REQUEST - SPARE)
 
 
+def expected(reading: PerParent, parent: Seen) -> int | None:
+    """What the parent's own counter says; nothing where that is no number."""
+    try:
+        count = reading.expected(parent)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return count if count is None or 0 <= count <= MOST_CHILDREN else None
+
+
 def expected_pages(reading: PerParent, parent: Seen) -> int:
-    count = reading.expected(parent)
+    count = expected(reading, parent)
     return 1 if isinstance(reading.paging, Whole) or count is None else reading.paging.pages(count)
 
 
@@ -273,7 +303,7 @@ def children(work: Work, job: Job) -> Follow:
             for parent, (reported, got) in page.parents.items()
             if reported is None
             and parent not in unreadable
-            and (estimate := reading.expected(parents[parent])) not in (None, got)
+            and (estimate := expected(reading, parents[parent])) not in (None, got)
             and not work.options.test_limit
         ],
     )
@@ -364,7 +394,7 @@ def with_ids(work: Work, stream: Stream, reading: PerParent, page: Page, parents
     """The children with the ID of their parent, if they carry only another name of it; None if time was up before all
     names were known."""
     alias = reading.alias
-    names = [alias.of(msgspec.json.decode(row.payload)) if alias else "" for row in page.rows]
+    names = [_other_name(alias, row) if alias else "" for row in page.rows]
     if alias is None or not any(names):
         return page
     whose = [parents[(row.extras or {})["of"]] for row in page.rows]
@@ -383,6 +413,14 @@ def with_ids(work: Work, stream: Stream, reading: PerParent, page: Page, parents
         else:
             aside.append(SetAside(stream.name, row.source_id, "impossible", one.why, person(parent)))
     return replace(page, rows=rows, aside=aside)
+
+
+def _other_name(alias: Alias, row: Row) -> str:
+    """Nothing where the record makes no sense: sending it will say so."""
+    try:
+        return alias.of(msgspec.json.decode(row.payload))
+    except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError):
+        return ""
 
 
 def looked_up(work: Work, stream: Stream, alias: Alias, seen_by: Mapping[str, int]) -> dict[str, Named] | None:
@@ -436,15 +474,23 @@ def without_twins(work: Work, stream: Stream, reading: PerParent, page: Page) ->
         parent = row.source_id.rpartition(":")[0]
         if parent not in siblings:
             span = marked_span(parent, reading.twins)
-            siblings[parent] = [seen(one, stream) for one in walk(work, stream.table, span)]
-        one = Seen(row.source_id, viewed(stream, row.payload), row.extras or {})
-        twin = next((other for other in siblings[parent] if reading.same(one, other)), None)
+            siblings[parent] = readable(walk(work, stream.table, span), stream)
+        twin = _twin(stream, reading, row, siblings[parent])
         if twin is None:
             rows.append(row)
         else:
             siblings[parent].remove(twin)
             aside.append(SetAside(stream.name, row.source_id, "excluded", f"the same as {twin.id}", twin.id))
     return replace(page, rows=rows, aside=aside)
+
+
+def _twin(stream: Stream, reading: PerParent, row: Row, siblings: Sequence[Seen]) -> Seen | None:
+    """None where the record makes no sense: sending it will say so."""
+    try:
+        one = Seen(row.source_id, viewed(stream, row.payload), row.extras or {})
+        return next((other for other in siblings if reading.same(one, other)), None)
+    except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError):
+        return None
 
 
 # ---------------------------------------------------------------- what is done with a page
@@ -481,9 +527,10 @@ def stage(
     staged: list[Staged] = []
     excluded: list[SetAside] = []
     for start in range(0, len(rows), LOOKED_AT_ONCE):  # decoded, a row is many times as large
-        chosen, left_out = looked_at(work, stream, rows[start : start + LOOKED_AT_ONCE], pulled)
+        chosen, left_out, odd = each_looked_at(work, stream, rows[start : start + LOOKED_AT_ONCE], pulled)
         staged += chosen
         excluded += left_out
+        why = {**why, **odd}
     if staged:
         mark_holders(work, stream, staged)
         incomplete = {**why, **outdated}
@@ -506,6 +553,34 @@ def not_staged(work: Work, stream: Stream, aside: Sequence[SetAside]) -> tuple[l
     before = work.store.get(stream.table, list(known)) if known else {}
     rows = [Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in before.items()]
     return [one for one in named if one.why != "excluded" or one.source_id not in known], rows
+
+
+def each_looked_at(
+    work: Work, stream: Stream, rows: Sequence[Row], pulled: bool
+) -> tuple[list[Staged], list[SetAside], dict[str, str]]:
+    """All at once; where that fails one by one. A row that fails is staged as it came and counted as read in part, with
+    the reason: sending it will fail as well, and the next run reads it again."""
+    try:
+        return *looked_at(work, stream, rows, pulled), {}
+    except msgspec.DecodeError:
+        why = "the source gives values that cannot be read"
+    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+        about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
+        why = unexpected(work, bug, work.owner[stream.name].name, about).message
+    if len(rows) == 1:
+        extras = msgspec.json.encode(rows[0].extras) if rows[0].extras else None
+        row = Staged(rows[0].source_id, rows[0].payload, extras=extras, pulled_through=pulled)
+        work.note(work.owner[stream.name].name, f"{stream.name} {row.row_key} cannot be read: {why}")
+        return [row], [], {row.row_key: why}
+    staged: list[Staged] = []
+    excluded: list[SetAside] = []
+    odd: dict[str, str] = {}
+    for one in rows:
+        chosen, left_out, failed = each_looked_at(work, stream, [one], pulled)
+        staged += chosen
+        excluded += left_out
+        odd |= failed
+    return staged, excluded, odd
 
 
 def looked_at(work: Work, stream: Stream, rows: Sequence[Row], pulled: bool) -> tuple[list[Staged], list[SetAside]]:
@@ -552,10 +627,34 @@ def find_files(work: Work, stream: Stream, looked: Sequence[Seen]) -> None:
     if not found:
         return
     table = work.streams["files"].table
-    unknown = found.keys() - work.store.known(table, list(found))
-    if unknown:
-        staged = [Staged(key, msgspec.json.encode(found[key])) for key in sorted(unknown)]
+    known = work.store.known(table, list(found))
+    staged = [
+        Staged(key, msgspec.json.encode(found[key])) for key in sorted((found.keys() - known) | _to_mend(work, known))
+    ]
+    if staged:
         work.store.stage(table, staged, run=work.run, pass_no=0)
+
+
+def _to_mend(work: Work, known: Collection[str]) -> set[str]:
+    """Of the files that are remembered those that could not be fetched: what the source says now may be right."""
+    table = work.streams["files"].table
+    counts = work.store.counts(table) if known else {}
+    if not (counts.get(Status.IMPORT_ERR) or counts.get(Status.ERROR_RETRY)):
+        return set()
+    failed = [
+        one
+        for one in work.store.get(table, sorted(known)).values()
+        if one.status in (Status.IMPORT_ERR, Status.ERROR_RETRY)
+    ]
+    return {one.row_key for one in failed if not _is_fetched(one)}
+
+
+def _is_fetched(record: Record) -> bool:
+    """Whether its bytes are here."""
+    try:
+        return bool(msgspec.json.decode(record.payload, type=dict[str, Any]).get("sha256"))
+    except msgspec.DecodeError:
+        return False
 
 
 def put_aside(work: Work, aside: Iterable[SetAside]) -> None:
@@ -567,16 +666,32 @@ def put_aside(work: Work, aside: Iterable[SetAside]) -> None:
         work.store.write(SET_ASIDE, rows)
 
 
+def each_enriched(work: Work, stream: Stream, reading: Listing, rows: list[Row], *, gently: bool) -> list[Row]:
+    """All at once; gently, some that fail are halved until the one is alone that is to blame."""
+    try:
+        return enriched(work, stream, reading, Page(rows=rows), gently=gently).rows
+    except Transient as error:
+        if not (gently and error.own and len(rows) > 1):
+            raise
+    half = len(rows) // 2
+    return [
+        *each_enriched(work, stream, reading, rows[:half], gently=True),
+        *each_enriched(work, stream, reading, rows[half:], gently=True),
+    ]
+
+
 def enriched(work: Work, stream: Stream, reading: Listing, page: Page, *, gently: bool = False) -> Page:
     """Gently, one row that fails while the portal is well is kept as one of which the source does not tell everything:
     those behind it are not to wait for it."""
     if reading.enrich is None or not page.rows or not work.facts.grants(reading.enrich_scope):
         return page
     try:
-        rows = reading.enrich(work.source, page.rows)
+        rows = _asked_about(work, stream, reading.enrich, page.rows)
     except Forbidden as error:
         raise error.gate from None
     except Permanent as error:
+        if error.code in UNCLEAR and not (gently and len(page.rows) == 1):
+            raise Transient(error.message, code=error.code, hint=error.hint, own=True) from None
         work.note(work.owner[stream.name].name, f"{stream.name} could not be enriched: {error}")
         if error.code == NO_SUCH_METHOD:  # this portal does not have the method
             return page
@@ -589,6 +704,17 @@ def enriched(work: Work, stream: Stream, reading: Listing, page: Page, *, gently
         if row.extras and REFUSED in row.extras:
             work.note(work.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras[REFUSED]}")
     return replace(page, rows=rows)
+
+
+def _asked_about(
+    work: Work, stream: Stream, enrich: Callable[[Source, Sequence[Row]], list[Row]], rows: Sequence[Row]
+) -> list[Row]:
+    """An answer that nobody thought of is an error of these rows."""
+    try:
+        return enrich(work.source, rows)
+    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+        about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
+        raise unexpected(work, bug, work.owner[stream.name].name, about) from None
 
 
 def alarm_empty(work: Work, stream: Stream, reading: PerParent, page: Page) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from b24migrate.errors import Permanent, Transient
+from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.events import RecordFailed, Sent
 from b24migrate.phases import attachments, lanes, late, turns, values
 from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.places import remember
 from b24migrate.phases.pull import bring
+from b24migrate.phases.unexpected import unexpected
 from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
 from b24migrate.records import NOWHERE, Item, Job, Json, Link, Outcome, Record, Settled, Span, Status, order_key
 from b24migrate.streams import Stream
@@ -110,7 +111,7 @@ class Sender:
     def send(self, records: Sequence[Record]) -> bool:
         """Returns whether any record was settled."""
         composer = Composer(self._work, self._stream, final=self._final)
-        whole = self._complete(composer, [composer.compose(record) for record in records])
+        whole = self._complete(composer, [composer.item_of(record) for record in records])
         if self.goes_on_at is not None:
             return False
         ready, settled = [], []
@@ -121,6 +122,8 @@ class Sender:
             elif not composed.waits_for:
                 ready.append(composed)
         self._settle(settled)
+        held = {parent_of(one.row_key) for one in settled if self._holds(one)}
+        ready = [one for one in ready if parent_of(one.record.row_key) not in held]
         late.mark(self._work, self._stream, ready)
         return bool([*settled, *self._in_turn(self._calls(ready))])
 
@@ -131,15 +134,22 @@ class Sender:
         wanted: dict[str, set[str]] = {}
         for named, source_id in (one for each in composed for one in each.brings):
             wanted.setdefault(named, set()).add(source_id)
+        failed: dict[tuple[str, str], MigrationError] = {}
         for name, source_ids in wanted.items():
             stream = self._work.streams[name]
-            found = bring(self._work, stream, source_ids)
+            found, refused = bring(self._work, stream, source_ids)
+            failed |= {(name, source_id): error for source_id, error in refused.items()}
             # The newest of all would make those behind it too old to be taken as they are: it goes at the end.
             if found and not (self._serial and stream is self._stream):
                 other = Sender(self._work, stream, self._scope, final=True)
                 other.send(by_id(found))
                 self.goes_on_at = self.goes_on_at or other.goes_on_at
-        return [composer.compose(one.record) if one.brings or one.lacks else one for one in composed]
+        whole = [composer.item_of(one.record) if one.brings or one.lacks else one for one in composed]
+        for one in whole:
+            error = next((failed[named] for named in one.brings if named in failed), None)
+            if error is not None:
+                one.problem, one.again = (error.code, error.message), isinstance(error, Transient)
+        return whole
 
     def _in_turn(self, calls: Iterable[Sequence[Composed]]) -> list[Settled]:
         """One call after the other, without those whose elder has to be tried again."""
@@ -170,6 +180,8 @@ class Sender:
         if composed.problem is None:
             return None
         code, sentence = composed.problem
+        if composed.again:
+            return self._failed(composed.record, code, sentence, retry=True)
         return Settled(composed.record.row_key, Status.IMPORT_ERR, composed.record.attempts, code, sentence)
 
     # ------------------------------------------------------------ calls
@@ -222,6 +234,12 @@ class Sender:
             if len(going) > 1:  # the call is refused as a whole: which record is to blame shows when each goes alone
                 return self._in_turn([one] for one in going)
             settled = [self._failed(going[0].record, error.code, error.message, retry=False)]
+        except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other records)
+            about = f"{self._stream.name} {', '.join(one.record.row_key for one in going[:3])}"
+            fault = unexpected(self._work, bug, self._entity.name, about)
+            if len(going) > 1:
+                return self._in_turn([one] for one in going)
+            settled = [self._failed(going[0].record, fault.code, fault.message, retry=True)]
         else:
             by_key = {outcome.key: outcome for outcome in outcomes}
             pairs = zip(going, items, strict=True)

@@ -110,7 +110,7 @@ class Trees:
         """What is below a key, where the key may tell whose ids it holds, or entries of which dictionary."""
         if isinstance(value, list):
             return self._listed(at, name, value)
-        source_id = values.reference(value)
+        source_id = None if isinstance(value, dict) else values.reference(value)
         told = None
         if at.spec.under is not None and source_id is not None and source_id.isdecimal():
             told = at.spec.under(at.one, at.around, name, source_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -9,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from b24migrate.records import Json
 
+LARGEST = 2.0**63  # of whole numbers: no portal keeps larger ones
 FALSE = frozenset({"N", "n", "0", "", "false", "False", "FALSE"})
 NOTHING = frozenset({"", "0"})
 PORTAL_FORMATS = ("%d.%m.%Y %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y %H:%M:%S")
@@ -27,19 +29,45 @@ Stamp: TypeAlias = tuple[str | None, str | None, int | None]
 NO_TIME: Stamp = (None, None, None)
 
 
+class OddValue(ValueError):
+    """A value of another type than any spelling of it has: an object where a number belongs. It may name the field."""
+
+
+def scalar(value: Json) -> Json:
+    """PHP writes an empty list for many a value that is not set; anything in it belongs to another field."""
+    if isinstance(value, dict | list):
+        if value:
+            raise OddValue
+        return None
+    return value
+
+
 def flag(value: Json) -> bool | None:
     """`Y`/`N`, `1`/`0` and real booleans all occur."""
+    value = scalar(value)
     if value is None:
         return None
     return value not in FALSE if isinstance(value, str) else bool(value)
 
 
 def whole(value: Json) -> int | None:
-    return None if is_unset(value) else int(float(value))
+    found = number(value)
+    if found is not None and abs(found) > LARGEST:
+        raise OddValue
+    return None if found is None else int(found)
 
 
 def number(value: Json) -> float | None:
-    return None if is_unset(value) else float(value)
+    value = scalar(value)
+    if is_unset(value):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        raise OddValue from None
+    if not math.isfinite(found):
+        raise OddValue
+    return found
 
 
 def is_unset(value: Json) -> bool:
@@ -48,12 +76,14 @@ def is_unset(value: Json) -> bool:
 
 
 def text(value: Json) -> str | None:
+    value = scalar(value)
     return None if value is None or value is False else str(value)
 
 
 def reference(value: Json) -> str | None:
     """An id as text; None for the many ways of saying that there is none."""
-    if value is None or isinstance(value, bool | dict | list):
+    value = scalar(value)
+    if value is None or isinstance(value, bool):
         return None
     return None if str(value) in NOTHING else str(value)
 

@@ -7,16 +7,29 @@ from datetime import timedelta
 from types import MappingProxyType
 from zlib import crc32
 
+import msgspec
+
 from b24migrate.errors import Limited, Permanent
 from b24migrate.events import Waited
 from b24migrate.phases import comparing, lanes
-from b24migrate.phases.compose import NOT_ALLOWED, Composed, Composer
+from b24migrate.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, Composed, Composer
 from b24migrate.phases.foresight import EXPECTED, Foresight, register_of
 from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
 from b24migrate.phases.read import SLOWLY, fewer
-from b24migrate.phases.work import Follow, Later, Work, seen
-from b24migrate.ports import COMPARED, FINDINGS, FORESEEN, INVENTORY, SPARED, VERIFIED, Register, RegisterRow
+from b24migrate.phases.unexpected import unexpected
+from b24migrate.phases.work import Follow, Later, Work, readable
+from b24migrate.ports import (
+    COMPARED,
+    FINDINGS,
+    FORESEEN,
+    INVENTORY,
+    SPARED,
+    VERIFIED,
+    Register,
+    RegisterRow,
+    TargetRecord,
+)
 from b24migrate.records import Args, Fate, Finding, Job, Link, Record, Row, Status
 from b24migrate.streams import Stream
 
@@ -109,7 +122,17 @@ def reconcile(work: Work, job: Job) -> Follow:
     keys = {stream.key_of(one.row_key): one for one, _ in comparing.sent(work, stream, records)}
     there = work.target.read(work.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
     foresight = Foresight(work, stream)
-    record(work, [foresight.of_missing(seen(keys[key], stream)) for key in keys if key not in there])
+    missing = [keys[key] for key in keys if key not in there]
+    known = {one.id: one for one in readable(missing, stream)}
+    record(
+        work,
+        [
+            foresight.of_missing(known[one.row_key])
+            if one.row_key in known
+            else Finding(stream.name, Fate.MISSING, one.row_key)
+            for one in missing
+        ],
+    )
     return lanes.further(job, records[-1], moved=False)
 
 
@@ -166,15 +189,28 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
     now = _as_the_source_says(work, stream, [one for one, _ in sent])
     composer, foresight = Composer(work, stream, late=True), Foresight(work, stream)
     equal: list[tuple[str, str]] = []
-    for one, link in sent:
-        found = there.get(stream.key_of(one.row_key))
+
+    def compared(one: Record, link: Link, found: TargetRecord | None) -> list[Finding]:
         said = comparing.said(stream, one, now.get(one.row_key))
-        composed = composer.compose_seen(one, said)
-        findings = foresight.findings(said, composed.fields, found)
-        if found is not None and composed.problem and composed.problem[0] == NOT_ALLOWED:
-            findings.append(Finding(stream.name, Fate.DIFFERS, one.row_key, note=composed.problem[1]))
+        expected = composer.compose_seen(one, said)
+        if expected.problem is not None and expected.problem[0] in FAULTS:
+            return [Finding(stream.name, Fate.DIFFERS, one.row_key, note=expected.problem[1])]
+        findings = foresight.findings(said, expected.fields, found)
+        if found is not None and expected.problem and expected.problem[0] == NOT_ALLOWED:
+            findings.append(Finding(stream.name, Fate.DIFFERS, one.row_key, note=expected.problem[1]))
         if found is not None and any(finding.fate is Fate.FORESEEN for finding in findings):
             findings += not_told(stream, composer.compose(one), link)
+        return findings
+
+    for one, link in sent:
+        found = there.get(stream.key_of(one.row_key))
+        try:
+            findings = compared(one, link, found)
+        except msgspec.DecodeError:
+            findings = [Finding(stream.name, Fate.DIFFERS, one.row_key, note=BROKEN_ROW[1])]
+        except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+            error = unexpected(work, bug, work.owner[stream.name].name, f"{stream.name} {one.row_key}")
+            findings = [Finding(stream.name, Fate.DIFFERS, one.row_key, note=error.message)]
         record(work, findings)
         if found is not None and all(finding.fate in EXPECTED for finding in findings):
             equal.append((one.row_key, link.digest))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock, local
@@ -97,6 +98,7 @@ class Work:
     gone: Gone = field(default_factory=Gone)
     came: dict[str, Sequence[FileRef]] = field(default_factory=dict)  # some files of each kind that the source gave
     interrupt: Interrupt = field(default_factory=Interrupt)  # ends calls and pauses of every thread
+    keep_bug: Callable[[BaseException, str], str] = lambda bug, _: repr(bug)  # and what it is about; says where it is
     leaving: Callable[[], bool] = lambda: False  # whether whoever works here has been told to come to an end
     links: Links = field(init=False)
     texts: TextRewriter = field(init=False)
@@ -171,7 +173,7 @@ class Work:
 
     def lookup(self, stream: str, source_ids: Sequence[str]) -> dict[str, Seen]:
         found = self.store.get(self.streams[stream].table, source_ids)
-        return {source_id: seen(record, self.streams[stream]) for source_id, record in found.items()}
+        return {one.id: one for one in readable(found.values(), self.streams[stream])}
 
     def known(self, stream: Stream) -> Known:
         """What is known here of the stream, for whoever asks the source by id."""
@@ -202,6 +204,15 @@ class Work:
 
 def seen(record: Record, stream: Stream) -> Seen:
     return Seen(record.row_key, viewed(stream, record.payload), decode_extras(record.extras))
+
+
+def readable(records: Iterable[Record], stream: Stream) -> list[Seen]:
+    """Without those whose row in the store is damaged: whoever sends or compares such a record says so."""
+    found: list[Seen] = []
+    for record in records:
+        with suppress(msgspec.DecodeError):
+            found.append(seen(record, stream))
+    return found
 
 
 def seen_row(row: Row, stream: Stream) -> Seen:

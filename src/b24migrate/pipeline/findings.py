@@ -38,7 +38,11 @@ def failed_files_by_entity(work: Work) -> Counter[str]:
 
 
 def _whose(file: Record) -> str:
-    return msgspec.json.decode(file.payload, type=_Whose).entity
+    """Nobody's where the row in the store is damaged; the file itself counts as failed."""
+    try:
+        return msgspec.json.decode(file.payload, type=_Whose).entity
+    except msgspec.DecodeError:
+        return ""
 
 
 def stream_is_clean(work: Work, stream: Stream) -> bool:

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from datetime import timedelta
 
+from b24migrate.answers import UNCLEAR
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
 from b24migrate.events import JobFailed, Waited
 from b24migrate.phases import (
@@ -23,11 +24,14 @@ from b24migrate.phases import (
     turns,
     verify,
 )
+from b24migrate.phases.unexpected import unexpected
 from b24migrate.phases.work import ATTEMPTS, Follow, Later, Work
 from b24migrate.ports import Lease
 from b24migrate.quota import bounded
 from b24migrate.records import Job
+from b24migrate.streams import FINAL, LATE, PHASES
 
+LONGEST_JOB = 200  # characters of it in a message
 Performer = Callable[[Work, Job], Follow]
 
 PERFORMERS: dict[str, Performer] = {
@@ -59,11 +63,12 @@ PERFORMERS: dict[str, Performer] = {
 
 
 def perform(work: Work, lease: Lease) -> None:
-    """Raises only Stop, or a bug; in both cases the job stays on the queue."""
+    """Raises only Stop, or what the machine lacks; in both cases the job stays on the queue. Any other exception counts
+    against the job: the rest of the migration goes on."""
     job = lease.job
     work.begin_job()
     try:
-        follow = PERFORMERS[job.kind](work, job)
+        finish(work, lease, PERFORMERS[job.kind](work, job))
     except Limited as error:
         park(work, lease, error.wait_s, error, counted=False)
         if error.method:  # an outage is no limit
@@ -71,9 +76,23 @@ def perform(work: Work, lease: Lease) -> None:
     except Transient as error:
         again(work, lease, error)
     except Permanent as error:
-        bury(work, lease, error)
-    else:
-        finish(work, lease, follow)
+        if error.code in UNCLEAR:  # nobody refused anything: the next answer may be as it should be
+            again(work, lease, Transient(error.message, code=error.code, hint=error.hint, own=True))
+        else:
+            bury(work, lease, error)
+    except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other jobs)
+        again(work, lease, unexpected(work, bug, entity_of(work, job), shown(job)))
+
+
+def entity_of(work: Work, job: Job) -> str:
+    phases = (*PHASES, LATE, FINAL)
+    return next((one.name for one in work.entities if job.scope in map(one.task, phases)), "")
+
+
+def shown(job: Job) -> str:
+    """The job in a message: its cursors may be long."""
+    text = str(job)
+    return text if len(text) <= LONGEST_JOB else f"{text[:LONGEST_JOB]}…"
 
 
 def finish(work: Work, lease: Lease, follow: Follow) -> None:

@@ -118,7 +118,10 @@ def _ask_portal(_: bool) -> Asking:
 
 
 def _object(answer: Answer) -> Mapping[str, Json]:
-    found = msgspec.json.decode(answer.result) if answer.error is None and answer.result else None
+    try:
+        found = msgspec.json.decode(answer.result) if answer.error is None and answer.result else None
+    except (msgspec.DecodeError, RecursionError):
+        return {}
     return found if isinstance(found, dict) else {}
 
 

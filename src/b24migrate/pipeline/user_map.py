@@ -29,7 +29,10 @@ def people(work: Work) -> Iterator[Person]:
     while records := work.store.records(stream.table, Span(after), AT_ONCE):
         links = work.store.links(stream.name, [record.row_key for record in records])
         for record in records:
-            said: Json = msgspec.json.decode(record.payload)
+            try:
+                said = msgspec.json.decode(record.payload, type=dict[str, Json])
+            except msgspec.DecodeError:  # a damaged row is told when it is sent
+                said = {}
             name = " ".join(str(said[key]) for key in ("NAME", "LAST_NAME") if said.get(key))
             link = links.get(record.row_key)
             yield Person(record.row_key, str(said.get(stream.natural) or ""), name, link.target_id if link else "")

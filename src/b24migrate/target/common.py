@@ -19,7 +19,7 @@ def existing_fields(portal: Portal, custom: CustomFields) -> dict[str, str] | No
         return None
     try:
         found = custom.read(BitrixSource(portal), lambda _: ())
-    except (Permanent, GateUnmet, msgspec.DecodeError, KeyError):
+    except (Permanent, GateUnmet, msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError):
         return None
     return {str(field["FIELD_NAME"]): str(field.get("USER_TYPE_ID") or "") for field in found}
 

@@ -49,8 +49,10 @@ class ImportTarget:
             found = TargetInfo(
                 int(result["contract"]), str(result["server"]), str(result["timezone"]), entities, limits
             )
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise _strange("import.info") from None
+        if min(limits) <= 0:
+            raise _strange("import.info")
         self._info = found
         return found
 
@@ -98,7 +100,7 @@ class ImportTarget:
         method = f"import.{wire_entity}.list"
         result = self._call(method, {"stream": stream, "after": after, "limit": _AT_ONCE, "keys": None})
         cursor, count = result.get("cursor"), result.get("count")
-        if "cursor" not in result or not isinstance(count, int):
+        if "cursor" not in result or not isinstance(count, int) or not isinstance(cursor, str | int | None):
             raise _strange(method)
         return [_record(entry) for entry in _entries(result, method)], None if cursor is None else str(cursor), count
 
@@ -185,7 +187,7 @@ class ImportTarget:
     def _put(self, body: Args) -> tuple[int, str | None]:
         result = self._call("import.files.put", body)
         received, file_id = result.get("received"), result.get("id")
-        if not isinstance(received, int):
+        if not isinstance(received, int) or received < 0 or not isinstance(file_id, str | int | None):
             raise _strange("import.files.put")
         return received, None if file_id is None else str(file_id)
 
@@ -228,14 +230,17 @@ def _sent(item: Item) -> Args:
 
 
 def _decoded(raw: object) -> Any:
-    return msgspec.json.decode(raw) if isinstance(raw, msgspec.Raw) else None
+    try:
+        return msgspec.json.decode(raw) if isinstance(raw, msgspec.Raw) else None
+    except (msgspec.DecodeError, RecursionError):
+        raise _strange("a call") from None
 
 
 def _entries(result: object, method: str, name: str = "items") -> list[Mapping[str, Any]]:
     """Each told once: the contract promises it of everything but rules."""
     entries = _objects(result, method, name)
     keys = [_told_apart(one) for one in entries]
-    if len(set(keys)) != len(keys):
+    if any(isinstance(key, dict | list) for key in keys) or len(set(keys)) != len(keys):
         raise _strange(method)
     return entries
 
@@ -260,9 +265,14 @@ def _outcome(entry: Mapping[str, Any]) -> Outcome:
         raise _strange("an item")
     key = _text(entry, "key")
     if status != "failed":
-        return Outcome(key, status, _text(entry, "id"), ignored=tuple(map(str, entry.get("ignored") or ())))
+        return Outcome(key, status, _text(entry, "id"), ignored=_ignored(entry))
     code, text, retry = _error(entry)
     return Outcome(key, status, None, code, text, retry)
+
+
+def _ignored(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    named = entry.get("ignored")
+    return tuple(map(str, named)) if isinstance(named, list) else ()
 
 
 def _field_outcome(entry: Mapping[str, Any]) -> FieldOutcome:
@@ -314,7 +324,7 @@ def _record(entry: Mapping[str, Any]) -> TargetRecord:
 
 def _text(entry: Mapping[str, Any], name: str) -> str:
     value = entry.get(name)
-    if value is None or value == "":
+    if value == "" or not isinstance(value, str | int) or isinstance(value, bool):
         raise _strange(f"the field {name}")
     return str(value)
 

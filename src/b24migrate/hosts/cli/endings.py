@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 
-from b24migrate.errors import MigrationError, Stop
+from b24migrate.errors import MigrationError, Stop, is_exhausted
+from b24migrate.hosts.bug_file import write_bug
 from b24migrate.hosts.cli.plain import harmless
 
 CLEAN, BUG, USAGE, GATE, INCOMPLETE, FINDINGS = 0, 1, 2, 3, 4, 5
-EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
 INTERRUPTED = 130  # what the parser makes of Ctrl-C
 STOPPED = "Stopped; everything so far is kept; run the same command again to continue."
 
@@ -48,29 +45,17 @@ def whole(stop: BaseException) -> str:
 def broken(bug: Exception, redact: Callable[[str], str]) -> int:
     from b24migrate.settings import debug_wanted
 
-    if isinstance(bug, OSError) and bug.errno in EXHAUSTED:
+    if isinstance(bug, OSError) and is_exhausted(bug):
         where = f" ({bug.filename})" if bug.filename else ""
         say(f"The machine has no more to give: {bug.strerror}{where}; everything so far is kept.")
         say("  → Make room, then run the same command again.")
         return INCOMPLETE
-    details = redact("".join(traceback.format_exception(bug)))
     if debug_wanted():
-        say(details)
+        say(redact("".join(traceback.format_exception(bug))))
         return BUG
     say(f"This is a bug in b24migrate ({type(bug).__name__}); everything so far is kept.")
-    say(f"  → The details are in {written(details)}; please report them. B24MIGRATE_DEBUG=1 shows them here.")
+    say(f"  → The details are in {write_bug(bug, redact)}; please report them. B24MIGRATE_DEBUG=1 shows them here.")
     return BUG
-
-
-def written(details: str) -> Path:
-    name = "b24migrate-bug.txt"
-    for folder in (Path.cwd(), Path(tempfile.gettempdir())):
-        try:
-            (folder / name).write_text(details, "utf-8")
-        except OSError:
-            continue
-        return folder / name
-    return Path("nowhere: no folder can be written")
 
 
 def sentence(text: str) -> str:

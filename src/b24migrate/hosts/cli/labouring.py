@@ -22,6 +22,7 @@ def worker(
     Takes its jobs from the queue, beside the process that started it. Start as many as you like.
     Log lines go to stderr: JSON, or readable on a terminal. Ctrl-C ends it.
     """
+    from b24migrate.hosts.bug_file import bug_keeper
     from b24migrate.hosts.cli.conduct import served
     from b24migrate.hosts.cli.opening import Current
     from b24migrate.hosts.cli.signals import interruptible
@@ -39,4 +40,5 @@ def worker(
         interruptible(app.work.interrupt.request),
     ):
         current.app = app
+        app.work.keep_bug = bug_keeper(session.redact)
         labour(app, once=once)

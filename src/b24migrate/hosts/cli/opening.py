@@ -41,6 +41,7 @@ def working(
     session: Session, display: Display, *, verify_all: bool = False, **overrides: Mapping[str, Json]
 ) -> Iterator[App]:
     """Logs every event beside the store, shows the important ones, and ends calls in progress on SIGTERM and Ctrl-C."""
+    from b24migrate.hosts.bug_file import bug_keeper
     from b24migrate.hosts.logs import log
     from b24migrate.wiring import open_app
 
@@ -52,6 +53,7 @@ def working(
         stack.callback(display.close)
         app = stack.enter_context(open_app(settings, observers=(written, display.note), verify_all=verify_all))
         current.app = app
+        app.work.keep_bug = bug_keeper(session.redact)
         stack.enter_context(interruptible(app.work.interrupt.request))
         yield app
 

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from b24migrate.errors import MigrationError, Stop
-from b24migrate.hosts.functions.lines import lines, quieten, say
+from b24migrate.hosts.functions.lines import lines, logged, quieten, say
 from b24migrate.hosts.logs import log
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
@@ -100,6 +100,7 @@ class Keeper:
         app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
         app.runner.attend(run)
         app.work.leaving = dismissed(app.work, run)
+        app.work.keep_bug = logged(app.settings.redactor.redact)
         return AtWork(app, run, held.conductors.setdefault(run.id, app.runner.conductor(run.plan)))
 
     def _retire(self, held: _Held) -> None:

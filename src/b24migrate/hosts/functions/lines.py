@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 from typing import TextIO, cast
 
+from b24migrate.hosts.bug_file import bug_id
 from b24migrate.hosts.logs import masked
 
 LOGGER = logging.getLogger("b24migrate")
@@ -43,3 +44,14 @@ def say_bug(bug: BaseException, redact: Callable[[str], str], **more: object) ->
     """The whole of it, without secrets."""
     details = masked(redact("".join(traceback.format_exception(bug))))
     LOGGER.error("%s", json.dumps({"msg": f"a bug: {type(bug).__name__}", "details": details, **more}))
+
+
+def logged(redact: Callable[[str], str]) -> Callable[[BaseException, str], str]:
+    """Keeps the details of bugs in jobs in the log, under a reference."""
+
+    def keep(bug: BaseException, about: str) -> str:
+        reference = bug_id(bug)
+        say_bug(bug, redact, reference=reference, job=masked(redact(about)))
+        return f"the log, reference {reference}"
+
+    return keep

@@ -89,7 +89,10 @@ def content_of(record: Record) -> str:
     """The payload's hash where one is kept, the digest of a file's bytes, else that of the payload as it was staged."""
     if record.payload_hash:
         return record.payload_hash
-    said = msgspec.json.decode(record.payload)
+    try:
+        said = msgspec.json.decode(record.payload)
+    except msgspec.DecodeError:  # a damaged row is what it is
+        said = None
     digest = said.get("sha256") if isinstance(said, dict) and "location" in said else None
     return str(digest) if digest else hashlib.sha256(record.payload).hexdigest()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -269,10 +269,18 @@ FATES = {"created": "created", "exists": "mapped", "failed": "failed", "differs"
 # ---------------------------------------------------------------- files
 
 
+def payload_of(record: Record) -> dict[str, Json]:
+    """Nothing where the row in the store is damaged."""
+    try:
+        return msgspec.json.decode(record.payload, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return {}
+
+
 def failed_files(work: Work, facts: FileFacts) -> Iterator[FailedFile]:
     """Walks through all of them and counts; gives those that failed."""
     for one in walked(work, work.streams[FILES].table):
-        said: Json = msgspec.json.decode(one.payload)
+        said = payload_of(one)
         size = said.get("size")
         size = int(size) if isinstance(size, int | str) and str(size).isdecimal() else None
         _count(facts, one, str(said.get("entity") or ""), size)

@@ -1,0 +1,20 @@
+"""Exceptions that are not ours, as errors of the record or the job that was being worked on."""
+
+from __future__ import annotations
+
+from b24migrate.errors import MigrationError, Transient, is_exhausted
+from b24migrate.phases.work import Work
+
+UNEXPECTED = "UNEXPECTED"
+
+
+def unexpected(work: Work, bug: Exception, entity: str, about: str) -> Transient:
+    """An error that uses up an attempt of what it is `about`. Keeps the details for whoever mends the program, and a
+    note with the entity. Raises the exception itself if no record is its cause: an error of ours, a full disk."""
+    if isinstance(bug, MigrationError) or is_exhausted(bug):
+        raise bug
+    name = type(bug).__name__
+    where = work.keep_bug(bug, about)
+    if entity:
+        work.note(entity, f"Unexpected error {name}: a bug in b24migrate. Details: {where}")
+    return Transient(f"Unexpected error {name}. Details: {where} ({about})", code=UNEXPECTED, own=True)

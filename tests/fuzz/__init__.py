@@ -1,0 +1,1 @@
+"""Whole migrations through portals whose answers are changed at random (`make fuzz`)."""

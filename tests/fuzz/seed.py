@@ -1,0 +1,242 @@
+"""One seed: a small company, two portals that change their answers, and the way to the proof.
+
+Every command is a process of its own that is forked from this one, which has read the whole program already.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.chaos.hurried import HurriedClock
+from tests.chaos.oracle import source_of
+from tests.chaos.portals import Portal
+from tests.chaos.proof import prove
+from tests.fuzz.mutations import Mutator
+from tests.fuzz.portal import OddApp
+
+from b24migrate import wiring
+from b24migrate.bitrix import client
+from b24migrate.hosts import cli
+from b24migrate.pipeline import crew
+from b24sim.options import parser, portal_from
+from b24sim.serve import serve
+
+Json = Any
+SPEED = 40.0
+RATE = 0.03  # of the answers are changed
+COMMAND_S = 60.0  # a command that takes longer hangs
+MEMORY_MB = 300
+FINE = (0, 5)
+BUG = 1
+TIMEOUTS = client.Timeouts(connect_s=2.0, read_s=3.0, probe_s=2.0)
+COMPANY = (
+    *("--users=8", "--departments=3", "--groups=2", "--chats=3", "--messages=25", "--files=3", "--companies=3"),
+    *("--contacts=4", "--deals=8", "--smart-items=3", "--tasks=6", "--posts=4", "--templates=2", "--limits=off"),
+)
+CONFIG = """
+[source]
+webhook = "{cloud}"
+requests_per_second = 0
+operating_seconds = 0
+[target]
+webhook = "{box}"
+[store]
+url = "sqlite:///b24migrate.db"
+[run]
+workers = 2
+user_coverage = 0.1
+[mapping]
+placeholder_user = "1"
+"""
+LATER = "came after a later one of their chat"  # a message that is tried again has been passed over
+
+
+@dataclass(slots=True)
+class Told:
+    """What became of a seed. `faults`: why it failed, in words."""
+
+    seed: int
+    exits: list[int] = field(default_factory=list)
+    memory_mb: float = 0.0
+    seconds: float = 0.0
+    made: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        made = ", ".join(f"{name} {count}" for name, count in sorted(self.made.items()))
+        lines = [f"seed {self.seed}: exits {self.exits}, {self.memory_mb:.0f} MB, {self.seconds:.1f} s; {made}"]
+        return "\n".join([*lines, *(f"  {one}" for one in self.faults[:20])])
+
+
+def fuzz(seed: int, *, rate: float = RATE, keep: Path | None = None) -> Told:
+    told = Told(seed)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="b24fuzz-") as place:
+        folder = Path(place)
+        with _portals(seed, rate) as (cloud, box, switch):
+            config = CONFIG.format(cloud=cloud.webhook, box=box.webhook)
+            (folder / "b24migrate.toml").write_text(config)
+            _through(folder, cloud, box, switch, told)
+        if told.faults and keep:
+            _keep(folder, keep / str(seed))
+    told.seconds = time.monotonic() - started
+    return told
+
+
+def _through(folder: Path, cloud: Portal, box: Portal, switch: Callable[[], Json], told: Told) -> None:
+    def do(*arguments: str) -> int:
+        code, memory = command(folder, arguments)
+        told.exits.append(code)
+        told.memory_mb = max(told.memory_mb, memory)
+        if code == BUG:
+            told.faults.append(f"{' '.join(arguments)} ended with exit code 1: {_last_words(folder)}")
+        if code < 0:
+            told.faults.append(f"{' '.join(arguments)} did not end within {COMMAND_S:.0f} s or was killed ({code})")
+        return code
+
+    if do("run") not in FINE:
+        do("run")  # as a person would; it goes further
+    told.made.update(dict(switch()))
+    bugs = list(folder.glob("b24migrate-bug-*"))
+    told.faults += [f"{one.name}: {one.read_text()[-1500:]}" for one in bugs]
+    code = do("run")
+    left = _left(folder, cloud, box)
+    if code not in FINE or left:
+        do("retry")
+        code = do("run")
+        left = _left(folder, cloud, box)
+    if code not in FINE:
+        told.faults.append(f"the honest run ends with exit code {code}: {_last_words(folder)}")
+    if told.memory_mb > MEMORY_MB:
+        told.faults.append(f"{told.memory_mb:.0f} MB of memory")
+    told.faults += left
+
+
+def _left(folder: Path, cloud: Portal, box: Portal) -> list[str]:
+    """What is missing on the box, doubled or otherwise than on the source, and what the store says wrongly."""
+    status = json.loads(_said(folder, ("status", "--json")))
+    source = source_of(cloud)
+    source.placeholder = "1"
+    return [one for one in prove(source, box, status).differences if LATER not in one]
+
+
+# ---------------------------------------------------------------- processes
+
+
+@contextmanager
+def _portals(seed: int, rate: float) -> Iterator[tuple[Portal, Portal, Callable[[], Json]]]:
+    """Both, in a process of their own. The last value makes them honest, and says what they did before."""
+    ready_in, ready_out = os.pipe()
+    wish_in, wish_out = os.pipe()
+    child = os.fork()
+    if not child:
+        _serve(seed, rate, ready_out, wish_in)
+    ready = os.fdopen(ready_in)
+    os.close(ready_out)
+    try:
+        ends = json.loads(ready.readline())
+
+        def switch() -> Json:
+            os.write(wish_out, b"\n")
+            return json.loads(ready.readline())
+
+        yield Portal(*ends["cloud"]), Portal(*ends["box"]), switch
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        ready.close()
+        for one in (wish_in, wish_out):
+            os.close(one)
+
+
+def _serve(seed: int, rate: float, out: int, wishes: int) -> None:
+    try:
+        with ExitStack() as stack:
+            apps: list[OddApp] = []
+
+            def begin(number: int, *arguments: str) -> tuple[str, str]:
+                portal = portal_from(parser().parse_args([*arguments, f"--speed={SPEED}"]))
+
+                def made(one: Any) -> OddApp:
+                    apps.append(OddApp(one, Mutator(seed * 2 + number, rate)))
+                    return apps[-1]
+
+                running = stack.enter_context(serve(portal, app=made, warm=True))
+                return running.control, running.webhook(1)
+
+            ends = {"cloud": begin(0, "--seed", str(seed), *COMPANY), "box": begin(1, "--role=box")}
+            os.write(out, json.dumps(ends).encode() + b"\n")
+            os.read(wishes, 1)
+            for app in apps:
+                app.honest = True
+            done = Counter(f"{side}:{kind}" for side, app in zip("sb", apps, strict=True) for kind, _ in app.made)
+            os.write(out, json.dumps(sorted(done.items())).encode() + b"\n")
+            while True:
+                time.sleep(60)
+    finally:
+        os._exit(0)
+
+
+def command(folder: Path, arguments: tuple[str, ...], out: str = "said.txt") -> tuple[int, float]:
+    """The exit code, negative when it hung, and the largest memory in megabytes."""
+    child = os.fork()
+    if not child:
+        _run(folder, arguments, out)
+    deadline = time.monotonic() + COMMAND_S
+    while True:
+        done, status, used = os.wait4(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status), used.ru_maxrss / 1024
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def _run(folder: Path, arguments: tuple[str, ...], out: str) -> None:
+    code = 70
+    try:
+        os.chdir(folder)
+        said = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        for one in (1, 2):
+            os.dup2(said, one)
+        vars(wiring)["SystemClock"] = lambda: HurriedClock(ORIGIN, SPEED)
+        vars(crew)["IDLE_GLANCES"] = crew.IDLE_GLANCES / SPEED
+        (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS
+        code = cli.run(["--config", "b24migrate.toml", *arguments])
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:  # noqa: BLE001 - the last one who hears of it
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+ORIGIN = time.time()
+
+
+def _said(folder: Path, arguments: tuple[str, ...]) -> str:
+    name = f"out-{time.monotonic_ns()}.txt"
+    command(folder, arguments, name)
+    return (folder / name).read_text()
+
+
+def _last_words(folder: Path) -> str:
+    return (folder / "said.txt").read_text("utf-8", "replace")[-1500:]
+
+
+def _keep(folder: Path, to: Path) -> None:
+    shutil.rmtree(to, ignore_errors=True)
+    shutil.copytree(folder, to)
