@@ -25,8 +25,8 @@ ROOT = Path(__file__).parents[1]
 ROUTER = ROOT / "box-module" / "tests" / "server.php"
 SECRET = "box0secret0box0s"
 HANDS = 4  # calls at a time
-START_S = 10.0
-HTTP = urllib3.PoolManager(retries=False, timeout=20.0)
+START_S = 120.0
+HTTP = urllib3.PoolManager(retries=False, timeout=120.0)
 # Whoever is killed himself cannot end what he started: the end of his pipe does.
 GUARD = ("sh", "-c", '"$@" </dev/null & read -r nothing; kill -KILL 0', "guard")
 PHP = (
@@ -87,7 +87,7 @@ class PhpBox(Served):
         if self._process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)  # those at work are children of the one that listens
-            self._process.communicate(timeout=10)
+            self._process.communicate(timeout=60)
             self._process = None
             self._wait(lambda: not self._listens())  # a child that is only just dying still holds the port
 
@@ -102,7 +102,7 @@ class PhpBox(Served):
             time.sleep(0.003)
 
     def _listens(self) -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=1):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=10):
             return True
         return False
 

@@ -1,5 +1,6 @@
 """A portal on a port: in this process, in a thread, for as long as a `with` lasts."""
 
+import asyncio
 import contextlib
 import socket
 import ssl
@@ -24,7 +25,9 @@ try:
 except ImportError:  # pragma: no cover - platforms without httptools
     from uvicorn.protocols.http.h11_impl import H11Protocol as _Protocol  # type: ignore[assignment]
 
-START_TIMEOUT_S = 10.0
+START_TIMEOUT_S = 60.0
+TICK_S = 1.0  # so often the time in its answers is set
+GRACE_S = 1.0  # for what it is just answering
 
 
 class FragileProtocol(_Protocol):
@@ -33,6 +36,35 @@ class FragileProtocol(_Protocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[dict-item]
+
+
+class PromptServer(uvicorn.Server):
+    """Ends when it is told to. The one it is made of looks for that ten times a second, and waits once more."""
+
+    async def main_loop(self) -> None:
+        self._told = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._told.wait(), TICK_S)
+
+    def end(self) -> None:
+        self.should_exit = True
+        with contextlib.suppress(AttributeError, RuntimeError):  # not begun yet, or ended already
+            self._loop.call_soon_threadsafe(self._told.set)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for one in sockets or ():
+            one.close()
+        state, deadline = self.server_state, time.monotonic() + GRACE_S
+        for connection in list(state.connections):
+            connection.shutdown()
+        while (state.connections or state.tasks) and time.monotonic() < deadline:
+            await asyncio.sleep(0.002)
+        for task in state.tasks:
+            task.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +173,10 @@ def _background(app: App | OldAddress, listener: socket.socket, certificate: _Ce
         access_log=False,
         server_header=False,
         timeout_keep_alive=120,
-        timeout_graceful_shutdown=1,
         ssl_certfile=str(certificate.pem) if certificate else None,
         ssl_version=ssl.PROTOCOL_TLS_SERVER,
     )
-    server = uvicorn.Server(config)
+    server = PromptServer(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="b24sim", daemon=True)
     thread.start()
     deadline = time.monotonic() + START_TIMEOUT_S
@@ -156,5 +187,5 @@ def _background(app: App | OldAddress, listener: socket.socket, certificate: _Ce
     try:
         yield
     finally:
-        server.should_exit = True
+        server.end()
         thread.join(START_TIMEOUT_S)

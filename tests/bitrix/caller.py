@@ -1,8 +1,9 @@
-"""A process that asks a portal as often as it may: `python -m tests.bitrix.caller CONFIG TIMES`."""
+"""A process that asks a portal until it may not for a while: `python -m tests.bitrix.caller CONFIG TIMES`."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from b24migrate.clocks import SystemClock
@@ -16,12 +17,9 @@ def call(config: Path, times: int) -> None:
     settings, clock = load(config), SystemClock()
     store = open_store(settings.store.url, (), clock, base=config.parent).store
     portal = source_portal(settings, clock, (), store)
-    while times:
-        try:
+    with suppress(Limited):
+        for _ in range(times):
             portal.call("server.time", {})
-            times -= 1
-        except Limited as error:
-            clock.sleep(error.wait_s)
     store.close()
 
 

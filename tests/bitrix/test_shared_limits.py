@@ -33,6 +33,7 @@ from b24sim.limits import LeakyBucket
 ROOT = Path(__file__).parents[2]
 METHODS = ("batch", "user.get")
 HOUR_S = 3600.0
+PATIENT_S = 300.0  # for processes that may have to share a busy machine
 
 
 class WrongClock(FakeClock):
@@ -308,24 +309,26 @@ def test_no_turn_is_lost_between_processes(tmp_path: Path) -> None:
     take(url, 1)
     command = [sys.executable, "-m", "tests.bitrix.taker", url, "60"]
     started = [subprocess.Popen(command, cwd=ROOT) for _ in range(3)]
-    assert [process.wait(60) for process in started] == [0, 0, 0]
+    assert [process.wait(PATIENT_S) for process in started] == [0, 0, 0]
     store = open_store(url, (), SystemClock()).store
     assert row(store).values["Level"] == pytest.approx(1 + 3 * 60)
     store.close()
 
 
 def test_processes_that_ask_a_portal_as_often_as_they_may_are_not_refused(tmp_path: Path) -> None:
+    """In a bucket that hardly drains, so that it does not matter how late a request comes: how much of what drains
+    they use is shown above, by a clock that nobody waits for."""
     config = tmp_path / "b24migrate.toml"
-    with serve(Portal(Company(Plan(users=1)), bucket=LeakyBucket(20, 10))) as cloud:
+    with serve(Portal(Company(Plan(users=1)), bucket=LeakyBucket(1e-6, 50))) as cloud:
         config.write_text(
-            f'[source]\nwebhook = "{cloud.webhook()}"\nrequests_per_second = 20\nbucket = 10\n'
+            f'[source]\nwebhook = "{cloud.webhook()}"\nrequests_per_second = 1e-6\nbucket = 50\n'
             '[target]\nwebhook = "http://127.0.0.1:1/rest/1/secret/"\n'
         )
         command = [sys.executable, "-m", "tests.bitrix.caller", str(config), "25"]
         started = [subprocess.Popen(command, cwd=ROOT) for _ in range(4)]
-        assert [process.wait(60) for process in started] == [0, 0, 0, 0]
-        assert cloud.portal.stats.errors["QUERY_LIMIT_EXCEEDED"] <= 1
-        assert cloud.portal.stats.http_requests <= 101
+        assert [process.wait(PATIENT_S) for process in started] == [0, 0, 0, 0]
+        assert cloud.portal.stats.errors["QUERY_LIMIT_EXCEEDED"] == 0
+        assert cloud.portal.stats.http_requests == 48  # and two that it may have counted for others
     store = open_store("sqlite:///b24migrate.db", (), SystemClock(), base=tmp_path).store
     assert [one.key for one in store.rows(QUOTA)] == [urlsplit(cloud.webhook()).netloc]
     store.close()

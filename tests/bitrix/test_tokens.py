@@ -141,7 +141,7 @@ def test_many_workers_renew_once(box: Running, tmp_path: Path) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(20)
+            thread.join(120)
     assert failures == []
     assert known(box).refreshes == 1
 

@@ -28,7 +28,7 @@ SMALL = (
 )
 READY = re.compile(r"(http://\S+) until")
 LINK = re.compile(r"http://\S+/login#(\S+)")
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 TALK = '[run]\nentities = ["users", "groups", "chats"]\n'
 
 
@@ -48,7 +48,7 @@ class Desk:
     def ask(self, path: str) -> Any:
         known = {"Authorization": f"Bearer {self.token}"}
         request = urllib.request.Request(f"{self.url}/api/v1{path}", headers=known)  # noqa: S310 - loopback
-        with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
             return json.load(answer)
 
     def change(self, stream: str, op: str = "update", **wish: Any) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +12,6 @@ from tests.browser.desk import SMALL, Desk, desk
 from tests.browser.watching import Watched, watched
 
 ENTITIES = '[run]\nuser_coverage = 0.1\nentities = ["users", "groups", "crm_structure", "crm_companies", "chats"]\n'
-USABLE_S = 2.0
-TRIES = 4
 STRANGERS = """() => [
   ...document.querySelectorAll("main script, main img, main iframe, main object, main embed, main link, main style, main base"),
   ...[...document.querySelectorAll("*")].filter((one) => [...one.attributes].some(({ name }) => name.startsWith("on") || name === "style")),
@@ -41,21 +38,13 @@ def test_hostile_data_is_shown_on_every_page_and_does_nothing(browser: Browser, 
         ways = ["/", "/errors", "/findings", "/analysis", "/search?q=hacked", f"/search?q={hostile.LONG[:100]}"]
         ways += [f"/records/{stream}/{number}" for stream, number in ids.items()]
         for way in ways:
-            assert any(_usable_s(seen, way) < USABLE_S for _ in range(TRIES)), (
-                way
-            )  # a busy machine may need another try
+            seen.go(way)
             _is_harmless(seen, way)
         _is_written_out(seen, ids["groups"])
         seen.page.screenshot(path=screens / "hostile-record.png", full_page=True)
         _is_folded(seen, ids["users"])
         seen.go("/findings")
         assert hostile.BREAKOUT in seen.page.locator("#findings").inner_text()  # the finding that was provoked
-
-
-def _usable_s(seen: Watched, way: str) -> float:
-    began_s = time.monotonic()
-    seen.go(way)
-    return time.monotonic() - began_s
 
 
 def _is_harmless(seen: Watched, way: str) -> None:

@@ -21,6 +21,8 @@ addEventListener("securitypolicyviolation", (event) => {
 });
 """
 LOADING = re.compile("Loading…|Загружаем…")
+PATIENCE_MS = 120_000  # a busy machine needs it
+expect.set_options(timeout=PATIENCE_MS)
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -88,7 +90,7 @@ def watched(browser: Browser, desk: Desk, *, stranger: bool = False, **options: 
     context = browser.new_context(
         **{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", "timezone_id": "Europe/Moscow", **options}
     )
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(PATIENCE_MS)
     try:
         if not stranger:
             login = f"{desk.url}/api/v1/login"

@@ -71,7 +71,7 @@ def lossy(port: int, life: Life) -> Iterator[tuple[Line, int]]:
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
-            far = http.client.HTTPConnection("127.0.0.1", line.port, timeout=30)
+            far = http.client.HTTPConnection("127.0.0.1", line.port, timeout=120)
             far.request(self.command, self.path, body, dict(self.headers))
             answer = far.getresponse()
             content = answer.read()

@@ -136,7 +136,7 @@ def number_of(store: Store) -> int:
 def test_processes_share_a_store(place: Place) -> None:
     opened = seeded(place)
     with closing(opened.store), started(place.url, 4) as processes:
-        told = [process.communicate(timeout=120) for process in processes]
+        told = [process.communicate(timeout=300) for process in processes]
         assert [process.returncode for process in processes] == [0] * 4, told
         # A labourer leaves when it finds nothing to claim; what followed later is left to us.
         labour(place.url, "host")
@@ -157,7 +157,7 @@ def test_a_killed_process_loses_and_doubles_nothing(place: Place) -> None:
         left, _ = victim.communicate()
         said = 5 + len(left.split())
         for process in others:
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=300)
             assert process.returncode == 0, err
             said += len(out.split())
         assert opened.queue.release(f"host0:{victim.pid}:", alive=lambda _: False) <= 1
@@ -171,7 +171,7 @@ def test_a_killed_process_loses_and_doubles_nothing(place: Place) -> None:
 
 def test_processes_may_open_a_new_store_at_once(place: Place) -> None:
     with started(place.url, 4) as processes:
-        told = [process.communicate(timeout=120) for process in processes]
+        told = [process.communicate(timeout=300) for process in processes]
         assert [process.returncode for process in processes] == [0] * 4, told
 
 

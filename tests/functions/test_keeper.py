@@ -66,7 +66,7 @@ def test_all_threads_share_one(opening: Opening, keeper: Keeper) -> None:
 
     def use() -> int:
         with keeper.app() as app:
-            together.wait(10)
+            together.wait(60)
             return id(app)
 
     with ThreadPoolExecutor(4) as pool:

@@ -153,7 +153,7 @@ def test_a_copy_that_was_struck_down_is_continued(scene: Scene, how: signal.Sign
         assert child.poll() is None, child.communicate()
         time.sleep(0.01)
     child.send_signal(how)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=300)
     assert "Equal." not in out
     if how is not signal.SIGKILL:
         assert (child.returncode, "run the same command again" in err) == (4, True), out + err
@@ -175,7 +175,7 @@ def test_a_copy_to_azure_that_was_struck_down_is_continued(scene: Scene, azure_s
     assert child.stdout is not None
     assert child.stdout.readline().startswith("Cop"), child.communicate()
     child.kill()
-    child.communicate(timeout=60)
+    child.communicate(timeout=300)
     is_clear(looked_at(scene, azure_store), 2, "unfinished copy", f"{azure_store}\n")
     is_clear(copy(scene, to=azure_store), 0, "Equal.", f"Work goes on in {azure_store}")
     is_clear(copy(scene, to=azure_store), 2, "complete copy")
@@ -187,7 +187,7 @@ def test_a_copy_to_azure_that_was_struck_down_is_continued(scene: Scene, azure_s
 
 def half_there() -> bool:
     """Rows have arrived."""
-    with suppress(sqlite3.Error), closing(sqlite3.connect("file:copy.db?mode=ro", uri=True, timeout=1)) as connection:
+    with suppress(sqlite3.Error), closing(sqlite3.connect("file:copy.db?mode=ro", uri=True, timeout=60)) as connection:
         (rows,) = connection.execute("SELECT count(*) FROM ChatMessages").fetchone()
         return int(rows) > 0
     return False

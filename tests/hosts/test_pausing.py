@@ -15,7 +15,7 @@ SLOW = ("--messages", "4000", "--chats", "60", "--latency", "0.1")
 
 
 def left(child: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=300)
     return child.returncode, out, err
 
 

@@ -188,7 +188,7 @@ def test_metrics_are_served_meanwhile(company: Scene) -> None:
     assert company.run("run", "--metrics-port", str(port)).code == 0
     stop = serve(lambda: [("inventory_drift", {"entity": "groups"}, 2.0)], port)
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
             assert 'inventory_drift{entity="groups"} 2.0' in str(answer.read(), "utf-8")
     finally:
         stop()
@@ -206,7 +206,7 @@ def test_a_worker_finishes_what_a_killed_run_left(scene: Scene) -> None:
         child = scene.process("run")
         until_something_runs(scene)
         child.kill()
-        child.communicate(timeout=30)
+        child.communicate(timeout=300)
         assert scene.run("worker", "--once").code == 0
         entities = scene.run("status", "--json").json["entities"]
         assert {entities[name]["phases"]["verify"] for name in ("users", "groups", "chats")} == {"done"}
@@ -224,7 +224,7 @@ def test_on_a_terminal_it_is_readable_at_80_columns_and_colourless_on_request(co
     child = company.process("run", on=theirs, env=environ)
     os.close(theirs)
     text = drained(ours)
-    child.communicate(timeout=60)
+    child.communicate(timeout=300)
     assert child.returncode == 0, text
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", text), "a colour"
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
@@ -247,7 +247,7 @@ def test_a_stopped_run_says_so_and_goes_on_later(scene: Scene) -> None:
         child = scene.process("run")
         until_something_runs(scene)
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=30)
+        out, err = child.communicate(timeout=300)
         assert (child.returncode, err.strip()) == (
             4,
             "Stopped; everything so far is kept; run the same command again to continue.",

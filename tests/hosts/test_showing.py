@@ -158,7 +158,7 @@ def test_on_a_terminal_of_80_columns_no_line_is_longer(company: Scene) -> None:
     os.set_blocking(above, False)
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "xterm"}
     with company.process("show", "users", "1", on=below, env=environment) as shown_process:
-        assert shown_process.wait(60) == 0
+        assert shown_process.wait(300) == 0
         text = os.read(above, 1 << 20).decode()
     os.close(above)
     os.close(below)

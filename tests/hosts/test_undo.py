@@ -65,7 +65,7 @@ def test_whoever_stops_it_is_told_how_far_it_came(moved: Migrated) -> None:
     while moved.there() == before:
         time.sleep(0.05)
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=30)
+    _, err = child.communicate(timeout=300)
     assert child.returncode == 4
     assert re.search(r"Stopped\. Records that were taken back by then: \d+\.", err)
     assert "b24migrate run" in err
@@ -171,7 +171,7 @@ def test_it_is_refused_while_a_run_is_under_way(scene: Scene) -> None:
         assert "is under way: nothing is taken back" in said.err
         assert "b24migrate pause" in said.err
         scene.run("pause")
-        child.communicate(timeout=60)
+        child.communicate(timeout=300)
         assert scene.run("undo", "--yes").code == 0
 
 
@@ -197,7 +197,7 @@ def at_a_terminal(scene: Scene, typed: str) -> Iterator[subprocess.Popen[str]]:
 def test_a_person_has_to_type_the_word(moved: Migrated, typed: str, code: int) -> None:
     before = moved.there()
     with at_a_terminal(moved.scene, typed) as child:
-        assert child.wait(timeout=60) == code
+        assert child.wait(timeout=300) == code
         assert child.stderr is not None
         child.stderr.close()
     assert moved.there() == (0 if code == 0 else before)

@@ -109,7 +109,7 @@ def test_on_a_terminal_ctrl_c_ends_it_with_0(scene: Scene) -> None:
     child.send_signal(signal.SIGINT)
     text += read_until(terminal, "\0")
     os.close(terminal)
-    _, err = child.communicate(timeout=30)
+    _, err = child.communicate(timeout=300)
     assert (child.returncode, err) == (0, "")
     assert "Running for" in text
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", text), "a colour"
@@ -121,7 +121,7 @@ def test_on_a_dumb_terminal_nothing_is_drawn_over(scene: Scene, app: App) -> Non
         terminal, child = on_a_terminal(scene, *command, TERM="dumb")
         text = read_until(terminal, "\0")
         os.close(terminal)
-        child.communicate(timeout=30)
+        child.communicate(timeout=300)
         assert child.returncode == 0
         assert "\x1b" not in text
         assert max(map(len, text.splitlines())) <= 80

@@ -35,7 +35,7 @@ ENTITY_OF = {
 }
 NOON = "2024-03-01T09:00:00Z"
 JSON = dict[str, Any]
-HTTP = urllib3.PoolManager(retries=False, timeout=20.0)
+HTTP = urllib3.PoolManager(retries=False, timeout=120.0)
 
 
 def digest_of(fields: object) -> str:

@@ -124,7 +124,7 @@ class Migration(ABC):
 
     def sql(self, query: str, *values: Json) -> list[tuple[Json, ...]]:
         """What the store's file holds, asked past our own code."""
-        with closing(sqlite3.connect(self.folder / "b24migrate.db", timeout=5)) as connection:
+        with closing(sqlite3.connect(self.folder / "b24migrate.db", timeout=60)) as connection:
             return connection.execute(query, values).fetchall()
 
     def entity(self, name: str) -> EntityStatus:

@@ -25,7 +25,7 @@ def send(url: str, body: bytes | None = None, headers: Mapping[str, str] | None 
     request = urllib.request.Request(url, body, dict(headers or {}))  # noqa: S310 - the simulator's own address
     opener = urllib.request.build_opener(_NoRedirect)
     try:
-        with opener.open(request, timeout=10) as response:
+        with opener.open(request, timeout=120) as response:
             return Reply(response.status, response.read(), dict(response.headers.items()))
     except urllib.error.HTTPError as error:
         with error:

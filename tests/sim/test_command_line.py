@@ -105,14 +105,14 @@ def test_a_process_ends_cleanly_on_sigterm() -> None:
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["url"].startswith("http://127.0.0.1:")
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(120) == 0
 
 
 def test_tls_with_a_certificate_of_its_own() -> None:
     with launch("--tls") as ready:
         address = urlsplit(ready["webhooks"][0]["url"])
         context = ssl.create_default_context(cafile=ready["ca"])
-        connection = http.client.HTTPSConnection(address.netloc, context=context, timeout=10)
+        connection = http.client.HTTPSConnection(address.netloc, context=context, timeout=120)
         connection.request("GET", f"{address.path}server.time")
         assert json.load(connection.getresponse())["result"]
         connection.close()

@@ -48,7 +48,7 @@ def test_it_ends_with_the_process_that_held_it(killed: bool) -> None:
         assert holder.stdout
         port = int(holder.stdout.readline())
         assert port != azurite.start()["Blob"]
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+        with socket.create_connection(("127.0.0.1", port), timeout=120) as line:
             if killed:
                 holder.kill()
             else:

@@ -74,7 +74,7 @@ class Desk:
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes | None = None
     ) -> Reply:
         """The path goes out as it is."""
-        connection = HTTPConnection(self.host, self.port, timeout=30)
+        connection = HTTPConnection(self.host, self.port, timeout=120)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             known = {"Authorization": f"Bearer {self.token}"} if self.token else {}

@@ -273,14 +273,14 @@ def test_the_command_says_where_it_listens_and_ends_cleanly(tmp_path: Path, endi
         assert lines[0].startswith("The dashboard is at http://127.0.0.1:")
         assert lines[1].startswith("Open http://127.0.0.1:")
         process.send_signal(ending)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 0
     assert "Traceback" not in err
 
 
 def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path, desk: Desk) -> None:
     with serve(configured(tmp_path, *NOBODY), "--port", str(desk.port)) as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 2
     assert f"Port {desk.port}" in err
     assert "--port" in err
@@ -298,12 +298,12 @@ def test_the_link_that_is_printed_carries_the_token_and_each_start_has_another(t
             tokens.add(token)
             known = {"Authorization": f"Bearer {token}"}
             request = urllib.request.Request(f"{url}/api/v1/session", headers=known)  # noqa: S310 - loopback
-            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
                 assert answer.status == 200
             with pytest.raises(urllib.error.HTTPError, match="401"):
-                urllib.request.urlopen(f"{url}/api/v1/session", timeout=30)  # noqa: S310
+                urllib.request.urlopen(f"{url}/api/v1/session", timeout=120)  # noqa: S310
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
     assert len(tokens) == 2
 
 
@@ -315,7 +315,7 @@ def test_a_token_that_is_kept_somewhere_is_not_printed(tmp_path: Path) -> None:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(2)]
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     assert lines[1] == f"Sign in with the token from file:{kept}.\n"
     assert "long-enough" not in "".join(lines) + out + err
     assert f"chmod 600 {kept}" in err
@@ -341,7 +341,7 @@ def test_the_browser_is_opened_without_the_token_on_a_command_line(desk: Desk, m
 )
 def test_a_token_that_cannot_be_had_is_a_sentence(tmp_path: Path, token: str, said: str) -> None:
     with serve(configured(tmp_path, *NOBODY), "--port", "0", "--token", token) as process:
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 2
     assert said in err
 
@@ -358,7 +358,7 @@ def test_the_demo_can_be_watched(tmp_path: Path) -> None:
         url, _, token = link.partition("/login#")
         known = {"Authorization": f"Bearer {token}"}
         request = urllib.request.Request(f"{url}/api/v1/overview", headers=known)  # noqa: S310 - loopback
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
             assert json.load(answer)["now"]["verdict"] in ("done", "findings")
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)

@@ -28,7 +28,7 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(quiet: Desk) -> N
 
 
 def test_a_body_in_endless_chunks_is_refused(quiet: Desk) -> None:
-    with socket.create_connection((quiet.host, quiet.port), timeout=10) as line:
+    with socket.create_connection((quiet.host, quiet.port), timeout=120) as line:
         line.sendall(
             b"POST /api/v1/run HTTP/1.1\r\nHost: localhost\r\nX-B24migrate: 1\r\n"
             + BEARER
@@ -145,7 +145,7 @@ ASKED, HALF_ASKED = b"GET /login HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / H
 @pytest.mark.parametrize(("before", "begun"), [(b"", b""), (b"", HALF_ASKED), (ASKED, HALF_ASKED)])
 def test_who_begins_to_ask_and_does_not_go_on_is_let_go(tmp_path: Path, before: bytes, begun: bytes) -> None:
     app, place = application(Context(configured(tmp_path, *NOBODY))), listening("127.0.0.1", 0)
-    with served(app, place, silent_s=0.3), socket.create_connection(place.getsockname(), timeout=10) as one:
+    with served(app, place, silent_s=0.3), socket.create_connection(place.getsockname(), timeout=120) as one:
         one.sendall(before)
         assert not before or one.recv(65536).startswith(b"HTTP/1.1 200")
         one.sendall(begun)
@@ -162,7 +162,7 @@ def test_strangers_with_half_open_connections_keep_nobody_out(tmp_path: Path) ->
         b"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n\r\n",  # 401, and then nothing
     )
     with dashboard(configured(tmp_path, *NOBODY)) as desk, ExitStack() as stack:
-        signed_in = HTTPConnection(desk.host, desk.port, timeout=10)
+        signed_in = HTTPConnection(desk.host, desk.port, timeout=120)
         stack.callback(signed_in.close)
         known = {"Authorization": f"Bearer {TOKEN}"}
         signed_in.request("GET", "/api/v1/session", headers=known)
@@ -207,7 +207,7 @@ def test_who_waits_long_for_an_answer_gets_it(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Context, "session", slow)
     context = Context(configured(tmp_path, *NOBODY))
     app, place = application(context), listening("127.0.0.1", 0)
-    with served(app, place, silent_s=0.3), socket.create_connection(place.getsockname(), timeout=10) as one:
+    with served(app, place, silent_s=0.3), socket.create_connection(place.getsockname(), timeout=120) as one:
         known = f"Authorization: Bearer {context.latch.token}"
         one.sendall(f"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n{known}\r\n\r\n".encode())
         assert one.recv(12) == b"HTTP/1.1 200"
