@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests and of the demo would compile all it imports anew
-HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 4) # tests wait for browsers and processes as much as they compute
+HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) # tests wait for browsers and processes now and then
 .PHONY: help setup azurite chromium php functions read ready demo test check errors bench chaos fuzz lock clean
 
 help: ## this list
@@ -33,7 +33,7 @@ demo: setup ## migrate a simulated company to a simulated box, live
 
 test: ## all tests
 	@$(MAKE) --no-print-directory --jobs ready # side by side: they wait for what they load, or use one core
-	@$(PY) -m pytest -n $(HANDS) --dist worksteal
+	@$(PY) -m pytest -n $(HANDS) # shared out by tests/shares.py
 
 check: setup ## style, types, and which room may open which door
 	@.venv/bin/ruff check .

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 from tests import azurite
+from tests.shares import Shares, rank
+from xdist.remote import Producer
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -45,6 +47,15 @@ def pytest_runtest_protocol() -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: rank(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Shares:
+    return Shares(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from contextlib import suppress
 
 import pytest
@@ -119,7 +120,7 @@ def test_two_writers_of_one_key_do_not_mix(files: Files) -> None:
 # ---------------------------------------------------------------- parts
 
 BLOCK = 4 << 20
-CONTENT = b"".join(number.to_bytes(4, "big") for number in range(BLOCK * 5 // 8))  # two blocks and a half
+CONTENT = array("I", range(BLOCK * 5 // 8)).tobytes()  # two blocks and a half
 
 
 def bring(files: Files, key: str, content: bytes, version: str, *, publish: bool = False) -> int:

@@ -74,6 +74,13 @@ class Scene:
         return subprocess.Popen(command, stdout=on, stderr=subprocess.PIPE, text=True, **more)
 
 
+SLOW = ("--latency", "0.3")  # a run lasts long enough for whatever is done meanwhile, until it is told to `hurry`
+
+
+def hurry(portal: Running) -> None:
+    portal.portal.latency_s = 0.0
+
+
 @contextmanager
 def cloud(*options: str) -> Iterator[Running]:
     with serve(portal_from(parser().parse_args([*SMALL, "--secret", SOURCE_SECRET, *options]))) as running:

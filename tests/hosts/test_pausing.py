@@ -6,12 +6,10 @@ import getpass
 import subprocess
 
 import pytest
-from tests.hosts.scene import Scene, box, cloud
+from tests.hosts.scene import SLOW, Scene, box, cloud, hurry
 from tests.hosts.test_runs import until_something_runs
 
 from b24migrate.hosts.cli import pausing
-
-SLOW = ("--messages", "4000", "--chats", "60", "--latency", "0.1")
 
 
 def left(child: subprocess.Popen[str]) -> tuple[int, str, str]:
@@ -36,6 +34,7 @@ def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None
         assert (said.code, said.err) == (0, "")
         assert said.out.startswith(f"Paused by {getpass.getuser()}@")
         assert "b24migrate resume" in said.out
+        hurry(source)
         code, out, err = left(child)
         assert code == 3, out + err
         sentence, hint = err.splitlines()
@@ -68,6 +67,7 @@ def test_as_json_a_paused_run_says_its_exit_code_and_the_pause_whom_it_paused(sc
         assert told["state"] == "paused"
         again = scene.run("pause", "--json").json
         assert again == told
+        hurry(source)
         code, out, _ = left(child)
         assert code == 3
         assert f'"exit_code": 3, "message": "{told["message"]}' in out
@@ -80,6 +80,7 @@ def test_the_command_that_began_a_paused_run_goes_on_with_it_too(scene: Scene) -
         child = scene.process("run", "--entity", "users", "--entity", "groups")
         until_something_runs(scene)
         paused = scene.run("pause", "--json").json["run"]
+        hurry(source)
         left(child)
         ended = scene.run("run", "--entity", "users", "--entity", "groups", "--json")
         assert (ended.code, ended.json["run"]) == (0, paused), ended.all

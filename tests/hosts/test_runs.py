@@ -17,7 +17,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from tests.hosts.scene import Scene, box, cloud
+from tests.hosts.scene import SLOW, Scene, box, cloud, hurry
 
 from b24migrate.hosts.metrics import KINDS, serve
 
@@ -201,12 +201,13 @@ def until_something_runs(scene: Scene) -> None:
 
 
 def test_a_worker_finishes_what_a_killed_run_left(scene: Scene) -> None:
-    with cloud("--messages", "2000", "--chats", "30", "--latency", "0.1") as source, box() as target:
+    with cloud(*SLOW) as source, box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run")
         until_something_runs(scene)
         child.kill()
         child.communicate(timeout=300)
+        hurry(source)
         assert scene.run("worker", "--once").code == 0
         entities = scene.run("status", "--json").json["entities"]
         assert {entities[name]["phases"]["verify"] for name in ("users", "groups", "chats")} == {"done"}
@@ -242,11 +243,12 @@ def drained(terminal: int) -> str:
 
 
 def test_a_stopped_run_says_so_and_goes_on_later(scene: Scene) -> None:
-    with cloud("--messages", "4000", "--chats", "60", "--latency", "0.1") as source, box() as target:
+    with cloud(*SLOW) as source, box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run")
         until_something_runs(scene)
         child.send_signal(signal.SIGINT)
+        hurry(source)
         out, err = child.communicate(timeout=300)
         assert (child.returncode, err.strip()) == (
             4,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.hosts.scene import Scene, box, cloud
+from tests.hosts.scene import SLOW, Scene, box, cloud, hurry
 
 from b24sim.faults import Faults
 from b24sim.serve import Running
@@ -162,7 +162,7 @@ def test_a_box_behind_the_same_address_that_knows_nothing_is_not_taken_for_the_s
 def test_it_is_refused_while_a_run_is_under_way(scene: Scene) -> None:
     from tests.hosts.test_runs import until_something_runs
 
-    with cloud("--messages", "4000", "--chats", "60", "--latency", "0.1") as source, box() as target:
+    with cloud(*SLOW) as source, box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         child = scene.process("run")
         until_something_runs(scene)
@@ -171,6 +171,7 @@ def test_it_is_refused_while_a_run_is_under_way(scene: Scene) -> None:
         assert "is under way: nothing is taken back" in said.err
         assert "b24migrate pause" in said.err
         scene.run("pause")
+        hurry(source)
         child.communicate(timeout=300)
         assert scene.run("undo", "--yes").code == 0
 

@@ -34,6 +34,16 @@ def made(tmp_path: Path) -> Iterator[World]:
         yield migration
 
 
+SOLD = ("users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
+
+
+@pytest.fixture
+def sales(made: World) -> World:
+    """The same, of which only deals are migrated, and what they need."""
+    made.settings["run"] |= {"entities": list(SOLD)}
+    return made
+
+
 def refused(made: World, *entities: str) -> GateUnmet:
     with pytest.raises(GateUnmet) as stopped:
         made.run(*entities)
@@ -42,15 +52,16 @@ def refused(made: World, *entities: str) -> GateUnmet:
     return stopped.value
 
 
-def complete(made: World, *entities: str) -> None:
+def complete(made: World) -> None:
     """The same command, when all is well again: everything is there, once, and verified."""
     made.strike_cloud()
     made.strike_box()
-    ended = made.run(*entities)
+    ended = made.run()
     assert ended.exit_code == 0, ended.message
     now = look(made)
     assert now.findings == [] == now.letters
-    chosen = [one for one in CATALOG.entities if not entities or one.name in entities]
+    entities = made.settings["run"].get("entities") or [one.name for one in CATALOG.entities]
+    chosen = [one for one in CATALOG.entities if one.name in entities]
     assert all(now.verified[one.name] for one in chosen)
     for stream in (stream for entity in chosen for stream in entity.streams):
         assert {row["Status"] for row in now.staged[stream.name].values()} <= {"IMPORT_OK"}
@@ -93,13 +104,13 @@ def test_a_portal_that_refuses_every_command_of_a_batch_stops_too(made: World, a
     complete(made)
 
 
-def test_one_request_that_is_refused_as_a_whole_leaves_no_deal_without_its_products(made: World) -> None:
+def test_one_request_that_is_refused_as_a_whole_leaves_no_deal_without_its_products(sales: World) -> None:
     for number in range(1, 60, 4):
-        made.strike_cloud({"method": "batch", "kind": "lapsed", "at": [number]})
+        sales.strike_cloud({"method": "batch", "kind": "lapsed", "at": [number]})
         with suppress(GateUnmet):
-            made.run()
-    complete(made)
-    assert sold(made) == sells(made)
+            sales.run()
+    complete(sales)
+    assert sold(sales) == sells(sales)
 
 
 def test_a_web_page_with_403_is_a_blocked_address_and_no_outage(made: World) -> None:
@@ -174,13 +185,13 @@ METHODS = {
 
 
 @pytest.mark.parametrize("after", [0, 2])
-def test_products_that_are_refused_stop_the_deals(made: World, after: int) -> None:
-    made.strike_cloud({"method": PRODUCTS, **DENIED, **({"after": after} if after else {})})
-    stop = refused(made)
+def test_products_that_are_refused_stop_the_deals(sales: World, after: int) -> None:
+    sales.strike_cloud({"method": PRODUCTS, **DENIED, **({"after": after} if after else {})})
+    stop = refused(sales)
     assert PRODUCTS in str(stop)
     assert "`crm`" in str(stop)
-    complete(made)
-    assert sold(made) == sells(made)
+    complete(sales)
+    assert sold(sales) == sells(sales)
 
 
 @pytest.mark.parametrize(
@@ -225,52 +236,49 @@ def test_a_verify_that_may_not_ask_the_source_finds_nothing(whole: World) -> Non
 # ---------------------------------------------------------------- single refusals
 
 
-def test_products_of_one_deal_are_stated_and_read_again(made: World) -> None:
-    made.cloud.portal.many_owners = False
-    victim = list(made.cloud.portal.company.crm.deal_ids)[2]
-    rows = sells(made)
-    made.strike_cloud({"method": PRODUCTS, **DENIED, "at": [len(rows) // 50 + 1 + 3]})
-    ended = made.run()
+def test_products_of_one_deal_are_stated_and_read_again(sales: World) -> None:
+    sales.cloud.portal.many_owners = False
+    victim = list(sales.cloud.portal.company.crm.deal_ids)[2]
+    rows = sells(sales)
+    sales.strike_cloud({"method": PRODUCTS, **DENIED, "at": [len(rows) // 50 + 1 + 3]})
+    ended = sales.run()
     assert ended.exit_code == 5
     assert ended.message == "crm_deals: 1 incomplete"
-    assert not made.entity("crm_deals").verified
-    (note,) = [one for one in made.entity("crm_deals").notes if "product rows could not be read" in one]
+    assert not sales.entity("crm_deals").verified
+    (note,) = [one for one in sales.entity("crm_deals").notes if "product rows could not be read" in one]
     assert note.startswith(f"crm_deals {victim}: ")
-    assert "productRows" not in made.imported("crm_deals")[f"source:crm_deals:{victim}"]["fields"]
-    complete(made)
-    assert sold(made) == rows
+    assert "productRows" not in sales.imported("crm_deals")[f"source:crm_deals:{victim}"]["fields"]
+    complete(sales)
+    assert sold(sales) == rows
 
 
-def test_products_that_stay_refused_are_stated_every_time(made: World) -> None:
-    company = made.cloud.portal.company
+def test_products_that_stay_refused_are_stated_every_time(sales: World) -> None:
+    company = sales.cloud.portal.company
     victim = list(company.crm.deal_ids)[2]
-    refuse_for_ever(made, victim)
+    refuse_for_ever(sales, victim)
     updated = set()
     for _ in range(3):
-        ended = made.run()
+        ended = sales.run()
         assert (ended.exit_code, ended.message) == (5, "crm_deals: 1 incomplete")
-        updated.add(made.imported("crm_deals")[f"source:crm_deals:{victim}"]["updated_count"])
+        updated.add(sales.imported("crm_deals")[f"source:crm_deals:{victim}"]["updated_count"])
     assert len(updated) == 1
 
 
-SOLD = ("users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
-
-
 @pytest.fixture
-def upgraded(made: World) -> World:
+def upgraded(sales: World) -> World:
     """Brought over by a version that took deals for whole whose products had been refused."""
     with pytest.MonkeyPatch.context() as older:
         older.setattr("b24migrate.entities.products.told", lambda row, _: row)
-        assert made.run(*SOLD).exit_code == 0
-    assert not any("productRows" in row["fields"] for row in made.imported("crm_deals").values())
-    return made
+        assert sales.run().exit_code == 0
+    assert not any("productRows" in row["fields"] for row in sales.imported("crm_deals").values())
+    return sales
 
 
 def test_deals_that_an_older_version_left_without_products_get_them(upgraded: World) -> None:
-    complete(upgraded, *SOLD)
+    complete(upgraded)
     assert sold(upgraded) == sells(upgraded)
     updated = {key: row["updated_count"] for key, row in upgraded.imported("crm_deals").items()}
-    complete(upgraded, *SOLD)
+    complete(upgraded)
     assert {key: row["updated_count"] for key, row in upgraded.imported("crm_deals").items()} == updated
 
 
@@ -278,7 +286,7 @@ def test_a_deal_that_an_older_version_left_without_products_is_stated_when_they_
     victim = list(upgraded.cloud.portal.company.crm.deal_ids)[2]
     refuse_for_ever(upgraded, victim)
     for _ in range(2):
-        ended = upgraded.run(*SOLD)
+        ended = upgraded.run()
         assert (ended.exit_code, ended.message) == (5, "crm_deals: 1 incomplete")
 
 
@@ -303,7 +311,7 @@ def refuse(made: World, name: str, chosen: Callable[[str], bool], error: RestErr
 @pytest.mark.parametrize("many_owners", [True, False])
 def test_a_deal_that_always_breaks_the_portal_buries_no_other(tmp_path: Path, many_owners: bool) -> None:
     with world(tmp_path, replace(PLAN, deals=130), webhooks=(1, 2)) as made:
-        made.settings = SETTINGS
+        made.settings = {**SETTINGS, "run": SETTINGS["run"] | {"entities": list(SOLD)}}
         made.cloud.portal.many_owners = many_owners
         victim = list(made.cloud.portal.company.crm.deal_ids)[2]
         rows = sells(made)
@@ -347,36 +355,36 @@ def holds(asked: str, number: int) -> bool:
     return first <= number <= last
 
 
-def test_a_method_that_is_broken_for_all_leaves_all_of_them_incomplete(made: World) -> None:
-    refuse(made, PRODUCTS, lambda asked: "'D'" in asked, BROKEN)
-    ended = made.run()
-    assert (ended.exit_code, ended.message) == (5, f"crm_deals: {len(sells(made))} incomplete")
-    assert made.letters() == []
-    assert len(made.imported("crm_deals")) == len(sells(made))
+def test_a_method_that_is_broken_for_all_leaves_all_of_them_incomplete(sales: World) -> None:
+    refuse(sales, PRODUCTS, lambda asked: "'D'" in asked, BROKEN)
+    ended = sales.run()
+    assert (ended.exit_code, ended.message) == (5, f"crm_deals: {len(sells(sales))} incomplete")
+    assert sales.letters() == []
+    assert len(sales.imported("crm_deals")) == len(sells(sales))
 
 
 @pytest.mark.parametrize("error", [CLOSED, BROKEN], ids=lambda one: one.code)
-def test_a_deal_that_changed_and_is_refused_now_is_not_taken_for_complete(made: World, error: RestError) -> None:
-    assert made.run().exit_code == 0
-    victim = list(made.cloud.portal.company.crm.deal_ids)[2]
+def test_a_deal_that_changed_and_is_refused_now_is_not_taken_for_complete(sales: World, error: RestError) -> None:
+    assert sales.run().exit_code == 0
+    victim = list(sales.cloud.portal.company.crm.deal_ids)[2]
     key = f"source:crm_deals:{victim}"
-    before, columns = made.imported("crm_deals")[key], ("RowKey", "Payload", "PayloadHash", "Revision", "Status")
-    staged = made.table("CrmDeals", *columns)
-    heal = refuse_for_ever(made, victim, error)
-    assert made.run().exit_code == 0  # nothing has changed
-    made.change("crm_deals", id=victim, fields={"title": "Исправлено"})
+    before, columns = sales.imported("crm_deals")[key], ("RowKey", "Payload", "PayloadHash", "Revision", "Status")
+    staged = sales.table("CrmDeals", *columns)
+    heal = refuse_for_ever(sales, victim, error)
+    assert sales.run().exit_code == 0  # nothing has changed
+    sales.change("crm_deals", id=victim, fields={"title": "Исправлено"})
     for _ in range(2):
-        ended = made.run()
+        ended = sales.run()
         assert (ended.exit_code, ended.message) == (5, "crm_deals: 2 findings, 1 incomplete")  # of title and time
-        assert not made.entity("crm_deals").verified
-        assert made.imported("crm_deals")[key] == before
-        assert made.table("CrmDeals", *columns) == staged
+        assert not sales.entity("crm_deals").verified
+        assert sales.imported("crm_deals")[key] == before
+        assert sales.table("CrmDeals", *columns) == staged
     heal()
-    assert made.run().exit_code == 0
-    after = made.imported("crm_deals")[key]["fields"]
+    assert sales.run().exit_code == 0
+    after = sales.imported("crm_deals")[key]["fields"]
     assert after["title"] == "Исправлено"
     assert after["productRows"] == before["fields"]["productRows"]
-    assert made.entity("crm_deals").verified
+    assert sales.entity("crm_deals").verified
 
 
 def test_of_many_incomplete_records_only_those_of_a_page_are_looked_up(

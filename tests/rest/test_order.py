@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import permutations
+from itertools import count, permutations
 from pathlib import Path
 from typing import Any
 
@@ -104,15 +104,15 @@ class Struck(BaseException):
 
 def strike(app: App, after: int) -> None:
     """The process dies at one of its writes to the store, the queue or the box, before or after it."""
-    left = [after]
+    writes = count(1)
 
     def dying(call: Callable[..., Any]) -> Callable[..., Any]:
         def called(*args: Any, **more: Any) -> Any:
-            left[0] -= 1
-            if left[0] == 0:
+            mine = next(writes)  # several hands write at once
+            if mine == after:
                 raise Struck
             answer = call(*args, **more)
-            if left[0] == -1:
+            if mine == after + 1:
                 raise Struck
             return answer
 

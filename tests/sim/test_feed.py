@@ -53,14 +53,13 @@ def test_pages_give_every_post_the_caller_may_see_and_no_other(portal: Running, 
 def test_being_administrator_reveals_neither_private_posts_nor_closed_groups(portal: Running) -> None:
     seen = {row["ID"] for row in pages(portal, {})}
     groups = portal.portal.company.groups_by_id
-    for number, fields in truth(portal).items():
+    told = truth(portal)
+    for number, fields in told.items():
         for code in fields["hidden"]["DEST"]:
             if code.startswith("SG") and len(fields["hidden"]["DEST"]) == 1 and fields["AUTHOR_ID"] != "1":
                 assert (number in seen) == (1 in groups[int(code[2:])].roles and fields["PUBLISH_STATUS"] == "P")
-    private = [
-        n for n, f in truth(portal).items() if f["hidden"]["DEST"][0][0] == "U" and "U1" not in f["hidden"]["DEST"]
-    ]
-    private = [n for n in private if not set(truth(portal)[n]["hidden"]["DEST"]) & {"UA"}]
+    private = [n for n, f in told.items() if f["hidden"]["DEST"][0][0] == "U" and "U1" not in f["hidden"]["DEST"]]
+    private = [n for n in private if not set(told[n]["hidden"]["DEST"]) & {"UA"}]
     assert private
     assert not [n for n in private if n in seen]
 
@@ -184,7 +183,8 @@ def test_recipients_can_be_found_out_only_by_asking_for_them(portal: Running) ->
 
 
 def test_a_post_that_may_not_be_seen_is_simply_not_there(portal: Running) -> None:
-    hidden = next(n for n in truth(portal) if n not in truth(portal, 1))
+    mine = truth(portal, 1)
+    hidden = next(n for n in truth(portal) if n not in mine)
     reply = call(portal, "log.blogpost.get", {"POST_ID": hidden}).json
     assert (reply["result"], reply["total"]) == ([], 0)
 
@@ -269,17 +269,19 @@ def test_a_file_hangs_on_a_task_as_well() -> None:
 
 
 def test_files_of_posts_one_may_not_see_are_refused(portal: Running) -> None:
-    hidden = next(f for n, f in truth(portal).items() if n not in truth(portal, 1) and f.get("FILES"))
+    mine = truth(portal, 1)
+    hidden = next(f for n, f in truth(portal).items() if n not in mine and f.get("FILES"))
     assert call(portal, "disk.attachedObject.get", {"id": hidden["FILES"][0]}).json["error"] == "ACCESS_DENIED"
 
 
 def test_who_read_an_important_post(portal: Running) -> None:
     important = [n for n, f in truth(portal).items() if f["hidden"]["IMPORTANT"]]
-    seen = next(n for n in important if n in truth(portal, 1))
+    mine = truth(portal, 1)
+    seen = next(n for n in important if n in mine)
     readers = result(portal, "log.blogpost.getusers.important", {"POST_ID": seen})
     assert readers
     assert all(isinstance(user, str) and portal.portal.company.is_active(int(user)) for user in readers)
-    hidden = next(n for n in important if n not in truth(portal, 1))
+    hidden = next(n for n in important if n not in mine)
     assert result(portal, "log.blogpost.getusers.important", {"POST_ID": hidden}) == []
 
 

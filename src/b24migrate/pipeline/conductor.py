@@ -120,7 +120,7 @@ class Conductor:
         return self.idle(entity.task(phase)) and self._next_stage(entity, state, phase)
 
     def _start(self, entity: Entity, state: EntityState, phase: str) -> bool:
-        if gates.waits_for(self._work, self._plan, self._states, entity, phase):
+        if any(gates.waits_for(self._work, self._plan, self._states, entity, phase)):
             return False
         analysis = analyses.load(self._work.store)
         skipped = self._skips(entity, phase)

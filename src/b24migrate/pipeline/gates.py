@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import NamedTuple
 
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.analysis import Analysis
 from b24migrate.pipeline.plan import Plan
-from b24migrate.pipeline.state import DONE, ENDED, STUCK, States
+from b24migrate.pipeline.state import DONE, ENDED, PENDING, STUCK, States
 from b24migrate.records import Status
 from b24migrate.streams import FINAL, LATE, Entity
 
@@ -70,14 +70,14 @@ def needed(work: Work, entity: Entity, planned: Collection[str]) -> list[Entity]
     return [other for other in work.entities if other.name in owners and (other.matches_users or other.name in planned)]
 
 
-def waits_for(work: Work, plan: Plan, states: States, entity: Entity, phase: str) -> list[Entity]:
+def waits_for(work: Work, plan: Plan, states: States, entity: Entity, phase: str) -> Iterator[Entity]:
     """The entities of the plan that still import, and must have before this phase begins: those it refers to. A second
     pass waits for all of them: texts and late references name anything. In a limited run they go one after the other,
     and verify last: a get pulls records of others along, and a set that met only some of them would miss the rest. What
     no second pass can change waits for all that texts may name. What follows the last second pass one entity does, and
     the others wait for it."""
     if phase == FINAL:
-        return _before_the_end(work, plan, states, entity)
+        return iter(_before_the_end(work, plan, states, entity))
     if phase == LATE or (phase == "verify" and plan.test_limit):
         others = [other for other in work.entities if other is not entity]
     elif plan.test_limit:
@@ -87,7 +87,7 @@ def waits_for(work: Work, plan: Plan, states: States, entity: Entity, phase: str
         others = needed(work, entity, plan.entities)
         if phase == "set" and _is_unchangeable(work, entity):
             others += [other for other in work.entities if other not in others and _is_named(work, plan, other, entity)]
-    return [other for other in others if other.name in plan.entities and still_imports(plan, states, other)]
+    return (other for other in others if other.name in plan.entities and still_imports(plan, states, other))
 
 
 def _is_unchangeable(work: Work, entity: Entity) -> bool:
@@ -121,8 +121,8 @@ def _stuck(states: States, entity: Entity, phases: Collection[str]) -> bool:
 
 
 def still_imports(plan: Plan, states: States, other: Entity) -> bool:
-    state = states.read(other.name)
-    phases = {state.phase(phase).state for phase in plan.phases if phase != "verify"}
+    known = states.read(other.name).phases
+    phases = {known[phase].state if phase in known else PENDING for phase in plan.phases if phase != "verify"}
     return phases.isdisjoint(STUCK) and not phases <= ENDED
 
 

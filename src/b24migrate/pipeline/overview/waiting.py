@@ -88,6 +88,6 @@ def _gate(work: Work, facts: Facts, wanted: plan.Plan, entity: Entity) -> Gate |
     about = state.phase(phase)
     if about.state == BLOCKED:
         return Gate(entity.task(shown), (), about.message, entity.name, shown)
-    others = gates.waits_for(work, wanted, facts.seen.states, entity, phase) if about.state == PENDING else []
+    others = list(gates.waits_for(work, wanted, facts.seen.states, entity, phase)) if about.state == PENDING else []
     names = tuple(one.name for one in others)
     return Gate(entity.task(shown), names, "", entity.name, shown) if names else None

@@ -1,0 +1,51 @@
+"""How the tests are shared out among processes: in small pieces, what takes long first.
+
+What a module or a folder makes once for all its tests every process would have to make anew that gets some of them: such
+a file, or folder, stays whole. All else is cut up, so that nobody is left with much to do when the others are done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from xdist.scheduler import LoadScopeScheduling
+
+ROOT = Path(__file__).parent.parent
+LONG = ("browser", "pipeline", "rest", "report", "functions", "hosts", "web", "contract", "azure", "box")
+WHOLE = ("tests/report/",)  # one migration in which everything went wrong, and many tests that look at it
+PIECE, SHORT_PIECE = 8, 40  # tests of these folders, and of the others
+
+
+class Shares(LoadScopeScheduling):
+    def schedule(self) -> None:
+        if self.collection is None:
+            self.config.option.loadscopereorder = False  # by their number; they are in order already
+            self._shares = shares(next(iter(self.registered_collections.values())))
+        super().schedule()
+
+    def _split_scope(self, nodeid: str) -> str:
+        return self._shares[nodeid]
+
+
+def rank(nodeid: str) -> int:
+    """What takes long comes first."""
+    folder = nodeid.split("/")[1]
+    return LONG.index(folder) if folder in LONG else len(LONG)
+
+
+def shares(collection: Sequence[str]) -> dict[str, str]:
+    """By test the piece that it belongs to."""
+    found: dict[str, str] = {}
+    whole: dict[str, bool] = {}
+    numbers: Counter[str] = Counter()
+    for nodeid in collection:
+        file = nodeid.partition("::")[0]
+        if file not in whole:
+            text = (ROOT / file).read_text("utf-8")
+            whole[file] = 'scope="module"' in text or "browser: Browser" in text
+        size = PIECE if rank(nodeid) < len(LONG) else SHORT_PIECE
+        piece = file if whole[file] else f"{file} {numbers[file] // size}"
+        found[nodeid] = next((folder for folder in WHOLE if file.startswith(folder)), piece)
+        numbers[file] += 1
+    return found
