@@ -13,7 +13,7 @@ from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 from tests import azurite
 from tests.shares import Shares, rank
-from xdist.remote import Producer
+from xdist.remote import Producer  # type: ignore[import-untyped]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [

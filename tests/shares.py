@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from xdist.scheduler import LoadScopeScheduling
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).parent.parent
 LONG = ("browser", "pipeline", "rest", "report", "functions", "hosts", "web", "contract", "azure", "box")
@@ -17,7 +17,7 @@ WHOLE = ("tests/report/",)  # one migration in which everything went wrong, and 
 PIECE, SHORT_PIECE = 8, 40  # tests of these folders, and of the others
 
 
-class Shares(LoadScopeScheduling):
+class Shares(LoadScopeScheduling):  # type: ignore[misc]
     def schedule(self) -> None:
         if self.collection is None:
             self.config.option.loadscopereorder = False  # by their number; they are in order already
