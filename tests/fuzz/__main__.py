@@ -39,7 +39,7 @@ def main() -> int:
 
 def _one(seed: int, options: argparse.Namespace, to: int) -> None:
     try:
-        told = fuzz(seed, rate=options.rate, keep=options.keep)
+        told = fuzz(seed, rate=options.rate, keep=options.keep, due=_due(seed, options))
     except Exception as failure:  # noqa: BLE001 - told by whoever waits
         told = Told(seed, faults=[f"{type(failure).__name__}: {failure}"])
     try:
@@ -47,6 +47,11 @@ def _one(seed: int, options: argparse.Namespace, to: int) -> None:
             pickle.dump(told, out)
     finally:
         os._exit(0)
+
+
+def _due(seed: int, options: argparse.Namespace) -> list[str]:
+    """With `--each` the ways are dealt out among the seeds, so that none is missing."""
+    return list(KINDS[seed % options.seeds :: options.seeds]) if options.each else []
 
 
 def _finished(running: dict[int, tuple[int, int]]) -> Told:
@@ -79,6 +84,7 @@ def _options() -> argparse.Namespace:
     options.add_argument("--first", type=int, default=1, help="the first of them (default 1)")
     options.add_argument("--rate", type=float, default=RATE, help="the share of the answers that are changed")
     options.add_argument("--side-by-side", type=int, default=many, help=f"at a time (default {many})")
+    options.add_argument("--each", action="store_true", help="every way of changing an answer occurs in some seed")
     options.add_argument("--keep", type=Path, help="a folder for the stores of those that fail")
     options.add_argument("--verbose", action="store_true", help="a line for each seed")
     return options.parse_args()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Json = Any
+TRIED_EVERY = 5
 DEEP = 3_000  # levels: more than any decoder takes
 NESTED = 200  # levels that a decoder takes, and a recursive function perhaps not
 HUGE = (10**30, -(10**30), 1e308, -1)
@@ -122,13 +123,20 @@ def nested(levels: int) -> str:
 class Mutator:
     """By chance, but the same for the same seed and the same answers. Ways are dealt like cards: none is forgotten."""
 
-    def __init__(self, seed: int, rate: float) -> None:
+    def __init__(self, seed: int, rate: float, due: Sequence[str] = ()) -> None:
+        """`due`: ways that have to occur. They are tried on every fifth answer until each has fitted one."""
         self._chance = random.Random(seed)
         self._rate = rate
-        self._deck: list[str] = []
+        self._due = set(due)
+        self._deck = list(due)
+        self._answers = 0
 
     def strikes(self) -> bool:
-        return self._chance.random() < self._rate
+        self._answers += 1
+        return self._chance.random() < self._rate or bool(self._due and self._answers % TRIED_EVERY == 0)
+
+    def done(self, kind: str) -> None:
+        self._due.discard(kind)
 
     def choose(self, some: Sequence[str]) -> str:
         return self._chance.choice(some)
@@ -136,7 +144,7 @@ class Mutator:
     def wire(self, *, file: bool) -> str:
         """What is done below HTTP; nothing where it is the turn of a way that changes the body."""
         while not self._deck:
-            self._deck = self._chance.sample(DECK, len(DECK))
+            self._deck = [*self._chance.sample(DECK, len(DECK)), *self._due]
         if file:
             return self._chance.choice(WIRES)
         return self._deck.pop() if self._deck[-1] in WIRES else ""

@@ -39,11 +39,13 @@ class OddApp(App):
         kind = self._mutator.wire(file=not is_json)
         if kind:
             self.made.append((kind, method))
+            self._mutator.done(kind)
             await self._on_the_wire(kind, answer, scope)
             return
         kind, changed = self._mutator.body(method, answer.body, _commands(scope, body))
         if kind:
             self.made.append((kind, method))
+            self._mutator.done(kind)
         await _send(send, answer.status, [(b"content-type", b"application/json")], changed)
 
     async def _on_the_wire(self, kind: str, answer: _Answer, scope: Scope) -> None:

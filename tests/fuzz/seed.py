@@ -14,7 +14,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +37,7 @@ from b24sim.serve import serve
 Json = Any
 SPEED = 40.0
 RATE = 0.03  # of the answers are changed
-COMMAND_S = 60.0  # a command that takes longer hangs
+COMMAND_S = 150.0  # a command that takes longer hangs; alone on a machine it takes two
 MEMORY_MB = 300
 FINE = (0, 5)
 BUG = 1
@@ -81,12 +81,12 @@ class Told:
         return "\n".join([*lines, *(f"  {one}" for one in self.faults[:20])])
 
 
-def fuzz(seed: int, *, rate: float = RATE, keep: Path | None = None) -> Told:
+def fuzz(seed: int, *, rate: float = RATE, keep: Path | None = None, due: Sequence[str] = ()) -> Told:
     told = Told(seed)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="b24fuzz-") as place:
         folder = Path(place)
-        with _portals(seed, rate) as (cloud, box, switch):
+        with _portals(seed, rate, due) as (cloud, box, switch):
             config = CONFIG.format(cloud=cloud.webhook, box=box.webhook)
             (folder / "b24migrate.toml").write_text(config)
             _through(folder, cloud, box, switch, told)
@@ -137,13 +137,13 @@ def _left(folder: Path, cloud: Portal, box: Portal) -> list[str]:
 
 
 @contextmanager
-def _portals(seed: int, rate: float) -> Iterator[tuple[Portal, Portal, Callable[[], Json]]]:
+def _portals(seed: int, rate: float, due: Sequence[str]) -> Iterator[tuple[Portal, Portal, Callable[[], Json]]]:
     """Both, in a process of their own. The last value makes them honest, and says what they did before."""
     ready_in, ready_out = os.pipe()
     wish_in, wish_out = os.pipe()
     child = os.fork()
     if not child:
-        _serve(seed, rate, ready_out, wish_in)
+        _serve(seed, rate, due, ready_out, wish_in)
     ready = os.fdopen(ready_in)
     os.close(ready_out)
     try:
@@ -162,7 +162,7 @@ def _portals(seed: int, rate: float) -> Iterator[tuple[Portal, Portal, Callable[
             os.close(one)
 
 
-def _serve(seed: int, rate: float, out: int, wishes: int) -> None:
+def _serve(seed: int, rate: float, due: Sequence[str], out: int, wishes: int) -> None:
     try:
         with ExitStack() as stack:
             apps: list[OddApp] = []
@@ -171,7 +171,7 @@ def _serve(seed: int, rate: float, out: int, wishes: int) -> None:
                 portal = portal_from(parser().parse_args([*arguments, f"--speed={SPEED}"]))
 
                 def made(one: Any) -> OddApp:
-                    apps.append(OddApp(one, Mutator(seed * 2 + number, rate)))
+                    apps.append(OddApp(one, Mutator(seed * 2 + number, rate, () if number else due)))
                     return apps[-1]
 
                 running = stack.enter_context(serve(portal, app=made, warm=True))
