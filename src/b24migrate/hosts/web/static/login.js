@@ -1,21 +1,15 @@
 // The door: a token, once.
 import "./shell.js";
 import { command } from "./asking.js";
+import { ownPath } from "./own-path.js";
 
 const place = (id) => document.getElementById(id);
-
-/** A path of this server that means the same however it is read, or the front page: "/.//host/" becomes "//host/". */
-function ownPath(next) {
-  if (!/^\/(?![/\\])/.test(next) || !URL.canParse(next, location.origin)) return "/";
-  const way = new URL(next, location.origin);
-  return way.origin === location.origin && way.pathname + way.search === next ? next : "/";
-}
 
 async function enter() {
   place("wrong").textContent = "";
   try {
     await command("/login", { token: place("token").value });
-    location.assign(ownPath(new URLSearchParams(location.search).get("next") ?? "/"));
+    location.assign(ownPath(new URLSearchParams(location.search).get("next") ?? "/", location.origin));
   } catch (trouble) {
     place("wrong").textContent = [trouble.message, trouble.hint].filter(Boolean).join(" ");
     place("token").select();
