@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from b24migrate import private_files
 from b24migrate.private_files import create, is_exposed, make_folder, narrow, open_private, replace_private
 
 
@@ -20,6 +22,21 @@ def umask(request: pytest.FixtureRequest) -> Iterator[None]:
     before = os.umask(request.param)
     yield
     os.umask(before)
+
+
+WRITING = re.compile(
+    r"""\.open\(\s*["'][^"']*[wax+]|\.write_(text|bytes)\(|\bos\.(open|mkdir|makedirs)\(|\.mkdir\((?!FOLDER)"""
+)
+PUBLIC = {"error_pages/__main__.py"}  # writes docs
+READING = {"hosts/web/notes.py": 1, "stores/sqlite/files.py": 1}  # a look at a lock; a folder that is synced
+
+
+def test_no_other_module_writes_files_by_itself() -> None:
+    root = Path(private_files.__file__).parent
+    found = {str(file.relative_to(root)): len(WRITING.findall(file.read_text("utf-8"))) for file in root.rglob("*.py")}
+    ours = {name: count for name, count in found.items() if count and name not in PUBLIC}
+    assert ours.pop("private_files.py")
+    assert ours == READING
 
 
 def mode(path: Path) -> int:

@@ -11,6 +11,8 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from b24migrate.private_files import open_private
+
 Redact = Callable[[str], str]
 NOWHERE = "nowhere: no folder can be written"
 
@@ -51,8 +53,7 @@ def bug_id(bug: BaseException) -> str:
 
 def _create(path: Path, details: str) -> None:
     """Never through a link, and never over a file that is there: in a shared folder others may have put one."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", errors="replace") as out:
+    with open_private(path, "x", encoding="utf-8", errors="replace") as out:
         out.write(details)
 
 
