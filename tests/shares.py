@@ -13,7 +13,7 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).parent.parent
 LONG = ("browser", "pipeline", "rest", "report", "functions", "hosts", "web", "contract", "azure", "box")
-WHOLE = ("tests/report/",)  # one migration in which everything went wrong, and many tests that look at it
+WHOLE = ("tests/report/", "tests/browser/", "tests/web/")  # one migration, and many tests that look at it
 PIECE, SHORT_PIECE = 8, 40  # tests of these folders, and of the others
 
 
