@@ -310,3 +310,48 @@ def test_whoever_only_looks_needs_no_application(tmp_path: Path) -> None:
     settings = load(written(tmp_path, REST), environ={}, portals=False)
     assert settings.target.application is None
     assert settings.absent == {"target"}
+
+
+# A secret that stands in the wrong place: behind `file:`, under a key that wants a number, as a name.
+HOOK = f"https://cloud.example/rest/1/{SECRET}/"
+SCREAMING = "k3y9w0rd7f3a91cc"
+
+
+@pytest.mark.parametrize("secret", [HOOK, SCREAMING])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (f'"{HOOK}"', '"file:{}"'),
+        (f'"{HOOK}"', '"env:{}"'),
+        (f'"{HOOK}"', '"keyvault:{}"'),
+        (f'"{HOOK}"', '["{}"]'),
+        ("[target]", 'timezone = "{}"\n[target]'),
+        ("[target]", 'requests_per_second = "{}"\n[target]'),
+        ("[target]", 'allow_http = "{}"\n[target]'),
+        ("[target]", 'redirect_hosts = ["no name {}"]\n[target]'),
+        ("[target]", 'file_hosts = "{}"\n[target]'),
+        ("[target]", '"{}" = 1\n[target]'),
+        ("[target]", '[target]\nkind = "{}"'),
+        ("[target]", '[target]\nportal_url = "x{}"'),
+        ("[target]", '[run]\nworkers = "{}"\n[target]'),
+        ("[target]", '[run]\nentities = ["{}"]\n[target]'),
+        ("[target]", '[mapping]\nplaceholder_user = "{}"\n[target]'),
+        ("[target]", '[mapping]\nexisting_users = "{}"\n[target]'),
+        ("[target]", '[mapping.policy]\n"groups.OWNER_ID" = "{}"\n[target]'),
+        ("[target]", '[entities.chats]\nbatch = "{}"\n[target]'),
+        ("[target]", '[store]\nurl = "{}"\n[target]'),
+        ("[target]", 'timezone = "{}\n[target]'),
+        ("[target]", '[x."{0}"]\n[x."{0}"]\n[target]'),
+    ],
+)
+def test_a_mistake_never_repeats_a_value(tmp_path: Path, old: str, new: str, secret: str) -> None:
+    said = complaint(tmp_path, GOOD.replace(old, new.format(secret)))
+    assert SCREAMING not in said
+    assert "/rest/1/" not in said
+
+
+def test_hosts_are_taken_as_names_or_addresses(tmp_path: Path) -> None:
+    text = GOOD.replace("[target]", 'redirect_hosts = ["https://New.Example/", "b.example:8443"]\n[target]')
+    settings = loaded(tmp_path, text, B24MIGRATE_SOURCE__FILE_HOSTS="files.example, .cdn.example")
+    assert settings.source.redirect_hosts == ("new.example", "b.example")
+    assert settings.source.file_hosts == ("files.example", ".cdn.example")

@@ -19,11 +19,14 @@ requests_per_second = 2           # 5 (and bucket 250) on Enterprise; 0 = no lim
 bucket = 50
 operating_seconds = 480
 allow_http = false                # loopback is always allowed
+redirect_hosts = []               # where the webhook may follow a redirect, besides the portal's own domain
+file_hosts = []                   # where files may be, besides the portal's own domain and the vendor's CDN
 
 [target]
 kind = "import"                   # the import module on the box; "rest": its own methods, which keep less
 webhook = "env:B24_TARGET"        # https://box.example/rest/1/secret/
 portal_url = ""                   # for links in texts; default: where the webhook is
+redirect_hosts = []               # as for the source
 
 # Only with kind = "rest", for workflow templates, which no webhook may write
 # (docs/rest-target.md says how to make a local application on the box):
