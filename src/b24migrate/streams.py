@@ -157,6 +157,7 @@ class Progress(NamedTuple):
     after: int = 0  # the ID the walk has reached, or the offset; 0: not started
     got: int = 0
     via: int = -1  # the webhook that is asked, where it is not the one that the reading says
+    first: int = 0  # the first ID of a list by offset: behind its end old methods begin again (§A7), whatever its total
 
 
 ANY = ""

@@ -37,11 +37,12 @@ class _Chain:
     aside: list[SetAside] = field(default_factory=list)
     error: MigrationError | None = None
     trusted: bool = False
+    first: int = 0
     early: set[int] = field(default_factory=set)  # taken before their turn: a page may hold more than its limit
 
     @property
     def progress(self) -> Progress:
-        return Progress(self.parent, self.after, self.got, self.via)
+        return Progress(self.parent, self.after, self.got, self.via, self.first)
 
 
 class ChildrenReader:
@@ -90,6 +91,8 @@ class ChildrenReader:
 
     def _reached(self, one: Progress) -> Args:
         reached = {"id": one.parent.id, "after": one.after, "got": one.got}
+        if one.first:
+            return {**reached, "via": self._via(one), "first": one.first}
         return reached if self._via(one) == self._reading.via(one.parent, self._owners) else {**reached, "via": one.via}
 
     def _via(self, one: Progress) -> int:
@@ -193,7 +196,7 @@ class ChildrenReader:
 
     def _chain(self, one: Progress, first: int, pages: int) -> _Chain:
         commands = [self._command(one, first, place) for place in range(pages)]
-        return _Chain(one.parent, one.after, one.got, self._via(one), commands)
+        return _Chain(one.parent, one.after, one.got, self._via(one), commands, first=one.first)
 
     def _command(self, one: Progress, first: int, place: int) -> Command:
         params = dict(self._reading.params(one.parent))
@@ -225,6 +228,8 @@ class ChildrenReader:
             if rows is None:
                 return
             chain.answered += 1
+            if self._begins_again(chain, rows):
+                return
             chain.got += len(rows)
             chain.total = chain.total if answer.total is None else answer.total
             self._keep(chain, [row for _, row in rows])
@@ -232,6 +237,14 @@ class ChildrenReader:
             self._advance(chain, rows)
             if chain.ended or len(rows) < self._size:
                 return
+
+    def _begins_again(self, chain: _Chain, rows: Sequence[tuple[int, Row]]) -> bool:
+        if not isinstance(self._paging, Slices) or not rows:
+            return False
+        if not chain.after:
+            chain.first = rows[0][0]
+        chain.ended = bool(chain.after) and rows[0][0] == chain.first
+        return chain.ended
 
     def _answered(self, chain: _Chain, answer: Given[Part]) -> list[tuple[int, Row]] | None:
         """The rows of an answer; None where it failed, and the chain says why."""
@@ -329,7 +342,7 @@ class ChildrenReader:
     def _rows(self, found: Opened, parent: Seen) -> list[tuple[int, Row]]:
         join = self._reading.join
         beside = side_by_id(found.beside) if join else {}
-        numbered = isinstance(self._paging, Backward)
+        numbered = not isinstance(self._paging, Whole)
         rows = []
         try:
             for raw in found.items:
@@ -395,7 +408,7 @@ class ChildrenReader:
         """From the beginning with the next webhook, where each sees something else."""
         if not (self._reading.everybody and self._done(chain, one_page) and chain.via + 1 < len(self._owners)):
             return False
-        chain.via, chain.after, chain.got = chain.via + 1, 0, 0
+        chain.via, chain.after, chain.got, chain.first = chain.via + 1, 0, 0, 0
         return True
 
     def _set_aside(self, chain: _Chain, page: Page) -> None:

@@ -14,7 +14,7 @@ PhpMap: TypeAlias = dict[str, Raw] | list[Raw]  # PHP writes an empty map as `[]
 # Any result, taken apart as far as a list of records needs it
 Part: TypeAlias = list[Raw] | dict[str, Raw] | str | int | float | bool | None
 One = TypeVar("One", Raw, Part)
-_LARGEST = 1 << 53  # beyond it JSON's numbers are not exact
+_LARGEST = (1 << 31) - 1  # IDs of the portal's tables are INT of MySQL: there are never more rows
 _LATEST_S = 4_102_444_800.0  # the year 2100
 _LONGEST_S = 86_400.0
 

@@ -319,7 +319,7 @@ def children(work: Work, job: Job) -> Follow:
 
 
 def cursors(reached: Sequence[Mapping[str, Json]]) -> list[list[Json]]:
-    return [[one["id"], *(one[name] for name in ("after", "got", "via") if name in one)] for one in reached]
+    return [[one["id"], *(one[name] for name in ("after", "got", "via", "first") if name in one)] for one in reached]
 
 
 def alone(job: Job, parent: Sequence[Json]) -> dict[str, Json]:

@@ -136,7 +136,13 @@ class Children:
                     sampled.meet(one, len(row.payload), self._chance)
                     found[str(one.extras.get("of") or one.parent)] += 1
                 progress = [
-                    Progress(by_id[one["id"]], int(one["after"]), int(one["got"]), int(one.get("via", -1)))
+                    Progress(
+                        by_id[one["id"]],
+                        int(one["after"]),
+                        int(one["got"]),
+                        int(one.get("via", -1)),
+                        int(one.get("first", 0)),
+                    )
                     for one in (page.next if to_the_end else ())
                 ]
         return found

@@ -103,6 +103,12 @@ class Took:
     parts: list[Part] = field(default_factory=list)
     waits: dict[tuple[str, str], float] = field(default_factory=dict)
 
+    def times(self, factor: float) -> Took:
+        """Of a migration that is so many times as long."""
+        parts = [Part(one.stage.times(factor), one.began_s * factor, one.ended_s * factor) for one in self.parts]
+        waits = {why: seconds * factor for why, seconds in self.waits.items()}
+        return Took(self.began_s * factor, self.ended_s * factor, parts, waits)
+
     def phase_s(self, *phases: str, files: bool | None = None) -> float:
         """From the first to the last moment of the phases; with `files`, so much of it as went to files, or did not."""
         mine = [one for one in self.parts if one.stage.phase in phases]

@@ -12,7 +12,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from b24migrate.pipeline.survey.courses import (
     BOX,
@@ -38,6 +38,7 @@ from b24migrate.streams import LATE
 
 WINDOW_MINUTES = 10
 MOST_PLAYED = 20_000  # steps; of a longer migration several are played as one
+STEPS_OF_WINDOW = 20  # of execution time. If there are too many, a part is played, and its times are multiplied
 BEGINS_AT_S = 30.0  # somewhere inside a minute
 ASKED_AGAIN = 0.03  # of the requests, by jobs that were put aside in their middle: as seen in whole runs
 WAKING_S = 0.1  # until somebody looks at a job whose time has come
@@ -55,8 +56,19 @@ def play(
     most: int = MOST_PLAYED,
 ) -> dict[str, Took]:
     """Every entity's time."""
+    longer = max(1.0, STEPS_OF_WINDOW * _windows(courses, limits) / most)
+    if longer > 1:
+        courses = [replace(one, stages=tuple(stage.times(1 / longer) for stage in one.stages)) for one in courses]
     steps = sum(stage.played for course in courses for stage in course.stages)
-    return _Play(courses, limits, crew, begins, max(1, math.ceil(steps / most))).to_the_end()
+    took = _Play(courses, limits, crew, begins, max(1, math.ceil(steps / most))).to_the_end()
+    return {name: one.times(longer) for name, one in took.items()} if longer > 1 else took
+
+
+def _windows(courses: Sequence[Course], limits: Limits) -> float:
+    """How often the execution time of ten minutes is used up."""
+    ops = ((stage.jobs * op.count, op) for course in courses for stage in course.stages for op in stage.ops)
+    seconds = sum(count * each for count, op in ops for _, each in op.seconds_of)
+    return seconds / limits.operating_s if limits.operating_s else 0.0
 
 
 @dataclass(slots=True)
