@@ -74,8 +74,9 @@ def decoded(answer: Answer) -> Json:
     if bytes(answer.result) in NOTHING:
         return None
     said = row_in(answer.result, "disk.attachedObject.get")
-    if not isinstance(said.get("OBJECT_ID") or said.get("ID") or 0, str | int):
-        raise strange("disk.attachedObject.get", ("OBJECT_ID",))
+    named = isinstance(said.get("ID"), str | int) and isinstance(said.get("NAME", ""), str)
+    if not named or not isinstance(said.get("OBJECT_ID", 0), str | int):
+        raise strange("disk.attachedObject.get", ("ID",))  # taken for a file, it would go without its name
     return said
 
 
