@@ -56,6 +56,7 @@ class Scene:
     def write(self) -> None:
         portals = f'[source]\nwebhook = "{self.source}"\n[target]\nwebhook = "{self.target}"\n'
         entities = "" if "[run]" in self.more else TALK
+        self.config.touch(mode=0o600)  # doctor warns about one that others can read
         self.config.write_text(portals + entities + self.more)
 
     def run(self, *arguments: str) -> Said:

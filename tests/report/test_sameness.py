@@ -61,12 +61,12 @@ def test_memory_stays_flat_however_much_there_is(fresh: World, monkeypatch: pyte
     monkeypatch.setattr(sorting, "AT_ONCE", 500)
     with fresh.app() as app:
         plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)))
-        fill(app, 0, 1_000)
+        fill(app, 0, 5_000)
         make_here(app, fresh.folder / "warm")
         little = peak(app, fresh.folder / "little")
-        fill(app, 1_000, 4_000)
+        fill(app, 5_000, 15_000)
         much = peak(app, fresh.folder / "much")
-    assert (fresh.folder / "much" / "links.csv").read_bytes().count(b"\n") == 2 * 4_000 + 1
+    assert (fresh.folder / "much" / "links.csv").read_bytes().count(b"\n") == 2 * 15_000 + 1
     assert much < little + 700_000, (little, much)
 
 

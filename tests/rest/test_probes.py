@@ -42,5 +42,5 @@ def test_another_kind_of_target_is_complained_about(tmp_path: Path) -> None:
     webhook = "https://box.example/rest/1/abc/"
     source = "https://cloud.example/rest/1/def/"
     config.write_text(f'[source]\nwebhook = "{source}"\n[target]\nkind = "native"\nwebhook = "{webhook}"\n')
-    with pytest.raises(BadConfiguration, match=r'target\.kind is "native"; write "import" or "rest"'):
+    with pytest.raises(BadConfiguration, match=r'target\.kind must be "import" or "rest"'):
         load(config, environ={})

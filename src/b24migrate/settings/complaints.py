@@ -50,7 +50,7 @@ def sentence(error: Mapping[str, Any], key: KeyPath) -> str:
         case "less_than_equal":
             return f"is {said}; write {context['le']:g} or less"
         case "literal_error" | "enum":
-            return f"is {said}; write {_quoted(context['expected'])}"
+            return f"must be {_quoted(context['expected'])}"
         case kind:
             return f"is {said}; write {_expected(kind, error.get('input'))}"
 
