@@ -178,7 +178,8 @@ def target_of(settings: Settings, known: Catalog, store: Store, portal: Portal) 
     seen = SourceSide(
         lambda stream, source_id: bool(store.known(tables[stream], [source_id])), settings.mapping.placeholder_user
     )
-    return RestTarget(portal, store, seen, application_of(settings, store, portal))
+    application = application_of(settings, store, portal)
+    return RestTarget(portal, store, seen, application, close_dates=settings.target.close_dates)
 
 
 def application_of(settings: Settings, store: Store, portal: Portal) -> Application | None:

@@ -28,6 +28,7 @@ from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES, MethodHabits
 from b24sim.native import native_methods
 from b24sim.native.applications import LocalApplication
+from b24sim.native.box_habits import BoxHabits
 from b24sim.native.crm_box import furnish
 from b24sim.native.ledger import Ledger
 from b24sim.native.task_habits import TaskHabits
@@ -92,6 +93,7 @@ class Portal:
         admins_read_task_chats: bool = True,
         task_habits: TaskHabits | None = None,
         method_habits: MethodHabits | None = None,
+        box_habits: BoxHabits | None = None,
         original_names: bool = True,
         document_triples: bool = True,
         module: bool = True,
@@ -119,6 +121,7 @@ class Portal:
         self.habits = habits or Habits()
         self.task_habits = task_habits or TaskHabits()
         self.method_habits = method_habits or MethodHabits()
+        self.box_habits = box_habits or BoxHabits()
         self.original_names = original_names
         self.document_triples = document_triples  # a template's document is told by module, class and type
         self.latency_s = latency_s

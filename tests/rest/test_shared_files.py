@@ -37,7 +37,7 @@ def test_a_message_goes_with_a_file_that_a_task_met_first(met: Move) -> None:
     assert met.run("chats").exit_code == 0
     assert met.unforeseen == []
     uploaded = met.world.sql("SELECT count(*) FROM Files WHERE Status = 'IMPORT_OK'")
-    assert uploaded == [(len(met.world.box.portal.company.drive.files),)]
+    assert uploaded == [(len(met.world.box.portal.native.alive("files")),)]
 
 
 def test_a_message_waits_for_a_file_that_is_to_be_tried_again(met: Move) -> None:

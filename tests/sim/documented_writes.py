@@ -55,7 +55,8 @@ def _people(writer: Writer) -> None:
     do = writer.do
     number = do("user.add", {"EMAIL": "a@company.example", "UF_DEPARTMENT": [1], "NAME": "A"})
     do("user.update", {"ID": number, "NAME": "B"})
-    department = do("department.add", {"NAME": "Sales", "PARENT": 1})
+    do("department.add", {"NAME": "Sales", "PARENT": 1})
+    department = do("department.get", {"NAME": "Sales"})[0]["ID"]
     do("department.update", {"ID": department, "NAME": "Trade"})
     do("department.delete", {"ID": department})
 

@@ -72,6 +72,10 @@ def test_options_of_a_list_are_changed_added_and_deleted_by_their_number(box: Ru
     body = {"moduleId": "crm", "id": made["id"], "field": {"enum": wish, "editFormLabel": {"ru": "Вид"}}}
     result(box, "userfieldconfig.update", body)
     told = result(box, "userfieldconfig.get", {"moduleId": "crm", "id": made["id"]})["field"]
+    assert [option["value"] for option in told["enum"]] == ["One", "Two"]  # without the type nothing happens to them
+    body["field"]["userTypeId"] = "enumeration"
+    result(box, "userfieldconfig.update", body)
+    told = result(box, "userfieldconfig.get", {"moduleId": "crm", "id": made["id"]})["field"]
     assert [option["value"] for option in told["enum"]] == ["First", "Three"]
     assert told["editFormLabel"]["ru"] == "Вид"
     assert result(box, "userfieldconfig.delete", {"moduleId": "crm", "id": made["id"]}) is None

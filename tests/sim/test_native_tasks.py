@@ -65,7 +65,9 @@ def test_a_change_of_status_is_the_callers_and_happens_now(box: Running) -> None
 def test_people_of_a_task_are_notified(box: Running) -> None:
     other = colleague(box)
     added(box, RESPONSIBLE_ID=other)
-    assert control(box, "native")["noise"] == {"invitation": 1, "notification": 1, "service comment": 1}
+    assert control(box, "native")["noise"] == {
+        **{"invitation": 1, "notification": 1, "service comment": 1, "automation": 1}
+    }
 
 
 def test_a_checklist_hangs_together_and_brings_its_members_into_the_task(box: Running) -> None:

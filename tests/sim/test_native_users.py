@@ -75,8 +75,9 @@ def test_custom_fields_of_users_get_their_prefix_and_hold_values(box: Running) -
 
 
 def test_departments_hang_on_the_one_root(box: Running) -> None:
-    sales = result(box, "department.add", {"NAME": "Sales", "PARENT": 1, "SORT": 70, "UF_HEAD": 1})
-    row = result(box, "department.get", {"ID": sales})[0]
+    result(box, "department.add", {"NAME": "Sales", "PARENT": 1, "SORT": 70, "UF_HEAD": 1})
+    row = result(box, "department.get", {"NAME": "Sales"})[0]
+    sales = int(row["ID"])
     assert row == {"ID": str(sales), "NAME": "Sales", "SORT": 70, "PARENT": "1", "UF_HEAD": "1"}
     assert call(box, "department.add", {"NAME": "Second root"}).json["error"] == "ERROR_CORE"
     assert result(box, "department.update", {"ID": sales, "NAME": "Trade"}) is True
@@ -151,7 +152,8 @@ def test_a_code_is_latin_and_no_longer_than_fifty_characters(box: Running, metho
 
 
 def test_a_department_that_is_changed_without_its_sort_loses_it(box: Running) -> None:
-    sales = result(box, "department.add", {"NAME": "Sales", "PARENT": 1, "SORT": 70})
+    result(box, "department.add", {"NAME": "Sales", "PARENT": 1, "SORT": 70})
+    sales = int(result(box, "department.get", {"NAME": "Sales"})[0]["ID"])
     result(box, "department.update", {"ID": sales, "NAME": "Trade", "SORT": 70})
     assert result(box, "department.get", {"ID": sales})[0]["SORT"] == 70
     result(box, "department.update", {"ID": sales, "NAME": "Trade"})

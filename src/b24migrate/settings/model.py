@@ -106,6 +106,7 @@ class TargetSettings(Table):
     portal_url: str = ""
     allow_http: bool = False
     redirect_hosts: HostNames = ()
+    close_dates: bool = True  # of closed CRM records; without it who changed them last, and when, is kept
     application: ApplicationSettings | None = None
 
     @property

@@ -35,15 +35,19 @@ def add(context: Context, params: Params) -> Result:
     stamp = stamp_of(chat.entity_type, chat.entity_id) if chat.entity_type else f"#{number}"
     created(context, "chats", number, stamp)
     announce(context, chat, f"{_name(context, user)} создал чат", "CHAT_JOIN")
+    if chat.description:
+        say(context, chat, chat.description, author=user)  # im lib/V2/Chat/GroupChat.php, sendDescriptionMessage
     if params.get("MESSAGE"):
         say(context, chat, str(params["MESSAGE"]), author=user)
     return Result(number)
 
 
 def user_add(context: Context, params: Params) -> Result:
-    """The new ones see nothing of what was said before, unless HIDE_HISTORY is N."""
-    chat = _own(context, params)
-    new = [user for user in _known(context, params.get("USERS")) if user not in chat.members]
+    """The new ones see nothing of what was said before, unless HIDE_HISTORY is N. Dismissed people are left out without
+    a word (im lib/V2/Chat.php), though not by im.chat.add."""
+    chat, users = _own(context, params), context.portal.company.users
+    asked = [user for user in _known(context, params.get("USERS")) if users.row(user)["ACTIVE"]]
+    new = [user for user in asked if user not in chat.members]
     if not new:
         return Result(False)
     seen = 0 if flag(params.get("HIDE_HISTORY"), "Y") == "N" else chat.id_at(len(chat) - 1) + 1 if len(chat) else 0

@@ -10,7 +10,7 @@ from b24sim.errors import RestError
 from b24sim.methods.crm_items import required
 from b24sim.native.crm_box import BoxItems, items_of
 from b24sim.native.ledger import stamp_of
-from b24sim.native.own_fields import OwnField, choices, is_code, labels, own_field
+from b24sim.native.own_fields import OwnField, as_older, choices, is_code, labels, own_field
 from b24sim.native.writing import created, flag, mapping
 from b24sim.paging import whole
 from b24sim.phpjson import Parts, encode
@@ -26,7 +26,7 @@ TYPES = {
 CAMEL = {
     "xmlId": "XML_ID", "sort": "SORT", "multiple": "MULTIPLE", "mandatory": "MANDATORY", "showFilter": "SHOW_FILTER",
     "editInList": "EDIT_IN_LIST", "isSearchable": "IS_SEARCHABLE", "settings": "SETTINGS",
-    "editFormLabel": "EDIT_FORM_LABEL", "helpMessage": "HELP_MESSAGE", "userTypeId": "USER_TYPE_ID",
+    "editFormLabel": "EDIT_FORM_LABEL", "userTypeId": "USER_TYPE_ID",
 }  # fmt: skip
 
 
@@ -51,7 +51,10 @@ def config_add(context: Context, params: Params) -> Result:
 def config_update(context: Context, params: Params) -> Result:
     _allowed(context, params)
     items, known = _known(context, whole(required(params, "id")))
-    changed = _changed(context, known, _older_names(mapping(params, "field")))
+    sent = _older_names(mapping(params, "field"))
+    if sent.get("USER_TYPE_ID") != "enumeration":
+        sent.pop("LIST", None)  # userfieldconfig-update.md: options change only together with their type
+    changed = _changed(context, known, sent)
     _swap(context, items, known, changed)
     return Result(Parts({"field": encode(config_details(changed))}))
 
@@ -66,7 +69,7 @@ def _older_add(number: int) -> Callable[[Context, Params], Result]:
     def add(context: Context, params: Params) -> Result:
         """The code is forced to `UF_CRM_<code>`."""
         _administrator(context)
-        sent = mapping(params, "FIELDS")
+        sent = as_older(mapping(params, "FIELDS"))
         items = items_of(context.portal.company.crm, ENTITY_OF[number])
         bare = str(sent.get("FIELD_NAME") or "").upper()
         if items is None or not bare:

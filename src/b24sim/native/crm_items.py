@@ -12,7 +12,7 @@ from b24sim.native.crm_box import BoxItems
 from b24sim.native.crm_rows import multifields, new_multifields, not_valid, sent_fields, told
 from b24sim.native.crm_times import history
 from b24sim.native.ledger import stamp_of
-from b24sim.native.writing import access_denied, created, iso_now, listed, mapping, notify
+from b24sim.native.writing import access_denied, created, iso_now, listed, mapping, notify, now_of
 from b24sim.paging import whole
 from b24sim.phpjson import Parts, encode, encode_all
 from b24sim.request import Params
@@ -87,6 +87,7 @@ def item_update(context: Context, params: Params) -> Result:
     changed |= {"updatedTime": now, "updatedBy": user}
     if changed.get("stageId") != row.get("stageId") and "movedTime" in row:
         changed |= {"movedTime": now, "movedBy": user, "previousStageId": row.get("stageId")}
+    changed = _closed_today(context, items, row, changed)
     if "fm" in fields and "fm" in row:
         changed["fm"] = _changed_multifields(context, row["fm"], fields["fm"])
     items.put(number, told(changed))
@@ -118,7 +119,7 @@ def _put_new(context: Context, items: BoxItems, sent: Sent) -> int:
     if "fm" in row:
         row["fm"] = sent.multifields
     _demand_required(items, row, sent)
-    row = told(_placed(context, items, row))
+    row = _closed_today(context, items, {}, told(_placed(context, items, row)))
     number = context.portal.native.number("items")
     items.put(number, row | {"id": number, "_productRows": []})
     created(context, "items", number, _stamp(items, row, number))
@@ -165,6 +166,28 @@ def _placed(context: Context, items: BoxItems, row: Row) -> Row:
         meaning = codes[row["stageId"]]["SEMANTICS"] or "P"
         row |= {"stageSemanticId": meaning, "closed": "Y" if meaning != "P" else "N"}
     return row
+
+
+def _closed_today(context: Context, items: BoxItems, before: Row, row: Row) -> Row:
+    """Who comes into a final stage is closed today, whatever is sent (crm lib/Field/CloseDate.php). A new record was in
+    no stage before."""
+    was, now = (_meaning(context, items, one) for one in (before, row))
+    if not context.portal.box_habits.closes_today or was == now or now not in {"S", "F"} or "closedate" not in row:
+        return row
+    if "closedate" in _switched_off(context, items):
+        return row
+    return row | {"closedate": context.portal.company.crm.world.day(now_of(context))}
+
+
+def _meaning(context: Context, items: BoxItems, row: Row) -> str | None:
+    """P, S or F of the stage that a record is in; None of one that is in none."""
+    crm, code = context.portal.company.crm, row.get("stageId")
+    for category in crm.categories:
+        if category.entity_type_id == items.entity_type_id and category.id == row.get("categoryId"):
+            entity = dictionary_of(category)[0]
+            found = (one for one in crm.statuses if one["ENTITY_ID"] == entity and one["STATUS_ID"] == code)
+            return next((str(one["SEMANTICS"] or "P") for one in found), None)
+    return None
 
 
 def _without_switched_off(context: Context, items: BoxItems, row: Row) -> Row:

@@ -165,7 +165,11 @@ def _status(rows: list[Row], category: Category | None, fields: Row, number: int
         return status_row(number, str(fields["ENTITY_ID"]), code, name=name, sort=sort, system=False)
     meaning = str(fields.get("SEMANTICS") or "")
     won = [whole(row["SORT"]) for row in rows if row["ENTITY_ID"] == fields["ENTITY_ID"] and row["SEMANTICS"] == "S"]
-    if meaning not in {"S", "F"} and won and sort > min(won):
+    if meaning == "S" and won:
+        raise RestError("", "В воронке может быть только одна успешная стадия")  # crm lib/statustable.php, onBeforeAdd
+    if meaning == "F" and won and sort <= min(won):
+        raise RestError("", "Нельзя создать провальную стадию перед успешной")
+    if meaning not in {"S", "F"} and won and sort >= min(won):
         raise RestError("", "Нельзя создать промежуточную стадию после успешной")
     colour = str(fields.get("COLOR") or COLOURS.get(meaning, COLOURS[""]))
     return stage_row(category, number, code, name=name, meaning=meaning, colour=colour, sort=sort)

@@ -11,6 +11,8 @@ from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
 
+NODES_APART = 500_000  # between a department and its node in the company structure
+
 
 def add(context: Context, params: Params) -> Result:
     _allowed(context)
@@ -23,7 +25,7 @@ def add(context: Context, params: Params) -> Result:
     row: Row = {"ID": str(number), "NAME": name, "SORT": 500}
     company.departments.put(number, _with(row, params))
     created(context, "departments", number, stamp_of(name, params.get("PARENT")))
-    return Result(number)
+    return Result(number + NODES_APART if context.portal.box_habits.node_ids else number)
 
 
 def update(context: Context, params: Params) -> Result:

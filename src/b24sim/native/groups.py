@@ -33,6 +33,7 @@ def create(context: Context, params: Params) -> Result:
         raise RestError("", "Не найден владелец группы")
     if whole(params.get("SUBJECT_ID", FIRST_SUBJECT)) != FIRST_SUBJECT:
         raise RestError("", "Тема группы не найдена")
+    _demand_free_name(context, params)
     number, now = context.portal.native.number("groups"), iso_now(context)
     row: Row = {
         "ID": str(number), "SITE_ID": "s1", "NAME": "", "DESCRIPTION": None, **dict.fromkeys(DATES, now), "ACTIVE": "Y",
@@ -53,6 +54,7 @@ def update(context: Context, params: Params) -> Result:
     """Whether it is a project stays as it was made."""
     number = known_group(context, params.get("GROUP_ID"))
     _demand_master(context, number)
+    _demand_free_name(context, params, number)
     groups = context.portal.company.groups
     changes = _sent(context, number, {name: value for name, value in params.items() if name != "PROJECT"})
     row = groups.row(number) | changes | {"DATE_UPDATE": iso_now(context)}
@@ -124,6 +126,14 @@ def stirred(context: Context, number: int) -> None:
 def _demand_master(context: Context, number: int) -> None:
     if not context.caller.admin and context.portal.company.groups_by_id[number].owner != context.caller.user:
         raise RestError("", "User has no permissions to modify this group")
+
+
+def _demand_free_name(context: Context, params: Params, own: int = 0) -> None:
+    """socialnetwork classes/general/group.php; a database compares without regard to case."""
+    groups, name = context.portal.company.groups, str(params.get("NAME") or "").strip().casefold()
+    taken = (str(groups.row(number).get("NAME", "")).strip().casefold() for number in groups if number != own)
+    if context.portal.box_habits.unique_group_names and name and name in taken:
+        raise RestError("ERROR_CORE", "Группа с таким названием уже существует")
 
 
 def _dates_passed_through(context: Context, params: Params) -> Row:

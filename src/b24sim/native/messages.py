@@ -17,7 +17,8 @@ from b24sim.request import Params
 from b24sim.result import Result
 from b24sim.table import Row
 
-LONGEST = 20_000
+LONGEST, TAIL = 20_000, " (...)"
+EDITABLE_S = 259_200.0  # three days (im-message-update.md)
 LARGEST_FILE = 100_000_000
 FOLDER = 5_000
 
@@ -36,7 +37,8 @@ def update(context: Context, params: Params) -> Result:
     """Only one's own; an empty text deletes it."""
     chat, place = _message(context, params)
     row, text = chat.added[place], str(params.get("MESSAGE") or "")
-    if row["author_id"] != context.caller.user:
+    age_s = now_of(context) - (context.portal.company.moments.parse(row["date"]) or 0.0)
+    if row["author_id"] != context.caller.user or age_s > EDITABLE_S or not context.portal.box_habits.push_server:
         raise RestError("CANT_EDIT_MESSAGE", "Time has expired for modification or you don't have access")
     if not text:
         return delete(context, params)
@@ -47,15 +49,21 @@ def update(context: Context, params: Params) -> Result:
 
 
 def delete(context: Context, params: Params) -> Result:
-    """Its place stays."""
+    """Its place stays. An administrator deletes what dismissed people said."""
     chat, place = _message(context, params)
     row = chat.added[place]
-    if context.caller.user not in {row["author_id"], chat.owner}:
+    mine = row["author_id"] == context.caller.user or (context.caller.admin and _dismissed(context, row["author_id"]))
+    if not mine or not context.portal.box_habits.push_server:
         raise RestError("CANT_EDIT_MESSAGE", "Time has expired for modification or you don't have access")
     chat.added[place] = row | {"text": DELETED_TEXT, "params": {"IS_DELETED": "Y"}}
     context.portal.company.chats_version += 1
     context.portal.native.deleted("messages", row["id"])
     return Result(True)
+
+
+def _dismissed(context: Context, user: int) -> bool:
+    users = context.portal.company.users
+    return user in users and not users.row(user)["ACTIVE"]
 
 
 def like(context: Context, params: Params) -> Result:
@@ -79,13 +87,17 @@ def folder_get(context: Context, params: Params) -> Result:
 
 
 def file_commit(context: Context, params: Params) -> Result:
-    """Shows files of the Drive in a chat. They come back under the names they were asked for by."""
+    """Shows files of the Drive in a chat, under the names they were asked for by. What lies elsewhere is copied into
+    the chat's folder, and the message has the copy (im classes/general/im_disk.php, SaveFromLocalDisk)."""
     chat, drive = _written_to(context, params), context.portal.company.drive
     asked = {f"upload{whole(one)}": whole(one) for one in listed(params.get("UPLOAD_ID"))}
     asked |= {f"disk{whole(one)}": whole(one) for name in ("FILE_ID", "DISK_ID") for one in listed(params.get(name))}
     asked = {name: number for name, number in asked.items() if number in drive.files}
     if not asked:
         raise RestError("FILES_ERROR", "List of files is not correct")
+    asked = {
+        name: number if name.startswith("upload") else copied(context, chat, number) for name, number in asked.items()
+    }
     numbers = list(asked.values())
     made = say(context, chat, _cut(str(params.get("MESSAGE") or "")), author=context.caller.user, files=numbers)
     # Times come as empty objects here (chats/files/im-disk-file-commit.md).
@@ -122,7 +134,8 @@ def file_upload(context: Context, params: Params) -> Result:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} (...)"
+    """im classes/general/im_messenger.php, MESSAGE_LIMIT."""
+    return text if len(text) <= LONGEST + len(TAIL) else text[:LONGEST] + TAIL
 
 
 def _bytes(content: Any) -> bytes:
@@ -138,6 +151,13 @@ def _bytes(content: Any) -> bytes:
 def _keep(context: Context, chat: Chat, name: str, data: bytes) -> DriveFile:
     by, at = context.caller.user, now_of(context)
     return context.portal.company.drive.add_file(FOLDER + chat.id, name, data, by=by, at=at)
+
+
+def copied(context: Context, chat: Chat, number: int) -> int:
+    """The number of a file's copy in the folder of a chat."""
+    drive = context.portal.company.drive
+    original = drive.files[number]
+    return _keep(context, chat, original.file.name, original.file.stretch(0, original.file.size)).file.id
 
 
 def _written_to(context: Context, params: Params) -> Chat:

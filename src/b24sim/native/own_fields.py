@@ -14,6 +14,11 @@ from b24sim.table import Row
 LANGUAGES = ("ru", "en")
 LONGEST_CODE = 50
 CODE = re.compile(r"UF_[A-Z0-9_]+")
+# The types whose settings the older methods know; they drop those of others (rest lib/userfieldproxy.php).
+WITH_SETTINGS = {
+    "string", "integer", "double", "boolean", "date", "datetime", "enumeration", "iblock_section", "iblock_element",
+    "crm_status", "crm", "employee",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,11 @@ def own_field(context: Context, entity: str, code: str, sent: Row) -> OwnField:
         offers=offers,
         more=traits,
     )
+
+
+def as_older(sent: Row) -> Row:
+    """What the older methods take of a description."""
+    return sent if sent.get("USER_TYPE_ID") in WITH_SETTINGS else sent | {"SETTINGS": {}}
 
 
 def labels(sent: Row, code: str) -> dict[str, str]:

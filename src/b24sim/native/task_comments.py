@@ -67,6 +67,7 @@ def _author(context: Context, task: int, sent: Row) -> int:
 
 def _on_forum(context: Context, task: int, author: int, sent: Row, files: list[int]) -> int:
     company, text = context.portal.company, str(sent["POST_MESSAGE"])
+    _demand_new(context, task, text)
     number = context.portal.native.number("task_comments")
     at = moment(context, sent.get("POST_DATE"))
     at = now_of(context) if at is None else at
@@ -77,6 +78,13 @@ def _on_forum(context: Context, task: int, author: int, sent: Row, files: list[i
     _rows(context, task).append(row)
     created(context, "task_comments", number, stamp_of(task, author, int(at), text))
     return number
+
+
+def _demand_new(context: Context, task: int, text: str) -> None:
+    """Whoever wrote the last one, and whatever files it has (forum lib/message.php, getLastMessageHashInTopic)."""
+    rows = _rows(context, task)
+    if context.portal.box_habits.deduplicates and rows and max(rows, key=lambda row: row["ID"])["POST_MESSAGE"] == text:
+        raise core("Такое сообщение уже существует")
 
 
 def _counted(context: Context, task: int, text: str) -> None:

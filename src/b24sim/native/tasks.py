@@ -15,7 +15,7 @@ from b24sim.methods.tasks_shape import ACTIONS, camel_shape, selected
 from b24sim.native.groups import stirred
 from b24sim.native.task_talk import said_by_itself
 from b24sim.native.task_values import attached, demand_sense, sent_values
-from b24sim.native.writing import created, mapping, notify, now_of
+from b24sim.native.writing import created, flag, mapping, notify, now_of
 from b24sim.paging import whole
 from b24sim.request import Params
 from b24sim.result import Result
@@ -49,6 +49,8 @@ def add(context: Context, params: Params) -> Result:
     context.portal.company.tasks.table.put(number, derived(row))
     created(context, "tasks", number, str(row["XML_ID"] or f"#{number}"))
     notify(context, _crew(row), f"task {number}")
+    if "DISABLE_BIZPROC_RUN" not in mapping(params, "params"):
+        context.portal.native.tell("automation", number, "task")
     stirred(context, whole(row["GROUP_ID"]))
     said_by_itself(context, number, "Задача создана")
     return _task(context, number)
@@ -72,7 +74,8 @@ def update(context: Context, params: Params) -> Result:
         row[fields.FILES] = attached(context, sent[fields.FILES], number, context.caller.user) or False
     table.put(number, derived(row))
     context.portal.native.updated("tasks", number)
-    notify(context, _crew(row), f"task {number}")
+    if flag(mapping(params, "params").get("SKIP_NOTIFICATION")) != "Y":
+        notify(context, _crew(row), f"task {number}")
     return _task(context, number)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from b24sim.context import Context, Method
 from b24sim.errors import RestError
 from b24sim.native.crm_fields import TYPES
-from b24sim.native.own_fields import choices, is_code, labels
+from b24sim.native.own_fields import as_older, choices, is_code, labels
 from b24sim.native.writing import created, flag, listed, mapping
 from b24sim.paging import whole
 from b24sim.request import Params
@@ -16,7 +16,7 @@ from b24sim.table import Row
 def add(context: Context, params: Params) -> Result:
     """The code is forced to `UF_USR_<code>`; a few traits are dropped without a word."""
     _administrator(context)
-    sent, company = mapping(params, "FIELDS"), context.portal.company
+    sent, company = as_older(mapping(params, "FIELDS")), context.portal.company
     for name in ("FIELD_NAME", "USER_TYPE_ID"):
         if not sent.get(name):
             raise RestError("", f"The '{name}' field is not found.")

@@ -1,4 +1,7 @@
-"""user.add and user.update: nobody is added without an invitation, and nobody registered before today."""
+"""user.add and user.update: nobody is added without an invitation, and nobody registered before today.
+
+A user is registered first, and then changed (rest lib/api/user.php): who is refused then is there all the same.
+"""
 
 import re
 from datetime import date
@@ -27,6 +30,8 @@ SYSTEM_UF = {
 }  # fmt: skip
 PLAIN = {*BRIEF, *CONTACTS, "EMAIL", "XML_ID", "ACTIVE"} - FORBIDDEN
 DATES = {"PERSONAL_BIRTHDAY", "UF_EMPLOYMENT_DATE"}
+OF_THE_SITE = "UF_EMPLOYMENT_DATE"  # converted by no method (prepareSaveData): only the format of the site is taken
+REGISTERED = ("NAME", "LAST_NAME", "UF_DEPARTMENT", "ACTIVE", "XML_ID")  # intranet CIntranetInviteDialog::RegisterUser
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
@@ -43,10 +48,12 @@ def add(context: Context, params: Params) -> Result:
         "LAST_LOGIN": "", "DATE_REGISTER": today, "TIME_ZONE": "", "IS_ONLINE": "N", "TIMESTAMP_X": {},
         "LAST_ACTIVITY_DATE": {}, "PERSONAL_GENDER": "", "PERSONAL_BIRTHDAY": "", "UF_EMPLOYMENT_DATE": "",
         "UF_DEPARTMENT": [], "USER_TYPE": "extranet" if extranet else "employee", "_TIMESTAMP_X": now_of(context),
-        "_LAST_ACTIVITY_DATE": now_of(context), "_EXTERNAL_AUTH_ID": "",
+        "_LAST_ACTIVITY_DATE": now_of(context), "_EXTERNAL_AUTH_ID": "", "_LOGIN": email,
     }  # fmt: skip
-    company.users.put(number, row | _accepted(context, number, params) | {"EMAIL": email})
+    first = {name: value for name, value in params.items() if name in REGISTERED}
+    company.users.put(number, row | _accepted(context, number, first))
     created(context, "users", number, str(params.get("XML_ID") or email.casefold()))
+    company.users.put(number, company.users.row(number) | _accepted(context, number, params) | {"EMAIL": email})
     ledger.tell("invitation", email, f"user {number}")
     for group in listed(params.get("SONET_GROUP_ID")) if extranet else ():
         ledger.tell("request to join", number, f"group {whole(group)}")
@@ -116,6 +123,8 @@ def _value(context: Context, number: int, name: str, value: Any) -> Any:
         return [whole(department) for department in listed(value)]
     if name == "PERSONAL_PHOTO":
         return _photo(context, number, value)
+    if name == OF_THE_SITE:
+        return _day_of_the_site(context, value)
     if name in DATES:
         return _day(context, value)
     return "" if value is None else str(value)
@@ -136,6 +145,15 @@ def _day(context: Context, value: Any) -> str:
         return context.portal.company.moments.day(date.fromisoformat(str(value)[:10]))
     except ValueError:
         return ""
+
+
+def _day_of_the_site(context: Context, value: Any) -> str:
+    if value in (None, ""):
+        return ""
+    found = context.portal.box_habits.day(str(value))
+    if found is None:
+        raise RestError("ERROR_CORE", "Неверный формат даты поля «Дата принятия на работу»<br>")
+    return context.portal.company.moments.day(found)
 
 
 def _today(context: Context) -> str:

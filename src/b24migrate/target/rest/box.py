@@ -49,6 +49,7 @@ class Box:
         self._source = source
         self._people: set[str] = set()
         self.application: Application | None = None  # for what no webhook may do
+        self.close_dates = True  # of CRM records: written once more where the box sets its own
         self._batcher = Batcher(portal)
         self._downloads = Downloads(portal)
         self._kept: dict[str, tuple[float, Json]] = {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from b24migrate.records import Args, Json
-from b24migrate.target.rest.box import Box
+from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.within import stamped
 from b24migrate.target.rest.words import STAMP, Held, Known
 
@@ -39,6 +39,13 @@ def in_stages(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
         number = _staged(str(one.trace["ENTITY_ID"]))
         if number and _strange(box, number, {"stageId": one.trace["STATUS_ID"]}):
             yield Held(key, RECORDS)
+
+
+def has_records(box: Box, row: Args) -> bool:
+    """Whether there are any in a stage, whoever made them."""
+    number = _staged(str(row["ENTITY_ID"]))
+    asked = {"entityTypeId": number, "select": ["id"], "filter": {"stageId": row["STATUS_ID"]}, "start": 0}
+    return not number or next(inside(box.question("crm.item.list", asked), "items"), None) is not None
 
 
 def of_clients(box: Box, wanted: Mapping[str, Known], *, stream: str) -> Iterator[Held]:

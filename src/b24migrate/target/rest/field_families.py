@@ -71,7 +71,9 @@ def add_to_type(box: Box, type_id: str, described: Args) -> Json:
 
 def update_of_type(box: Box, _: str, number: str, changed: Args) -> Json:
     enum = [{_camel(name): value for name, value in one.items()} for one in inside(changed.get("LIST"))]
-    return box.call("userfieldconfig.update", {"moduleId": "crm", "id": number, "field": {"enum": enum}})
+    # Without the type options are left as they are, without a word (userfieldconfig-update.md).
+    field = {"userTypeId": "enumeration", "enum": enum}
+    return box.call("userfieldconfig.update", {"moduleId": "crm", "id": number, "field": field})
 
 
 def code_of_type(box: Box, type_id: str, code: str) -> str:

@@ -39,6 +39,9 @@ MORE = (
 )
 
 
+MOST_ALIKE = 1_000
+
+
 def group_params(box: Box, item: Item) -> dict[str, Json]:
     fields = item.fields
     sent = spelling.written(OF_GROUP, fields)
@@ -66,7 +69,44 @@ def find_groups(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 
 def name_group(box: Box, known: Known, item: Item) -> None:
-    box.call("sonet_group.update", {"GROUP_ID": known.target_id, "NAME": item.fields.get("NAME") or ""})
+    change(box, known, {"NAME": item.fields.get("NAME") or ""})
+
+
+def change(box: Box, known: Known, params: Args) -> None:
+    """A box has no two groups of one name (kernel socialnetwork classes/general/group.php, option
+    check_group_name_enable): the second gets a number behind it."""
+    asked = {"GROUP_ID": known.target_id, **params}
+    try:
+        box.call("sonet_group.update", asked)
+    except Permanent as error:
+        name = free_name(box, known, str(params.get("NAME") or ""))
+        if not name:
+            raise
+        try:
+            box.call("sonet_group.update", {**asked, "NAME": name})
+        except Permanent:
+            raise error from None
+
+
+def free_name(box: Box, known: Known, name: str) -> str:
+    """Empty where no other group has the name: then it is not the reason. One that the group has already stays."""
+    if not name or not _others_named(box, known, name):
+        return ""
+    own = str(rows_of(box, [known.target_id]).get(known.target_id, {}).get("NAME") or "")
+    if numbered(own, name):
+        return own
+    taken = (f"{name} ({number})" for number in range(2, MOST_ALIKE))
+    return next((one for one in taken if not _others_named(box, known, one)), "")
+
+
+def numbered(own: str, name: str) -> bool:
+    """Whether it is the name with a number behind it."""
+    return own.startswith(f"{name} (") and own.endswith(")") and own[len(name) + 2 : -1].isdecimal()
+
+
+def _others_named(box: Box, known: Known, name: str) -> bool:
+    rows = inside(box.question("sonet_group.get", {"FILTER": {"NAME": name}, "IS_ADMIN": "Y"}))
+    return any(str(row["ID"]) != known.target_id for row in rows)
 
 
 def update_group(box: Box, known: Known, item: Item) -> None:
@@ -74,7 +114,7 @@ def update_group(box: Box, known: Known, item: Item) -> None:
     if "IMAGE" in item.fields and not item.fields["IMAGE"]:
         params["IMAGE_FILE_ID"] = 0
     owner = params.pop("OWNER_ID", 0)
-    box.call("sonet_group.update", {"GROUP_ID": known.target_id, **params})
+    change(box, known, params)
     row = rows_of(box, [known.target_id]).get(known.target_id, {})
     if owner and str(row.get("OWNER_ID")) != str(owner):
         box.call("sonet_group.setowner", {"GROUP_ID": known.target_id, "USER_ID": owner})

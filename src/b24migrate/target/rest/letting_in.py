@@ -6,7 +6,7 @@ from b24migrate.errors import Permanent
 from b24migrate.records import Item
 from b24migrate.target.rest import spelling
 from b24migrate.target.rest.box import Box
-from b24migrate.target.rest.tasks import rows_of
+from b24migrate.target.rest.tasks import SILENT, rows_of
 
 READING = "disk_access_read"
 
@@ -21,7 +21,7 @@ def let_in(box: Box, item: Item) -> bool:
     watching = spelling.ids(rows_of(box, [task]).get(task, {}).get("auditors"))
     try:
         if author not in watching:
-            box.call("tasks.task.update", {"taskId": task, "fields": {"AUDITORS": [*watching, author]}})
+            box.call("tasks.task.update", {"taskId": task, "fields": {"AUDITORS": [*watching, author]}, **SILENT})
         for file in item.fields.get("files") or ():
             folder = box.question("disk.file.get", {"id": file})["PARENT_ID"]
             box.call("disk.folder.sharetouser", {"id": folder, "userId": author, "taskName": READING})

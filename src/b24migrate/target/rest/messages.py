@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_chats, spelling
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.heading import headed, number_of, numbered
 from b24migrate.target.rest.making import attempt
+from b24migrate.target.rest.marks import mark
 from b24migrate.target.rest.names import names_of
+from b24migrate.target.rest.reasons import UNEDITED
 from b24migrate.target.rest.words import Known, Made, Writer
 
 PAGE = 50
 SYSTEM = "0"
 SAID = "chat_messages"  # messages of all chats are counted together
+UNCHANGEABLE = "CANT_EDIT_MESSAGE"
+UNDELETABLE = "the box deletes only messages of the webhook owner, and only if its push server is on"
 
 
 def quoted(box: Box, item: Item) -> str:
@@ -68,13 +73,43 @@ def lost_in(box: Box, chat: str, begun: Mapping[str, Args]) -> dict[str, str]:
 
 
 def update_message(box: Box, known: Known, item: Item) -> None:
-    box.call("im.message.update", {"MESSAGE_ID": known.target_id, "MESSAGE": quoted(box, item)})
+    edit(box, SAID, known, item, quoted(box, item))
+
+
+def edit(box: Box, stream: str, known: Known, item: Item, text: str) -> None:
+    """A box changes a message for three days, and only where it has a push server (im-message-update.md, kernel
+    im_messenger.php CheckPossibilityUpdateMessage). Then it stays as it was, and the list says so."""
+    done = True
+    try:
+        box.call("im.message.update", {"MESSAGE_ID": known.target_id, "MESSAGE": text})
+    except Permanent as error:
+        if error.code != UNCHANGEABLE:
+            raise
+        done = False
+    mark(box, UNEDITED, stream, item.key, value=not done)
+
+
+def delete_message(box: Box, known: Known) -> None:
+    """One's own, where the box has a push server. Its place stays in the chat."""
+    try:
+        box.call("im.message.delete", {"MESSAGE_ID": known.target_id})
+    except Permanent as error:
+        if error.code != UNCHANGEABLE:
+            raise
+        raise Permanent(UNDELETABLE, code=error.code) from None
 
 
 def read_messages(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
     rows = rows_of(box, [(chat_of(one.trace), one.target_id) for one in wanted.values()])
     there = {key: rows[one.target_id] for key, one in wanted.items() if one.target_id in rows}
-    return {key: told_message(row) for key, row in there.items()}
+    return {key: with_originals(told_message(row), wanted[key].trace) for key, row in there.items()}
+
+
+def with_originals(told: Args, trace: Json) -> Args:
+    """The box shows copies of files that it made in the folder of the chat (kernel im_disk.php, UploadFileFromDisk). As
+    many as were sent stand for those."""
+    sent = spelling.ids(trace.get("files") or [])
+    return {**told, "files": sent} if len(sent) == len(told["files"]) else told
 
 
 def rows_of(box: Box, places: Sequence[tuple[str, str]]) -> dict[str, Args]:
@@ -149,11 +184,11 @@ MESSAGES = Writer(
     entity="chats",
     needs=("im.message.add", "im.dialog.messages.get", *files.NEEDS),
     create=add_messages,
-    trace=lambda item: {"chat": str(item.fields["chat_id"])},
+    trace=lambda item: {"chat": str(item.fields["chat_id"]), "files": item.fields.get("files") or []},
     before=lambda box, item: {"after": box.highest(SAID, lambda: newest_of(box, str(item.fields["chat_id"])))},
     find=find_messages,
     update=update_message,
     read=read_messages,
-    delete=lambda box, known: box.call("im.message.delete", {"MESSAGE_ID": known.target_id}),
+    delete=delete_message,
     rules=rules_chats.of_messages,
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date
 
 from b24migrate.errors import Permanent
-from b24migrate.ports import Command
+from b24migrate.ports import Command, TargetCheck
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_people, spelling
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.custom import as_sent, as_told, in_wrapping
-from b24migrate.target.rest.making import one_by_one
+from b24migrate.target.rest.making import attempt, one_by_one
 from b24migrate.target.rest.spelling import Column
 from b24migrate.target.rest.within import UNSEEN, beginning
 from b24migrate.target.rest.words import Held, Known, Made, Writer, stamp
@@ -36,7 +38,15 @@ def add_departments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
             yield from _add_department(box, [item])
 
 
-_add_department = one_by_one(
+def _add_department(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    """A box with the newer company structure answers the number of a node, which no other method knows (kernel intranet
+    lib/Repository/HrDepartmentRepository.php): the department itself is found by its stamp."""
+    for made in _added_department(box, items):
+        found = find_departments(box, {made.key: None}) if made.error is None else {}
+        yield Made(made.key, found.get(made.key, made.target_id), made.error)
+
+
+_added_department = one_by_one(
     "department.add", lambda item: {**spelling.written(OF_DEPARTMENT, item.fields), "NAME": stamp(item.key)}
 )
 
@@ -115,12 +125,16 @@ OF_USER = (
     *(Column(name, name, lambda value: value or "") for name in TEXTS),
     Column("ACTIVE", "ACTIVE", spelling.letter, spelling.flag),
     Column("UF_DEPARTMENT", "UF_DEPARTMENT", back=spelling.ids),
-    *(
-        Column(name, name, lambda value: value or "", spelling.day)
-        for name in ("PERSONAL_BIRTHDAY", "UF_EMPLOYMENT_DATE")
-    ),
+    Column("PERSONAL_BIRTHDAY", "PERSONAL_BIRTHDAY", lambda value: value or "", spelling.day),
 )
+HIRED = "UF_EMPLOYMENT_DATE"
+# `user.add` and `user.update` convert the birthday only; the day of employment must have the format of the box's site,
+# which no method tells (kernel rest lib/api/user.php prepareSaveData, main lib/userfield/types/datetype.php).
+DAY_FORMATS = ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y-%m-%d", "%Y/%m/%d", "%d-%m-%Y", "%Y.%m.%d")
+FORMAT_S = 3600.0
+NOBODY_AT = "b24migrate.invalid"  # a domain that never has mail (RFC 2606)
 TOLD_ONLY = (
+    Column(HIRED, HIRED, back=spelling.day),
     Column("XML_ID", "XML_ID"),
     Column("USER_TYPE", "USER_TYPE"),
     Column("DATE_REGISTER", "DATE_REGISTER", back=spelling.day),
@@ -147,8 +161,35 @@ def xml_id(item: Item) -> str:
     return str(item.fields.get("XML_ID") or stamp(item.key))
 
 
+def is_dismissed(item: Item) -> bool:
+    """On the box: whoever is not active, or has no department."""
+    return not item.fields.get("ACTIVE", True) or not item.fields.get("UF_DEPARTMENT")
+
+
+def first_email(item: Item) -> str:
+    """The address under which somebody is made. The box mails an invitation to it at once, to dismissed people as well
+    (kernel rest lib/api/user.php, intranet CIntranetInviteDialog::InviteUser); they are made under one that reaches
+    nobody, and get their own right after."""
+    number = item.key.rpartition(":")[2]
+    return f"user{number}@{NOBODY_AT}" if is_dismissed(item) else str(item.fields.get("EMAIL") or "")
+
+
 def add_users(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    return one_by_one("user.add", lambda item: user_params(box, item))(box, items)
+    """A box registers somebody first and refuses the rest of him afterwards: whoever is refused is looked for."""
+    for item in items:
+        before = box.highest("users", lambda: newest_people(box))
+        made = attempt(box, item, "user.add", lambda one: {**user_params(box, one), "EMAIL": first_email(one)}, str)
+        if made.error is not None:
+            left = find_users(box, {item.key: {**trace(item), "after": before}}).get(item.key)
+            with suppress(Permanent):
+                if left:
+                    update_user(box, Known(left), item)
+                    made = Made(item.key, left)
+        yield made
+
+
+def trace(item: Item) -> Args:
+    return {"EMAIL": first_email(item), "XML_ID": xml_id(item)}
 
 
 def newest_people(box: Box) -> list[str]:
@@ -182,14 +223,47 @@ def by_email(box: Box, emails: Sequence[str]) -> dict[str, str]:
     return {email: found[email] for email in asked & found.keys()}
 
 
-def dismiss(box: Box, known: Known, item: Item) -> None:
+def complete(box: Box, known: Known, item: Item) -> None:
     """Adding somebody who is inactive is documented nowhere."""
-    if not item.fields.get("ACTIVE", True) or not item.fields.get("UF_DEPARTMENT"):
-        box.call("user.update", {"ID": known.target_id, "ACTIVE": "N"})
+    if is_dismissed(item):
+        own = {"EMAIL": item.fields.get("EMAIL") or ""}
+        box.call("user.update", {"ID": known.target_id, "ACTIVE": "N", **own})
+    hire(box, known, item)
 
 
 def update_user(box: Box, known: Known, item: Item) -> None:
     box.call("user.update", {"ID": known.target_id, **user_params(box, item)})
+    hire(box, known, item)
+
+
+def hire(box: Box, known: Known, item: Item) -> None:
+    """Sets the day of employment. In which format is tried once for a box; a day that it takes in none is left out, and
+    verify tells of it."""
+    day = item.fields.get(HIRED)
+    if not day:
+        if HIRED in item.fields:
+            box.call("user.update", {"ID": known.target_id, HIRED: ""})
+        return
+    formats: list[str] = box.kept("format of days", lambda: list(DAY_FORMATS), FORMAT_S)
+    when = date.fromisoformat(str(day))
+    for one in list(formats):
+        if _takes(box, known, f"{when:{one}}") and (len(formats) == 1 or _has(box, known, str(day))):
+            if when.day != when.month:  # else it proves nothing
+                formats[:] = [one]
+            return
+
+
+def _takes(box: Box, known: Known, day: str) -> bool:
+    try:
+        box.call("user.update", {"ID": known.target_id, HIRED: day})
+    except Permanent:
+        return False
+    return True
+
+
+def _has(box: Box, known: Known, day: str) -> bool:
+    """Whether the box understood that very day: 03/04 is one in two formats."""
+    return read_users(box, {"": known}).get("", {}).get(HIRED) == day
 
 
 def read_users(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
@@ -205,17 +279,26 @@ def told_user(box: Box, row: Args) -> Args:
     return {**as_told(box, "users", others), **photo, **spelling.told((*OF_USER, *TOLD_ONLY), row)}
 
 
+INVITATIONS = TargetCheck(
+    "invitations",
+    True,
+    "the box emails an invitation to every active user."
+    " To stop it, deactivate the mail templates INTRANET_USER_INVITATION and EXTRANET_INVITATION on the box.",
+)
+
 USERS = Writer(
     stream="users",
     entity="users",
     needs=("user.get", "user.add", "user.update", *files.NEEDS),
     create=add_users,
-    trace=lambda item: {"EMAIL": item.fields.get("EMAIL"), "XML_ID": xml_id(item)},
+    trace=trace,
     before=lambda box, _: {"after": box.highest("users", lambda: newest_people(box))},
     find=find_users,
-    finish=dismiss,
+    finish=complete,
     update=update_user,
+    halfway=True,
     read=read_users,
     stays="a box deletes nobody by REST; dismiss the person, or delete it in the administrator's panel",
     rules=lambda _: rules_people.USERS,
+    check=lambda _: INVITATIONS,
 )

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from b24migrate.fidelity import EMPTY, Draft, Keeping, Rule
 from b24migrate.target.rest.box import Box
-from b24migrate.target.rest.reasons import PICTURE, QUOTED, TODAY
+from b24migrate.target.rest.marks import is_marked
+from b24migrate.target.rest.reasons import CUT, LINE, LONGEST, OLD, PICTURE, QUOTED, TODAY, UNEDITED
 
 STAMPED = "The chat is about the source's chat, whose number is kept there, so that nothing arrives twice."
+NOISE = "The box notifies the participants, and the message counts as unread."
+DESCRIBED = "The box also writes the description into the chat, as a message of the webhook owner."
 KINDS = ("chat", "open")
 LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED
 
@@ -16,6 +19,10 @@ LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TR
 def coloured(draft: Draft) -> bool:
     """Of one that the box may happen to choose as well."""
     return bool(draft.get("color"))
+
+
+def is_long(draft: Draft) -> bool:
+    return len(str(draft.get("text") or "")) + LINE > LONGEST
 
 
 def of_chats(box: Box) -> Sequence[Rule]:
@@ -38,6 +45,7 @@ def of_chats(box: Box) -> Sequence[Rule]:
             "A chat without a name is called by its people.",
             lambda draft: not draft.get("name"),
         ),
+        Rule("chats", "", TRANSFORMED, DESCRIBED, lambda draft: bool(draft.get("description"))),
         Rule("chats", "date_create", LOST, TODAY),
         Rule("chats", "color", LOST, "The box gives every chat a colour of its own.", running=lambda: coloured),
         Rule("chats", "avatar", TRANSFORMED, PICTURE),
@@ -51,6 +59,8 @@ def of_messages(box: Box) -> Sequence[Rule]:
         return str(draft.get("author_id") or "0") == "0" or not box.is_owner(draft["author_id"])
 
     return [
+        Rule("chat_messages", "text", LOST, CUT, is_long),
+        Rule("chat_messages", "text", LOST, OLD, lambda draft: is_marked(box, UNEDITED, "chat_messages", draft)),
         Rule("chat_messages", "text", TRANSFORMED, QUOTED, lambda _: True),
         Rule("chat_messages", "author_id", TRANSFORMED, QUOTED, by_another),
         Rule("chat_messages", "date", TRANSFORMED, QUOTED),
@@ -61,5 +71,6 @@ def of_messages(box: Box) -> Sequence[Rule]:
             "Marks of messages cannot be set.",
             lambda draft: draft.get("params") not in EMPTY,
         ),
+        Rule("chat_messages", "", TRANSFORMED, NOISE, lambda _: True),
         Rule("chat_messages", "reactions", LOST, "Nobody can react in the name of others."),
     ]

@@ -9,6 +9,7 @@ from functools import partial
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
+from b24migrate.target.rest.crm_closing import is_closed
 from b24migrate.target.rest.crm_late import is_moved, is_raised
 from b24migrate.target.rest.words import Rules
 
@@ -18,7 +19,8 @@ RAISED = (
     " what comes later is raised to that."
 )
 CHANGED = (
-    "The box takes the time of the move where product rows are written after the record; an earlier one is raised."
+    "The box takes the time of the move where product rows, a close date or a link are written after the record; an"
+    " earlier one is raised."
 )
 MOVER = "Where something is written after the record itself, the owner of the webhook counts as who changed it last."
 STAMPED = "The source's number is kept there, so that nothing arrives twice."
@@ -30,6 +32,15 @@ NOBODY = (
 FIRST = "The first of several counts, where the one that counted is gone."
 CLIENTS = (("companyId", "companyIds", "crm_companies"), ("contactId", "contactIds", "crm_contacts"))
 CENT = 0.0101
+CLOSED = (
+    "The box sets the close date of records in a final stage to the day of the move. target.close_dates = true keeps it,"
+    " and loses who changed the record last and when."
+)
+TOLD = "The box notifies the responsible user and the observers, and writes into the timeline."
+STARTED = (
+    "The record is written twice. Robots and workflows that the box starts on a change run for it: switch them off"
+    " before the run."
+)
 GONE = "Where the pipeline or the stage is gone, the record arrives in the first one."
 COPIED = "The file arrives as a copy with a number of its own."
 
@@ -65,7 +76,11 @@ def rules_of(stream: str, number: str) -> Rules:
             return lambda draft: later(draft) or is_raised(box, stream, number, "updatedTime", draft)
 
         def later(draft: Draft) -> bool:
-            return has_rows(draft) or comes_later(draft, box.codes_of(stream, "crm"))
+            again = has_rows(draft) or comes_later(draft, box.codes_of(stream, "crm"))
+            return again or (box.close_dates and is_closed(box, draft))
+
+        def closed_today(draft: Draft) -> bool:
+            return is_closed(box, draft) and not has_rows(draft)
 
         def changed_by(draft: Draft) -> bool:
             """Whether that comes to pass depends on what has arrived by then."""
@@ -85,6 +100,9 @@ def rules_of(stream: str, number: str) -> Rules:
             Rule(stream, "movedBy", lost, NOBODY, moved_by),
             *(Rule(stream, one, lost, FIRST, partial(another_first, box, one, many, to)) for one, many, to in CLIENTS),
             Rule(stream, "opportunity", lost, SUM, another_sum),
+            *(() if box.close_dates else [Rule(stream, "closedate", lost, CLOSED, closed_today)]),
+            Rule(stream, "", Keeping.TRANSFORMED, TOLD, lambda _: True),
+            Rule(stream, "", Keeping.TRANSFORMED, STARTED, later),
             *(Rule(stream, name, Keeping.TRANSFORMED, STAMPED, partial(told, name)) for name in stamps(number)),
             *(Rule(stream, name, Keeping.TRANSFORMED, COPIED) for name in ("logo", "photo")),
             Rule(stream, "revenue", lost, NOUGHT, lambda draft: "revenue" in draft and draft["revenue"] is None),

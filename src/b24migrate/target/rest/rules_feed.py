@@ -19,6 +19,7 @@ READER = (
 )
 UNTOLD = "They are set; but the box tells tags by number only, so that they cannot be compared."
 TOO_LARGE = "A file over 100 MB cannot be attached to a comment. It is uploaded to the Drive of the webhook owner only."
+NOISE = "The box notifies the recipients, and everybody whom the text mentions."
 COPIED = "The files arrive as copies with numbers of their own."
 EVERYBODY = "UA"
 TRANSFORMED = Keeping.TRANSFORMED
@@ -31,6 +32,7 @@ def of_posts(_: Box) -> Sequence[Rule]:
         Rule("feed_posts", "TITLE", TRANSFORMED, "The box makes a title of the text where the source did.", untitled),
         Rule("feed_posts", "DEST", Keeping.APPROXIMATED, READER, lambda draft: draft.get("DEST") != [EVERYBODY]),
         Rule("feed_posts", "TAGS", TRANSFORMED, UNTOLD),
+        Rule("feed_posts", "", TRANSFORMED, NOISE, lambda _: True),
         Rule(
             "feed_posts",
             "ENABLE_COMMENTS",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from b24migrate.fidelity import EMPTY, Draft, Keeping, Rule
+from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.ports import Command
+from b24migrate.records import Json
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.reasons import PICTURE, TODAY
+from b24migrate.target.rest.within import beginning
 
 TYPES = ("group", "project", "scrum")
+DOUBLED = "The box has no two groups of one name. The second gets a number: “Sales (2)”."
 
 
 def subject(box: Box) -> str:
@@ -25,11 +28,31 @@ def subject(box: Box) -> str:
     return next(named, "") or next(used, "")
 
 
+def doubled(box: Box) -> Judge:
+    """Of a name that the box has, or an earlier group. The box compares without regard to case."""
+    ours = beginning(box, "groups")
+    rows = box.pages("sonet_group.get", {"ORDER": {"ID": "ASC"}, "IS_ADMIN": "Y"})
+    met = {known_as(row.get("NAME")) for row in rows if str(row["ID"]) not in ours}
+
+    def judge(draft: Draft) -> bool:
+        name = known_as(draft.get("NAME"))
+        again = name in met
+        met.add(name)
+        return again
+
+    return judge
+
+
+def known_as(name: Json) -> str:
+    return str(name or "").strip().casefold()
+
+
 def of_groups(box: Box) -> Sequence[Rule]:
     def unusual(draft: Draft) -> bool:
         return draft.get("SUBJECT_NAME") not in (*EMPTY, box.kept("subject of groups", lambda: subject(box), 60.0))
 
     return [
+        Rule("groups", "NAME", Keeping.TRANSFORMED, DOUBLED, running=lambda: doubled(box)),
         *(Rule("groups", name, Keeping.LOST, TODAY) for name in ("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY")),
         Rule(
             "groups",

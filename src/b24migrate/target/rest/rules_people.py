@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from b24migrate.fidelity import Draft, Keeping, Rule
 from b24migrate.target.rest.reasons import PICTURE
 
-INVITED = "The box sends everybody an invitation by e-mail, and people count as invited until they first log in."
+INVITED = "The box emails an invitation to every active user. Users count as invited until they first log in."
+UNINVITED = (
+    "Dismissed users are created under a technical address, so that they get no invitation. It stays their login; their"
+    " email is kept."
+)
+NO_EMAIL = "The box refuses users without a valid email address."
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]{2,}")
 
 
 def without_department(draft: Draft) -> bool:
@@ -16,8 +24,18 @@ def was_active(draft: Draft) -> bool:
     return bool(draft.get("ACTIVE")) and without_department(draft)
 
 
+def is_active(draft: Draft) -> bool:
+    return bool(draft.get("ACTIVE")) and not without_department(draft)
+
+
+def has_no_email(draft: Draft) -> bool:
+    return _EMAIL.fullmatch(str(draft.get("EMAIL") or "").strip()) is None
+
+
 USERS = (
-    Rule("users", "", Keeping.TRANSFORMED, INVITED, lambda _: True),
+    Rule("users", "", Keeping.TRANSFORMED, INVITED, is_active),
+    Rule("users", "", Keeping.TRANSFORMED, UNINVITED, lambda draft: not is_active(draft)),
+    Rule("users", "EMAIL", Keeping.LOST, NO_EMAIL, has_no_email),
     Rule("users", "DATE_REGISTER", Keeping.LOST, "The box takes the day of the move for the day of registration."),
     Rule(
         "users",

@@ -8,7 +8,8 @@ from functools import partial
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
-from b24migrate.target.rest.reasons import QUOTED, TODAY
+from b24migrate.target.rest.marks import is_marked
+from b24migrate.target.rest.reasons import OLD, QUOTED, TODAY, UNEDITED
 from b24migrate.target.rest.task_era import keeps_dates, talks_in_chats
 
 LONGEST_TITLE = 250
@@ -16,6 +17,7 @@ STATUSES = ("2", "3", "4", "5", "6")
 PENDING, CLOSED = "2", "5"
 WORDLESS = "…"
 DATES = ("createdDate", "changedDate", "closedDate", "dateStart")
+NOISE = "The box notifies everybody who takes part in the task."
 CLOSING = "Only a closed task was closed by somebody; where nobody is known, it was the owner of the webhook."
 
 
@@ -84,6 +86,7 @@ TASKS = (
         told("xmlId"),
     ),
     Rule("tasks", "closedDate", Keeping.APPROXIMATED, CLOSING, filled_unless_closed("closedDate")),
+    Rule("tasks", "", Keeping.TRANSFORMED, NOISE, lambda _: True),
 )
 
 
@@ -139,6 +142,9 @@ def of_comments(box: Box) -> Sequence[Rule]:
         return str(draft.get("author_id") or "0") == "0" or not box.is_owner(draft["author_id"])
 
     return (
+        Rule(
+            "task_comments", "text", Keeping.LOST, OLD, lambda draft: is_marked(box, UNEDITED, "task_comments", draft)
+        ),
         Rule("task_comments", "text", Keeping.TRANSFORMED, QUOTED, lambda _: True),
         Rule("task_comments", "author_id", Keeping.TRANSFORMED, QUOTED, by_another),
         Rule("task_comments", "date", Keeping.TRANSFORMED, QUOTED),

@@ -29,6 +29,7 @@ class Sending:
         self._outcomes: dict[str, Outcome] = {}
         self._done: dict[str, Remembered] = {}
         self._linked: set[str] = set()  # just now
+        self._found: set[str] = set()  # what an earlier attempt left there
         self._made: list[Remembered] = []  # and not written yet
 
     def send(self) -> list[Outcome]:
@@ -90,6 +91,7 @@ class Sending:
     def _arrived(self, begun: Mapping[str, Json]) -> None:
         """Remembered at once: what completes it may change what it was found by."""
         found = looked_for(self._box, self._writer, begun)
+        self._found |= found.keys()
         made = [self._known[key]._replace(state=State.MADE, target_id=one) for key, one in found.items()]
         self._memory.write(self._writer.stream, made)
         self._known |= {one.key: one for one in made}
@@ -155,7 +157,8 @@ class Sending:
             if key in self._outcomes or (one.state is not State.MADE and key not in self._linked):
                 continue
             steps = [] if key in self._linked else [self._writer.finish]
-            steps += [self._writer.update] if steps and self._sent_otherwise(item) else []
+            incomplete = self._sent_otherwise(item) or (self._writer.halfway and key in self._found)
+            steps += [self._writer.update] if steps and incomplete else []
             if all(self._does(step, one, item) for step in steps):
                 self._settled(item, "created")
 

@@ -37,10 +37,13 @@ class RestTarget:
         store: Store,
         source: SourceSide = SourceSide(),  # noqa: B008
         application: Application | None = None,
+        *,
+        close_dates: bool = True,
     ) -> None:
         self._portal = portal
         self._box = Box(portal, store, source)
         self._box.application = application
+        self._box.close_dates = close_dates
         self._memory = Memory(store)
         self._hands = Alone()
         self.serial = frozenset(writer.stream for writer in WRITERS.values() if writer.serial)

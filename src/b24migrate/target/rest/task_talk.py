@@ -110,6 +110,7 @@ CHECKLISTS = Writer(
 # ---------------------------------------------------------------- comments
 
 COMMENT = "task.commentitem.add"
+UNSEEN = "\u200b"  # of no width: what tells a comment from one before it with the same words
 TRIES = 5  # others who let somebody else into the same task at this moment may shut the door again
 
 
@@ -126,20 +127,31 @@ def add_comments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
     for item in items:
         made = said_once(box, item)
         tries = 0
-        while made.error is not None and tries < TRIES and not talks_in_chats(box) and let_in(box, item):
-            made = said_once(box, item)
+        while made.error is not None and tries < TRIES and not talks_in_chats(box):
+            more = UNSEEN if repeats(box, item) else ""
+            if (tries or not more) and not let_in(box, item):
+                break
+            made = said_once(box, item, more)
             tries += 1
         yield made
 
 
-def said_once(box: Box, item: Item) -> Made:
-    return attempt(box, item, COMMENT, lambda one: comment_params(box, one), str)
+def said_once(box: Box, item: Item, more: str = "") -> Made:
+    return attempt(box, item, COMMENT, lambda one: comment_params(box, one, more), str)
 
 
-def comment_params(box: Box, item: Item) -> Args:
+def repeats(box: Box, item: Item) -> bool:
+    """Whether the last comment of the task says the same, which the forum refuses whoever wrote it (kernel
+    forum/lib/message.php, deduplication)."""
+    task = str(item.fields["task_id"])
+    last = max(comments_of(box, [task])[task], key=lambda row: int(row["ID"]), default=None)
+    return last is not None and _words(with_emoji(last.get("POST_MESSAGE"))) == _words(words_of(box, item))
+
+
+def comment_params(box: Box, item: Item, more: str = "") -> Args:
     fields = item.fields
     sent = {
-        "POST_MESSAGE": words_of(box, item),
+        "POST_MESSAGE": words_of(box, item) + more,
         "AUTHOR_ID": fields.get("author_id") or 0,
         "POST_DATE": fields.get("date"),
         "UF_FORUM_MESSAGE_DOC": [f"n{one}" for one in fields.get("files") or ()],
@@ -150,7 +162,7 @@ def comment_params(box: Box, item: Item) -> Args:
 def update_comment(box: Box, known: Known, item: Item) -> None:
     words = words_of(box, item)
     if talks_in_chats(box):
-        box.call("im.message.update", {"MESSAGE_ID": known.target_id, "MESSAGE": words})
+        messages.edit(box, "task_comments", known, item, words)
         return
     asked = {"TASKID": known.trace["task"], "ITEMID": known.target_id, "FIELDS": {"POST_MESSAGE": words}}
     box.call("task.commentitem.update", asked)
@@ -224,14 +236,14 @@ def told_comment(row: Args, task: str) -> Args:
         "task_id": task,
         "author_id": spelling.one_id(row.get("AUTHOR_ID")),
         "date": spelling.utc(row.get("POST_DATE")),
-        "text": with_emoji(row.get("POST_MESSAGE")),
+        "text": str(with_emoji(row.get("POST_MESSAGE")) or "").removesuffix(UNSEEN),
         "files": [str(one["FILE_ID"]) for one in inside(row.get("ATTACHED_OBJECTS"))],
     }
 
 
 def delete_comment(box: Box, known: Known) -> None:
     if talks_in_chats(box):
-        box.call("im.message.delete", {"MESSAGE_ID": known.target_id})
+        messages.delete_message(box, known)
     else:
         box.call("task.commentitem.delete", {"TASKID": known.trace["task"], "ITEMID": known.target_id})
 

@@ -19,6 +19,10 @@ from b24migrate.target.rest.within import tasks_where
 from b24migrate.target.rest.words import Known, Made, Writer, stamp
 
 LONGEST_TITLE = 250
+# In no document, but in the kernel (tasks classes/general/task.php): updates that notify nobody, and new tasks for
+# which no robot starts and whose dates stay as they are. What is told of a new task cannot be suppressed.
+SILENT = {"params": {"SKIP_NOTIFICATION": "Y"}}
+NO_ROBOTS = {"DISABLE_BIZPROC_RUN": "Y", "CORRECT_DATE_PLAN": "N"}
 PEOPLE = (
     ("createdBy", "CREATED_BY"),
     ("responsibleId", "RESPONSIBLE_ID"),
@@ -85,14 +89,14 @@ def add_tasks(box: Box, items: Sequence[Item]) -> Iterator[Made]:
 
 
 def add_task(box: Box, item: Item) -> Made:
-    sent = {"fields": first_fields(box, item)}
+    sent = {"fields": first_fields(box, item), "params": NO_ROBOTS}
     return attempt(box, item, "tasks.task.add", lambda _: sent, lambda said: str(said["task"]["id"]))
 
 
 def finish_task(box: Box, known: Known, item: Item) -> None:
     if item.fields.get("matchWorkTime"):
         kept = {"MATCH_WORK_TIME": "Y", "CHANGED_DATE": item.fields.get("changedDate")}
-        box.call("tasks.task.update", {"taskId": known.target_id, "fields": kept})
+        box.call("tasks.task.update", {"taskId": known.target_id, "fields": kept, **SILENT})
 
 
 def find_tasks(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
@@ -117,7 +121,7 @@ def newest_tasks(box: Box) -> list[str]:
 
 
 def update_task(box: Box, known: Known, item: Item) -> None:
-    sent = {"taskId": known.target_id, "fields": first_fields(box, item)}
+    sent = {"taskId": known.target_id, "fields": first_fields(box, item), **SILENT}
     try:
         box.call("tasks.task.update", sent)
     except Permanent:
@@ -196,7 +200,7 @@ def restore(box: Box, some: Mapping[str, Known]) -> None:
         if moved:
             names = {*moved, "changedDate"}
             fields = spelling.written(OF_TASK, {name: one.trace[name] for name in names})
-            box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields})
+            box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields, **SILENT})
 
 
 def _set(value: Json) -> Json:
