@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.pipeline.world import World, small, world
 
+from b24migrate.errors import Limited, Transient
 from b24migrate.fidelity import Rule
 from b24migrate.pipeline import fidelity
 from b24migrate.pipeline.runner import Ended
+from b24migrate.records import Item, Outcome
 from b24migrate.streams import PHASES
+from b24migrate.target.rest.under_way import LONGEST_S
 from b24migrate.wiring import App
 from b24sim import Portal
 
@@ -70,6 +73,19 @@ class Move:
     def run(self, *entities: str, phases: Sequence[str] = PHASES) -> Ended:
         with self.app() as app:
             return app.runner.run(app.chosen(entities), phases, tick=self.world.leap())
+
+    def send(self, entity: str, stream: str, *items: Item) -> list[Outcome]:
+        """As the jobs of a run do: what is nobody's fault is repeated, each time by a process of its own."""
+        while True:
+            with self.app() as app, suppress(Transient, Limited):
+                return app.work.target.send(entity, stream, items, run="r")
+            self.world.clock.sleep(LONGEST_S)
+
+    def finalize(self) -> None:
+        after: str | None = ""
+        while after is not None:
+            with self.app() as app, suppress(Transient, Limited):
+                after = app.work.target.finalize(after, run="r")
 
     def lose(self, every: int, *methods: str) -> None:
         """Answers to writes get lost after the box has acted."""

@@ -85,6 +85,7 @@ def _drive_and_chats(writer: Writer) -> None:
     do("disk.folder.getchildren", {"id": folder})
     do("disk.storage.getchildren", {"id": storage["ID"]})
     do("disk.folder.sharetouser", {"id": folder, "userId": 2, "taskName": "disk_access_read"})
+    do("disk.file.copyto", {"id": file, "targetFolderId": folder})
     do("disk.file.delete", {"id": file})
     chat = do("im.chat.add", {"TITLE": "Talk", "USERS": [2]})
     dialog = {"DIALOG_ID": f"chat{chat}"}

@@ -66,7 +66,10 @@ def test_people_of_a_task_are_notified(box: Running) -> None:
     other = colleague(box)
     added(box, RESPONSIBLE_ID=other)
     assert control(box, "native")["noise"] == {
-        **{"invitation": 1, "notification": 1, "service comment": 1, "automation": 1}
+        "invitation": 1,
+        "notification": 1,
+        "service comment": 1,
+        "automation": 1,
     }
 
 

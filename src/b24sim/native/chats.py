@@ -31,7 +31,7 @@ def add(context: Context, params: Params) -> Result:
     chat.description = str(params.get("DESCRIPTION") or "")
     chat.entity_type, chat.entity_id = (str(params.get(name) or "") for name in ("ENTITY_TYPE", "ENTITY_ID"))
     company.chats[number] = chat
-    _picture(context, chat, params.get("AVATAR"))
+    picture(context, chat, params.get("AVATAR"))
     stamp = stamp_of(chat.entity_type, chat.entity_id) if chat.entity_type else f"#{number}"
     created(context, "chats", number, stamp)
     announce(context, chat, f"{_name(context, user)} создал чат", "CHAT_JOIN")
@@ -115,7 +115,7 @@ def update_color(context: Context, params: Params) -> Result:
 
 def update_avatar(context: Context, params: Params) -> Result:
     chat = _own(context, params)
-    if not _picture(context, chat, params.get("AVATAR")):
+    if not picture(context, chat, params.get("AVATAR")):
         raise RestError("AVATAR_ERROR", "Avatar incorrect")
     _changed(context, chat)
     return Result(True)
@@ -148,7 +148,7 @@ def _changed(context: Context, chat: Chat) -> None:
     context.portal.native.updated("chats", chat.id)
 
 
-def _picture(context: Context, chat: Chat, sent: Any) -> bool:
+def picture(context: Context, chat: Chat, sent: Any) -> bool:
     try:
         data = b64decode(sent, validate=True) if isinstance(sent, str) else b""
     except (binascii.Error, ValueError):

@@ -88,6 +88,16 @@ def file_delete(context: Context, params: Params) -> Result:
     return Result(True)
 
 
+def file_copy(context: Context, params: Params) -> Result:
+    """disk-file-copy-to.md; a name that is taken in the folder gets a number."""
+    number, place = parameter(params, "ID", 0), _place(context, parameter(params, "TARGETFOLDERID", 1))
+    original = context.portal.company.drive.files.get(number)
+    if original is None:
+        raise not_found(number)
+    data = original.file.stretch(0, original.file.size)
+    return Result(keep(context, place, original.file.name, data, unique=True))
+
+
 def keep(context: Context, place: int, name: str, data: bytes, *, unique: bool) -> Row:
     """A new file; its number comes back as a number here, and as text everywhere else."""
     drive = context.portal.company.drive
@@ -212,5 +222,6 @@ METHODS = [
     Method("disk.folder.getchildren", ("disk",), folder_children, upper=True),
     Method("disk.folder.addsubfolder", ("disk",), add_subfolder, upper=True),
     Method("disk.folder.uploadfile", ("disk",), upload_file, upper=True),
+    Method("disk.file.copyto", ("disk",), file_copy, upper=True),
     Method("disk.file.delete", ("disk",), file_delete, upper=True),
 ]

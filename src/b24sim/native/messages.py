@@ -30,7 +30,7 @@ def add(context: Context, params: Params) -> Result:
     if not text and not params.get("ATTACH"):
         raise RestError("MESSAGE_EMPTY", "Message can't be empty")
     system = flag(params.get("SYSTEM")) == "Y" and chat.kind != PRIVATE
-    return Result(say(context, chat, _cut(text), author=0 if system else context.caller.user))
+    return Result(say(context, chat, cut(text), author=0 if system else context.caller.user))
 
 
 def update(context: Context, params: Params) -> Result:
@@ -42,7 +42,7 @@ def update(context: Context, params: Params) -> Result:
         raise RestError("CANT_EDIT_MESSAGE", "Time has expired for modification or you don't have access")
     if not text:
         return delete(context, params)
-    chat.added[place] = row | {"text": _cut(text), "params": dict(row["params"] or {}) | {"IS_EDITED": "Y"}}
+    chat.added[place] = row | {"text": cut(text), "params": dict(row["params"] or {}) | {"IS_EDITED": "Y"}}
     context.portal.company.chats_version += 1
     context.portal.native.updated("messages", row["id"])
     return Result(True)
@@ -99,7 +99,7 @@ def file_commit(context: Context, params: Params) -> Result:
         name: number if name.startswith("upload") else copied(context, chat, number) for name, number in asked.items()
     }
     numbers = list(asked.values())
-    made = say(context, chat, _cut(str(params.get("MESSAGE") or "")), author=context.caller.user, files=numbers)
+    made = say(context, chat, cut(str(params.get("MESSAGE") or "")), author=context.caller.user, files=numbers)
     # Times come as empty objects here (chats/files/im-disk-file-commit.md).
     shapes = {name: (file_shape(context, number, chat.id) or {}) | {"date": {}} for name, number in asked.items()}
     models = {name: _model(context, number) for name, number in asked.items()}
@@ -126,14 +126,14 @@ def file_upload(context: Context, params: Params) -> Result:
     data = _bytes(fields.get("content"))
     uploaded = _keep(context, chat, str(fields.get("name") or "file"), data)
     number = uploaded.file.id
-    made = say(context, chat, _cut(str(fields.get("message") or "")), author=context.caller.user, files=[number])
+    made = say(context, chat, cut(str(fields.get("message") or "")), author=context.caller.user, files=[number])
     shape = file_shape(context, number, chat.id)
     return Result(
         {"file": shape, "messageId": made, "chatId": chat.id, "dialogId": dialog_id(chat, context.caller.user)}
     )
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
     """im classes/general/im_messenger.php, MESSAGE_LIMIT."""
     return text if len(text) <= LONGEST + len(TAIL) else text[:LONGEST] + TAIL
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import files, rules_chats, spelling
+from b24migrate.target.rest import chat_import, files, rules_chats, spelling
 from b24migrate.target.rest.box import Box
 from b24migrate.target.rest.making import one_by_one
 from b24migrate.target.rest.names import names_of
@@ -28,12 +28,17 @@ TOLD = (
 )
 
 
+def title_of(box: Box, item: Item) -> str:
+    fields = item.fields
+    return str(fields.get("name") or ", ".join(names_of(box, fields.get("users") or ()).values()))
+
+
 def chat_params(box: Box, item: Item) -> dict[str, Json]:
     """Never with the pair of a group: a second chat of a group breaks the chats of its tasks."""
     fields = item.fields
     sent = {
         "TYPE": "OPEN" if fields.get("type") == OPEN else "CHAT",
-        "TITLE": fields.get("name") or ", ".join(names_of(box, fields.get("users") or ()).values()),
+        "TITLE": title_of(box, item),
         "DESCRIPTION": fields.get("description") or "",
         "USERS": fields.get("users") or [],
         "ENTITY_TYPE": ABOUT,
@@ -43,34 +48,76 @@ def chat_params(box: Box, item: Item) -> dict[str, Json]:
 
 
 def add_chats(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    return one_by_one("im.chat.add", lambda item: chat_params(box, item))(box, items)
+    if not chat_import.imports(box):
+        yield from one_by_one("im.chat.add", lambda item: chat_params(box, item))(box, items)
+        return
+    for item in items:
+        avatar = box.file(str(item.fields["avatar"]))[1] if item.fields.get("avatar") else ""
+        try:
+            number = chat_import.create(box, item, title_of(box, item), avatar)
+        except Permanent as error:
+            yield Made(item.key, error=error)
+            continue
+        chat_import.remember(box, item.key, number)
+        yield Made(item.key, number)
 
 
 def find_chats(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
-    asked = [Command("im.chat.get", {"ENTITY_TYPE": ABOUT, "ENTITY_ID": key}) for key in begun]
-    pairs = zip(begun, box.questions(asked), strict=True)
-    return {key: str(said["ID"]) for key, said in pairs if said}
+    found = dict(_about(box, begun, ABOUT))
+    imported = dict(_about(box, [key for key in begun if key not in found], chat_import.UNDER_WAY))
+    for key, number in imported.items():
+        chat_import.remember(box, key, number)
+    return found | imported
+
+
+def _about(box: Box, keys: Iterable[str], kind: str) -> Iterator[tuple[str, str]]:
+    keys = list(keys)
+    asked = [Command("im.chat.get", {"ENTITY_TYPE": kind, "ENTITY_ID": key}) for key in keys]
+    pairs = zip(keys, box.questions(asked), strict=True)
+    return ((key, str(said["ID"])) for key, said in pairs if said)
 
 
 def hand_over(box: Box, known: Known, item: Item) -> None:
+    """Not before an import is over."""
+    if not chat_import.is_under_way(box, known.target_id):
+        give(box, known, item.fields)
+
+
+def give(box: Box, known: Known, fields: Args) -> None:
     """Managers first: only the owner names them, and who has given the chat away is none any more."""
     chat = f"chat{known.target_id}"
     about = box.question("im.dialog.get", {"DIALOG_ID": chat})
     if str(about.get("owner")) != box.owner:
         return
-    for user in item.fields.get("manager_list") or ():
+    for user in fields.get("manager_list") or ():
         try:
             box.call("im.chat.setManager", {"CHAT_ID": known.target_id, "USER_ID": user})
         except Permanent:
             continue  # in no document: a box may not have it
-    owner = item.fields.get("owner")
+    owner = fields.get("owner")
     if owner and str(owner) != box.owner:
         box.call("im.chat.setOwner", {"CHAT_ID": known.target_id, "USER_ID": owner})
 
 
 def trace(item: Item) -> Args:
-    """The box gives a picture a number of its own: which one it got only we know."""
-    return {"avatar": item.fields.get("avatar")}
+    """The box gives a picture a number of its own: which one it got only we know. The others join when an import is
+    over."""
+    return {name: item.fields.get(name) for name in ("avatar", "name", "users", "owner", "manager_list")}
+
+
+def end_import(box: Box, some: Mapping[str, Known]) -> None:
+    """When all messages are there. What is repeated after a crash does nothing twice."""
+    ours = {key: one for key, one in some.items() if chat_import.was_imported(box, key)}
+    said = box.questions([Command("im.dialog.get", {"DIALOG_ID": f"chat{one.target_id}"}) for one in ours.values()])
+    for one, about in zip(ours.values(), said, strict=True):
+        fields = one.trace if isinstance(one.trace, Mapping) else {}
+        if about is None or str(about.get("owner")) != box.owner:
+            continue
+        if about.get("entity_type") == chat_import.UNDER_WAY:
+            if fields.get("name") and fields["name"] != about.get("name"):
+                box.call("im.chat.updateTitle", {"CHAT_ID": one.target_id, "TITLE": fields["name"]})
+            chat_import.commit(box, one.target_id, spelling.ids(fields.get("users") or []))
+        give(box, one, fields)
 
 
 def picture_of(trace: Json) -> Json:
@@ -78,7 +125,10 @@ def picture_of(trace: Json) -> Json:
 
 
 def update_chat(box: Box, known: Known, item: Item) -> None:
-    """The description cannot be changed any more."""
+    """The description cannot be changed any more. Of a chat under import the end changes the rest: what the box says of
+    a change would be the newest message, and none may come before it."""
+    if chat_import.is_under_way(box, known.target_id):
+        return
     chat = {"CHAT_ID": known.target_id}
     about = box.question("im.dialog.get", {"DIALOG_ID": f"chat{known.target_id}"})
     name = chat_params(box, item)["TITLE"]
@@ -121,6 +171,8 @@ CHATS = Writer(
     finish=hand_over,
     update=update_chat,
     read=read_chats,
+    at_last=end_import,
+    check=chat_import.examined,
     stays="a box deletes no chats by REST; leave it, or hide it",
     rules=rules_chats.of_chats,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from b24migrate.fidelity import KEY, Draft
 from b24migrate.ports import NATIVE, RegisterRow
 from b24migrate.target.rest.box import Box
 
@@ -15,8 +14,8 @@ def mark(box: Box, kind: str, stream: str, key: str, *, value: bool = True) -> N
     box.forget(_name(kind, stream))
 
 
-def is_marked(box: Box, kind: str, stream: str, draft: Draft) -> bool:
-    row = box.store.read(NATIVE, _row(kind, stream, str(draft.get(KEY)))) if _some(box, kind, stream) else None
+def is_marked(box: Box, kind: str, stream: str, key: str) -> bool:
+    row = box.store.read(NATIVE, _row(kind, stream, key)) if _some(box, kind, stream) else None
     return row is not None and bool(row.values.get("Trace"))
 
 

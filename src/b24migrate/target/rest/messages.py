@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from b24migrate.errors import Permanent
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import files, rules_chats, spelling
+from b24migrate.target.rest import chat_import, files, rules_chats, spelling
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.heading import headed, number_of, numbered
-from b24migrate.target.rest.making import attempt
-from b24migrate.target.rest.marks import mark
+from b24migrate.target.rest.making import attempt, unclaimed
+from b24migrate.target.rest.marks import is_marked, mark
 from b24migrate.target.rest.names import names_of
 from b24migrate.target.rest.reasons import UNEDITED
 from b24migrate.target.rest.words import Known, Made, Writer
@@ -31,8 +32,14 @@ def quoted(box: Box, item: Item) -> str:
 
 
 def add_messages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
-    for item in items:
-        yield shown(box, item) if item.fields.get("files") else said(box, item)
+    for chat, some in groupby(items, lambda item: str(item.fields["chat_id"])):
+        if chat_import.is_under_way(box, chat):
+            yield from chat_import.add_messages(box, list(some))
+            continue
+        for item in some:
+            if box.application is not None:
+                mark(box, chat_import.QUOTED, SAID, item.key)
+            yield shown(box, item) if item.fields.get("files") else said(box, item)
 
 
 def said(box: Box, item: Item) -> Made:
@@ -62,18 +69,41 @@ def find_messages(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
 
 def lost_in(box: Box, chat: str, begun: Mapping[str, Args]) -> dict[str, str]:
     """Those of them that are in the chat. Others may have passed one on: then its first lines are the same, and it is
-    not ours."""
+    not ours. One that was imported has no such lines, and is known by all that was sent."""
     wanted = {number_of(key): key for key in begun}
     found: dict[str, str] = {}
+    alike: dict[str, list[str]] = {}
     for row in newer_than(box, chat, min(int(trace.get("after") or 0) for trace in begun.values())):
         number = numbered(row.get("text"))
         if number in wanted and str(row.get("author_id")) == box.owner:
             found[wanted[number]] = str(row["id"])
-    return found
+            continue
+        for key, trace in begun.items():
+            if chat_import.could_be(row, trace):
+                alike.setdefault(key, []).append(str(row["id"]))
+    imported = {key: sorted(alike[key], key=int) for key in begun if key in alike and key not in found}
+    return found | (unclaimed(box, SAID, imported) if imported and chat_import.is_under_way(box, chat) else {})
+
+
+def complete_message(box: Box, known: Known, item: Item) -> None:
+    chat = str(item.fields["chat_id"])
+    if len(item.fields.get("files") or ()) > 1 and chat_import.is_under_way(box, chat):
+        chat_import.complete_files(box, chat, item, list(newer_than(box, chat, int(known.target_id) - 1)))
 
 
 def update_message(box: Box, known: Known, item: Item) -> None:
-    edit(box, SAID, known, item, quoted(box, item))
+    chat = str(item.fields["chat_id"])
+    if is_quoted(box, chat, item.key):
+        edit(box, SAID, known, item, quoted(box, item))
+    elif chat_import.is_under_way(box, chat):
+        chat_import.update(box, chat, known.target_id, chat_import.message(box, chat, item))
+    else:
+        edit(box, SAID, known, item, str(item.fields.get("text") or ""))
+
+
+def is_quoted(box: Box, chat: str, key: str) -> bool:
+    imported = is_marked(box, chat_import.IMPORTED, "numbers", chat)
+    return not imported or is_marked(box, chat_import.QUOTED, SAID, key)
 
 
 def edit(box: Box, stream: str, known: Known, item: Item, text: str) -> None:
@@ -179,14 +209,20 @@ def told_message(row: Args) -> Args:
     }
 
 
+def trace(item: Item) -> Args:
+    place = {"chat": str(item.fields["chat_id"]), "files": item.fields.get("files") or []}
+    return {**place, **chat_import.trace(item)}
+
+
 MESSAGES = Writer(
     stream=SAID,
     entity="chats",
     needs=("im.message.add", "im.dialog.messages.get", *files.NEEDS),
     create=add_messages,
-    trace=lambda item: {"chat": str(item.fields["chat_id"]), "files": item.fields.get("files") or []},
+    trace=trace,
     before=lambda box, item: {"after": box.highest(SAID, lambda: newest_of(box, str(item.fields["chat_id"])))},
     find=find_messages,
+    finish=complete_message,
     update=update_message,
     read=read_messages,
     delete=delete_message,

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from b24migrate.fidelity import EMPTY, Draft, Keeping, Rule
+from b24migrate.fidelity import EMPTY, KEY, Draft, Keeping, Rule
+from b24migrate.target.rest import chat_import
 from b24migrate.target.rest.box import Box
 from b24migrate.target.rest.marks import is_marked
+from b24migrate.target.rest.memory import Memory
 from b24migrate.target.rest.reasons import CUT, LINE, LONGEST, OLD, PICTURE, QUOTED, TODAY, UNEDITED
 
 STAMPED = "The chat is about the source's chat, whose number is kept there, so that nothing arrives twice."
+IMPORTED = "The box marks imported chats there."
 NOISE = "The box notifies the participants, and the message counts as unread."
+FINISHED = "The box writes one message into every chat when its import ends, and notifies the participants of it."
 DESCRIBED = "The box also writes the description into the chat, as a message of the webhook owner."
+SEVERAL = "A message with several files becomes several messages, each with one file."
+MESSAGES = "chat_messages"
 KINDS = ("chat", "open")
 LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED
 
@@ -21,14 +28,17 @@ def coloured(draft: Draft) -> bool:
     return bool(draft.get("color"))
 
 
-def is_long(draft: Draft) -> bool:
-    return len(str(draft.get("text") or "")) + LINE > LONGEST
-
-
 def of_chats(box: Box) -> Sequence[Rule]:
+    imports = chat_import.rights(box).granted
+
     def without_us(draft: Draft) -> bool:
         return not any(map(box.is_owner, draft.get("users") or ()))
 
+    said = (
+        Rule("chats", "", TRANSFORMED, FINISHED, lambda _: True)
+        if imports
+        else Rule("chats", "", TRANSFORMED, DESCRIBED, lambda draft: bool(draft.get("description")))
+    )
     return [
         Rule(
             "chats",
@@ -45,32 +55,75 @@ def of_chats(box: Box) -> Sequence[Rule]:
             "A chat without a name is called by its people.",
             lambda draft: not draft.get("name"),
         ),
-        Rule("chats", "", TRANSFORMED, DESCRIBED, lambda draft: bool(draft.get("description"))),
+        said,
         Rule("chats", "date_create", LOST, TODAY),
         Rule("chats", "color", LOST, "The box gives every chat a colour of its own.", running=lambda: coloured),
         Rule("chats", "avatar", TRANSFORMED, PICTURE),
-        Rule("chats", "entity_type", TRANSFORMED, STAMPED, lambda draft: "entity_type" in draft),
-        Rule("chats", "entity_id", TRANSFORMED, STAMPED, lambda draft: "entity_id" in draft),
+        *(
+            Rule("chats", name, TRANSFORMED, IMPORTED, partial(told if name == "entity_type" else filled, name))
+            if imports
+            else Rule("chats", name, TRANSFORMED, STAMPED, partial(told, name))
+            for name in ("entity_type", "entity_id")
+        ),
     ]
 
 
+def told(name: str, draft: Draft) -> bool:
+    return name in draft
+
+
+def filled(name: str, draft: Draft) -> bool:
+    return draft.get(name) not in EMPTY
+
+
 def of_messages(box: Box) -> Sequence[Rule]:
+    imports = chat_import.rights(box).granted
+
+    def quoted(draft: Draft) -> bool:
+        return not imports or is_quoted(box, draft)
+
     def by_another(draft: Draft) -> bool:
-        return str(draft.get("author_id") or "0") == "0" or not box.is_owner(draft["author_id"])
+        another = str(draft.get("author_id") or "0") == "0" or not box.is_owner(draft["author_id"])
+        return another and quoted(draft)
+
+    def is_long(draft: Draft) -> bool:
+        return len(str(draft.get("text") or "")) + (LINE if quoted(draft) else 0) > LONGEST
+
+    def is_old(draft: Draft) -> bool:
+        return is_marked(box, UNEDITED, MESSAGES, str(draft.get(KEY)))
+
+    def has_several(draft: Draft) -> bool:
+        return len(draft.get("files") or ()) > 1 and not quoted(draft)
 
     return [
-        Rule("chat_messages", "text", LOST, CUT, is_long),
-        Rule("chat_messages", "text", LOST, OLD, lambda draft: is_marked(box, UNEDITED, "chat_messages", draft)),
-        Rule("chat_messages", "text", TRANSFORMED, QUOTED, lambda _: True),
-        Rule("chat_messages", "author_id", TRANSFORMED, QUOTED, by_another),
-        Rule("chat_messages", "date", TRANSFORMED, QUOTED),
+        Rule(MESSAGES, "text", LOST, CUT, is_long),
+        Rule(MESSAGES, "text", LOST, OLD, is_old),
+        Rule(MESSAGES, "text", TRANSFORMED, QUOTED, quoted),
+        Rule(MESSAGES, "author_id", TRANSFORMED, QUOTED, by_another),
+        Rule(MESSAGES, "date", TRANSFORMED, QUOTED, lambda draft: draft.get("date") not in EMPTY and quoted(draft)),
+        Rule(MESSAGES, "files", TRANSFORMED, SEVERAL, has_several),
+        Rule(MESSAGES, "", TRANSFORMED, NOISE, quoted),
         Rule(
-            "chat_messages",
+            MESSAGES,
             "params",
             LOST,
             "Marks of messages cannot be set.",
             lambda draft: draft.get("params") not in EMPTY,
         ),
-        Rule("chat_messages", "", TRANSFORMED, NOISE, lambda _: True),
-        Rule("chat_messages", "reactions", LOST, "Nobody can react in the name of others."),
+        Rule(MESSAGES, "reactions", LOST, "Nobody can react in the name of others."),
     ]
+
+
+def is_quoted(box: Box, draft: Draft) -> bool:
+    """On a box that imports: what came, or comes, to a chat whose import is over, or that was never imported."""
+    key = str(draft.get(KEY))
+    if is_marked(box, chat_import.QUOTED, MESSAGES, key):
+        return True
+    chat = f"source:chat:{draft.get('chat_id')}"
+    known = Memory(box.store).of("chats", [chat]).get(chat)
+    if known is None:
+        return False
+    if not chat_import.was_imported(box, chat):
+        return True
+    over = is_marked(box, chat_import.COMMITTED, "numbers", known.target_id)
+    return over and not Memory(box.store).of(MESSAGES, [key])

@@ -33,8 +33,8 @@ FIRST = "The first of several counts, where the one that counted is gone."
 CLIENTS = (("companyId", "companyIds", "crm_companies"), ("contactId", "contactIds", "crm_contacts"))
 CENT = 0.0101
 CLOSED = (
-    "The box sets the close date of records in a final stage to the day of the move. target.close_dates = true keeps it,"
-    " and loses who changed the record last and when."
+    "The box sets the close date of records in a final stage to the day of the move. target.close_dates = true keeps"
+    " it, and loses who changed the record last and when."
 )
 TOLD = "The box notifies the responsible user and the observers, and writes into the timeline."
 STARTED = (
@@ -80,6 +80,7 @@ def rules_of(stream: str, number: str) -> Rules:
             return again or (box.close_dates and is_closed(box, draft))
 
         def closed_today(draft: Draft) -> bool:
+            """Whatever is written after the record sets it right."""
             return is_closed(box, draft) and not has_rows(draft)
 
         def changed_by(draft: Draft) -> bool:
@@ -100,7 +101,7 @@ def rules_of(stream: str, number: str) -> Rules:
             Rule(stream, "movedBy", lost, NOBODY, moved_by),
             *(Rule(stream, one, lost, FIRST, partial(another_first, box, one, many, to)) for one, many, to in CLIENTS),
             Rule(stream, "opportunity", lost, SUM, another_sum),
-            *(() if box.close_dates else [Rule(stream, "closedate", lost, CLOSED, closed_today)]),
+            *(() if box.close_dates else [Rule(stream, "closedate", lost, CLOSED, running=lambda: closed_today)]),
             Rule(stream, "", Keeping.TRANSFORMED, TOLD, lambda _: True),
             Rule(stream, "", Keeping.TRANSFORMED, STARTED, later),
             *(Rule(stream, name, Keeping.TRANSFORMED, STAMPED, partial(told, name)) for name in stamps(number)),

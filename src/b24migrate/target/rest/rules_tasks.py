@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
+from b24migrate.fidelity import EMPTY, KEY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
 from b24migrate.target.rest.marks import is_marked
@@ -138,13 +138,14 @@ def of_comments(box: Box) -> Sequence[Rule]:
     if not talks_in_chats(box):
         return COMMENTS
 
+    def old(draft: Draft) -> bool:
+        return is_marked(box, UNEDITED, "task_comments", str(draft.get(KEY)))
+
     def by_another(draft: Draft) -> bool:
         return str(draft.get("author_id") or "0") == "0" or not box.is_owner(draft["author_id"])
 
     return (
-        Rule(
-            "task_comments", "text", Keeping.LOST, OLD, lambda draft: is_marked(box, UNEDITED, "task_comments", draft)
-        ),
+        Rule("task_comments", "text", Keeping.LOST, OLD, old),
         Rule("task_comments", "text", Keeping.TRANSFORMED, QUOTED, lambda _: True),
         Rule("task_comments", "author_id", Keeping.TRANSFORMED, QUOTED, by_another),
         Rule("task_comments", "date", Keeping.TRANSFORMED, QUOTED),

@@ -80,7 +80,7 @@ class Writer:
     serial: bool = False  # one after the other, the oldest first
     unchangeable: bool = False  # `update` refuses every change
     halfway: bool = False  # a create that is refused may leave the record incomplete: one that is found is updated
-    check: Callable[[Box], TargetCheck] | None = None  # what else there is to say of whether this box takes it
+    check: Callable[[Box], TargetCheck | None] | None = None  # what else there is to say of whether this box takes it
     optional: bool = False  # where the box cannot take it, the others of the entity go without it
     rules: Rules = field(default=lambda _: ())
 
