@@ -70,6 +70,9 @@ def test_lost_answers_bring_nothing_twice(tmp_path: Path) -> None:
         assert move.run().exit_code == 0
         assert move.unforeseen == []
         assert move.twice() == []
+        assert len(chats(move)) == len(
+            [row for row in move.world.records("Chats").values() if row["Status"] == "IMPORT_OK"]
+        )
 
 
 def test_a_message_that_comes_when_the_import_is_over_is_quoted_and_the_list_says_so(tmp_path: Path) -> None:

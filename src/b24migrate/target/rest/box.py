@@ -57,6 +57,7 @@ class Box:
         self._keeping = Lock()
         self._highest: dict[str, int] = {}
         self.under_way = UnderWay(portal.clock)
+        self.trial = Lock()  # one hand at a time finds out what the box does by doing it
 
     @property
     def owner(self) -> str:

@@ -23,11 +23,13 @@ from b24migrate.target.rest.applications import as_application, asked_as_applica
 from b24migrate.target.rest.box import Box, inside, strange
 from b24migrate.target.rest.marks import is_marked, mark
 from b24migrate.target.rest.memory import Memory, Remembered, State
+from b24migrate.target.rest.under_way import in_other_hands
 from b24migrate.target.rest.words import STAMP, Made
 
 SCOPE = "im.import"
 METHOD = "im.v2.Import.createGroup"
 UNDER_WAY = "IMPORT_GROUP"
+SHIFT, DRAFTS = "import shift", "drafts"
 COPIES = "copies"  # the stream under which files in the folders of chats are remembered
 IMPORTED, COMMITTED, QUOTED = "imported", "committed", "quoted"  # what chats and messages are marked with
 KEPT_S = 60.0
@@ -154,11 +156,28 @@ def commit(box: Box, chat: str, users: Sequence[str]) -> None:
 def shift(box: Box) -> timedelta:
     """By how much the box moves the dates of messages. Kernels take them for the caller's local time
     (ImportSendingService); a draft of a chat shows it, and is taken back at once."""
-    kept = Memory(box.store).note("import shift")
+    memory = Memory(box.store)
+    kept = memory.note(SHIFT)
     if kept is None:
-        Memory(box.store).keep("import shift", _tried(box))
-        kept = Memory(box.store).note("import shift")
-    return timedelta(seconds=int(kept or 0))
+        with box.trial:
+            kept = memory.note(SHIFT)
+            if kept is None:
+                _begin(box, memory)
+                kept = _tried(box)
+                memory.keep(SHIFT, kept)
+                with suppress(Transient):  # then the end takes it back
+                    clear(box)
+    return timedelta(seconds=int(kept))
+
+
+def _begin(box: Box, memory: Memory) -> None:
+    """Of several processes one tries, and the others wait for what it finds."""
+    known = memory.of(DRAFTS, [SHIFT]).get(SHIFT)
+    if known is not None:
+        box.under_way.refuse({SHIFT: known.begun})
+    intent = Remembered(SHIFT, State.BEGUN, begun=box.under_way.signature(), version=known.version if known else 0)
+    if not memory.begin(DRAFTS, intent):
+        raise in_other_hands()
 
 
 def _tried(box: Box) -> int:
@@ -168,18 +187,29 @@ def _tried(box: Box) -> int:
     asked_as_application(box, "im.v2.Import.Message.add", {"chatId": chat, "messages": [message]})
     said = box.question("im.dialog.messages.get", {"DIALOG_ID": f"chat{chat}", "LIMIT": 50})
     dates = [spelling.moment(row.get("date")) for row in inside(said, "messages")]
-    with suppress(Permanent):
-        asked_as_application(box, "im.v2.Import.abort", {"chatId": chat})
     found, sent = next((one for one in dates if one is not None), None), spelling.moment(TRIAL)
     if found is None or sent is None:
         raise Permanent(NO_SHIFT, code="STRANGE_ANSWER")
     return int((found - sent).total_seconds())
 
 
-def _draft(box: Box) -> str:
-    (left,) = box.questions([Command("im.chat.get", {"ENTITY_TYPE": UNDER_WAY, "ENTITY_ID": STAMP})])
+def clear(box: Box) -> None:
+    """Takes back a draft that is left."""
+    left = _left(box)
     if left:
-        return str(left["ID"])
+        with suppress(Permanent):
+            as_application(box, "im.v2.Import.abort", {"chatId": left})
+
+
+def _left(box: Box) -> str:
+    (left,) = box.questions([Command("im.chat.get", {"ENTITY_TYPE": UNDER_WAY, "ENTITY_ID": STAMP})])
+    return str(left["ID"]) if left else ""
+
+
+def _draft(box: Box) -> str:
+    left = _left(box)
+    if left:
+        return left
     fields = {"title": STAMP, "isOpen": "N"}
     return _number(as_application(box, METHOD, {"ownerId": box.owner, "fields": fields, "externalId": STAMP}))
 

@@ -108,6 +108,8 @@ def trace(item: Item) -> Args:
 def end_import(box: Box, some: Mapping[str, Known]) -> None:
     """When all messages are there. What is repeated after a crash does nothing twice."""
     ours = {key: one for key, one in some.items() if chat_import.was_imported(box, key)}
+    if ours:
+        chat_import.clear(box)
     said = box.questions([Command("im.dialog.get", {"DIALOG_ID": f"chat{one.target_id}"}) for one in ours.values()])
     for one, about in zip(ours.values(), said, strict=True):
         fields = one.trace if isinstance(one.trace, Mapping) else {}
