@@ -126,8 +126,8 @@ def test_several_files_become_several_messages_and_a_lost_answer_doubles_none(tm
         (chat,) = send(move, "chats", Item.of("source:chat:7", CHAT))
         root = portal.company.drive.storage_of("user", 1).root
         files = [
-            str(portal.company.drive.add_file(root, f"{name}.txt", name.encode(), by=1, at=0.0).file.id)
-            for name in "abc"
+            str(portal.company.drive.add_file(root, f"{name}.txt", text.encode(), by=1, at=0.0).file.id)
+            for name, text in (("a", "x"), ("b", "xx"), ("a", "xxx"))
         ]
         move.world.strike_box(
             {"method": ADD, "kind": "lost", "count": 1}, {"method": "*copyto", "kind": "lost", "every": 2}
@@ -136,7 +136,7 @@ def test_several_files_become_several_messages_and_a_lost_answer_doubles_none(tm
         (found,) = chats(move)
         shown = [(row["text"], [portal.company.drive.files[one].file.name for one in row["params"]["FILE_ID"]])
                  for row in found.added]  # fmt: skip
-        assert shown == [("see", ["a.txt"]), ("", ["b.txt"]), ("", ["c.txt"])]
+        assert shown == [("see", ["a.txt"]), ("", ["b.txt"]), ("", ["a (1).txt"])]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -164,6 +166,37 @@ def test_updates_of_tasks_notify_nobody_and_start_no_robots(tmp_path: Path) -> N
         assert ledger.noise() == before
 
 
+def test_who_commented_with_files_hears_once_of_a_folder(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "tasks", box=stock()) as move:
+        people = [Item.of(f"source:users:{n}", PERSON | {"EMAIL": f"{n}@firm.example"}) for n in (7, 8)]
+        first, second = (str(one.target_id) for one in send(move, "users", *people))
+        (task,) = send(move, "tasks", Item.of("source:tasks:5", TASK))
+        with move.app() as app:
+            files = [
+                app.work.target.put_file(
+                    f"source:file:disk:{n}", f"{n}.txt", 1, hashlib.sha256(b"x").hexdigest(), io.BytesIO(b"x")
+                )
+                for n in range(3)
+            ]
+        said = {"task_id": str(task.target_id), "date": "2024-05-06T07:08:09Z"}
+        by_whom = [(first, files[0]), (first, files[1]), (second, files[2]), (second, files[0])]
+        items = [
+            Item.of(f"source:task_comments:5:f{n}", said | {"author_id": who, "text": str(n), "files": [file]})
+            for n, (who, file) in enumerate(by_whom)
+        ]
+        assert {one.status for one in send(move, "tasks", *items)} == {"created"}
+        bells = [one for one in move.world.box.portal.native.outbox if one.about.startswith("folder")]
+        # one for each of them, and one for each of the folder with the file that both have
+        assert Counter(one.to for one in bells) == {first: 2, second: 2}
+        drive = move.world.box.portal.company.drive
+        names = {number: drive.folders[one.folder].name for number, one in drive.files.items()}
+        assert [names[int(str(one))] for one in files] == [
+            f"readers-{first}-{second}",
+            f"readers-{first}",
+            f"readers-{second}",
+        ]
+
+
 # ---------------------------------------------------------------- CRM
 
 
@@ -263,6 +296,7 @@ def test_stages_of_a_pipeline_of_the_box_keep_their_order(tmp_path: Path) -> Non
 
 def test_a_message_that_is_too_old_to_change_stays_and_the_list_says_so(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "chats", box=stock()) as move:
+        said: dict[str, Any]
         (chat,) = send(move, "chats", Item.of("source:chat:7", {"name": "Sales", "type": "chat", "users": []}))
         said = {"chat_id": chat.target_id, "author_id": "1", "date": "2024-05-06T07:08:09Z", "files": []}
         send(move, "chats", Item.of("source:msg:1", said | {"text": "one"}))

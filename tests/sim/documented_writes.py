@@ -86,6 +86,7 @@ def _drive_and_chats(writer: Writer) -> None:
     do("disk.storage.getchildren", {"id": storage["ID"]})
     do("disk.folder.sharetouser", {"id": folder, "userId": 2, "taskName": "disk_access_read"})
     do("disk.file.copyto", {"id": file, "targetFolderId": folder})
+    do("disk.file.moveto", {"id": file, "targetFolderId": storage["ROOT_OBJECT_ID"]})
     do("disk.file.delete", {"id": file})
     chat = do("im.chat.add", {"TITLE": "Talk", "USERS": [2]})
     dialog = {"DIALOG_ID": f"chat{chat}"}

@@ -89,13 +89,25 @@ def file_delete(context: Context, params: Params) -> Result:
 
 
 def file_copy(context: Context, params: Params) -> Result:
-    """disk-file-copy-to.md; a name that is taken in the folder gets a number."""
+    """disk-file-copy-to.md. A name that is taken in the folder is refused (disk lib/rest/service/baseobject.php)."""
     number, place = parameter(params, "ID", 0), _place(context, parameter(params, "TARGETFOLDERID", 1))
     original = context.portal.company.drive.files.get(number)
     if original is None:
         raise not_found(number)
     data = original.file.stretch(0, original.file.size)
-    return Result(keep(context, place, original.file.name, data, unique=True))
+    return Result(keep(context, place, original.file.name, data, unique=False))
+
+
+def file_move(context: Context, params: Params) -> Result:
+    """disk-file-move-to.md; its number stays."""
+    number, place = parameter(params, "ID", 0), _place(context, parameter(params, "TARGETFOLDERID", 1))
+    drive = context.portal.company.drive
+    if number not in drive.files:
+        raise not_found(number)
+    if drive.files[number].file.name in set(drive.inside(place)):
+        raise _taken()
+    drive.files[number].folder = place
+    return Result(_file_row(context, drive.files[number]) | {"PARENT_ID": place})
 
 
 def keep(context: Context, place: int, name: str, data: bytes, *, unique: bool) -> Row:
@@ -223,5 +235,6 @@ METHODS = [
     Method("disk.folder.addsubfolder", ("disk",), add_subfolder, upper=True),
     Method("disk.folder.uploadfile", ("disk",), upload_file, upper=True),
     Method("disk.file.copyto", ("disk",), file_copy, upper=True),
+    Method("disk.file.moveto", ("disk",), file_move, upper=True),
     Method("disk.file.delete", ("disk",), file_delete, upper=True),
 ]

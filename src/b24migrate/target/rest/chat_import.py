@@ -240,8 +240,19 @@ def add_messages(box: Box, items: Sequence[Item]) -> Iterator[Made]:
 
 
 def _added(box: Box, chat: str, items: Sequence[Item]) -> Iterator[Made]:
-    said = {item.key: message(box, chat, item) for item in items}
-    more = [one for item in items for one in other_files(box, chat, item)]
+    said: dict[str, Args] = {}
+    more: list[Args] = []
+    for item in items:
+        try:
+            first, others = message(box, chat, item), other_files(box, chat, item)
+        except Permanent as error:  # one of its files
+            yield Made(item.key, error=error)
+        else:
+            said[item.key] = first
+            more += others
+    items = [item for item in items if item.key in said]
+    if not items:
+        return
     asked = {"chatId": chat, "messages": [*({"externalId": key, **one} for key, one in said.items()), *more]}
     answer = as_application(box, "im.v2.Import.Message.add", asked)
     done = {str(one["externalId"]): str(one["id"]) for one in inside(answer, "successResult")}
@@ -306,8 +317,18 @@ def copy_of(box: Box, chat: str, file: str) -> str:
     found = _left_there(box, memory, chat, folder, file) if known else ""
     if not known:
         memory.write(COPIES, [Remembered(key, State.BEGUN, begun=box.under_way.signature())])
-    copied = found or str(box.call("disk.file.copyto", {"id": file, "targetFolderId": folder})["ID"])
+    copied = found or _copied(box, file, folder)
     return memory.first(COPIES, Remembered(key, State.DONE, copied)).target_id
+
+
+def _copied(box: Box, file: str, folder: str) -> str:
+    """A name that is taken there is refused (disk lib/rest/service/baseobject.php): then the content is sent again."""
+    try:
+        return str(box.call("disk.file.copyto", {"id": file, "targetFolderId": folder})["ID"])
+    except Permanent:
+        name, content = box.file(file)
+        asked = {"id": folder, "data": {"NAME": name}, "fileContent": [name, content], "generateUniqueName": True}
+        return str(box.call("disk.folder.uploadfile", asked)["ID"])
 
 
 def _folder(box: Box, chat: str) -> str:
