@@ -26,6 +26,7 @@ from b24sim.message_habits import ORDERS, PAGES, MessageHabits
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES, MethodHabits
 from b24sim.native.applications import LocalApplication
+from b24sim.native.box_habits import FORMATS, BoxHabits
 from b24sim.native.task_habits import TaskHabits
 from b24sim.portal import SMALL_COST_S, Costs, Portal
 
@@ -285,6 +286,28 @@ def _habits(group: argparse._ArgumentGroup) -> None:
         default=worst.message_page,
         help="largest page of im.dialog.messages.get",
     )
+    box = BoxHabits()
+    group.add_argument(
+        "--date-format", choices=tuple(FORMATS), default=box.date_format, help="how the site of a box writes a day"
+    )
+    group.add_argument(
+        "--push-server",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="without one a box changes and deletes no message",
+    )
+    group.add_argument(
+        "--node-ids",
+        action=argparse.BooleanOptionalAction,
+        default=box.node_ids,
+        help="department.add answers the number of a node of the company structure",
+    )
+    group.add_argument(
+        "--closes-today",
+        action=argparse.BooleanOptionalAction,
+        default=box.closes_today,
+        help="a CRM record that comes into a final stage is closed today",
+    )
     group.add_argument("--recent-page", type=int, default=worst.recent_page, help="largest page of im.recent.list")
 
 
@@ -330,6 +353,12 @@ def portal_from(options: argparse.Namespace) -> Portal:
         ),
         method_habits=MethodHabits(
             options.available_by_scope, frozenset(name for name in options.stale_methods.split(",") if name)
+        ),
+        box_habits=BoxHabits(
+            date_format=options.date_format,
+            push_server=options.push_server,
+            node_ids=options.node_ids,
+            closes_today=options.closes_today,
         ),
         module=not options.no_module,
         import_limits=Limits(file_bytes=int(options.largest_file)) if options.largest_file else None,

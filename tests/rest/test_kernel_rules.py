@@ -291,6 +291,29 @@ def test_stages_of_a_pipeline_of_the_box_keep_their_order(tmp_path: Path) -> Non
         assert len(order) == 11  # nothing of the box is gone
 
 
+def test_the_doctor_counts_workflows_of_the_box_that_start_on_a_change(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "crm_structure", box=stock()) as move:
+        with move.app() as app:
+            assert "crm" not in app.work.target.info().checks
+        template = {"ID": "9", "NAME": "Old", "MODULE_ID": "crm", "ENTITY": "CCrmDocumentDeal", "DOCUMENT_TYPE": "DEAL"}
+        templates = move.world.box.portal.company.workflows.templates
+        for number, start in ((9, "2"), (10, "1"), (11, "3")):
+            templates.put(number, template | {"ID": str(number), "AUTO_EXECUTE": start})
+        with move.app() as app:
+            check = app.work.target.info().checks["crm"]
+            assert (check.ok, check.message.endswith("changes: 2")) == (False, True)
+
+
+def test_without_a_push_server_undo_says_why_a_message_stays(tmp_path: Path) -> None:
+    with moving(tmp_path, "users", "chats", box=stock(push_server=False)) as move:
+        (chat,) = send(move, "chats", Item.of("source:chat:7", {"name": "Sales", "type": "chat", "users": []}))
+        said = {"chat_id": chat.target_id, "author_id": "1", "date": "2024-05-06T07:08:09Z", "files": [], "text": "hi"}
+        send(move, "chats", Item.of("source:msg:1", said))
+        with move.app() as app:
+            (answer,) = app.work.target.delete("chats", "chat_messages", ["source:msg:1"], dry_run=False)
+            assert (answer.status, "push server" in answer.reason) == ("kept", True)
+
+
 # ---------------------------------------------------------------- chats
 
 

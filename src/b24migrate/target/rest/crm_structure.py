@@ -9,6 +9,7 @@ from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import spelling
 from b24migrate.target.rest.box import Box, inside
+from b24migrate.target.rest.crm_automation import examined
 from b24migrate.target.rest.crm_within import in_pipelines, in_types
 from b24migrate.target.rest.making import attempt
 from b24migrate.target.rest.memory import Memory
@@ -104,6 +105,7 @@ TYPES = Writer(
     read=read_types,
     delete=lambda box, known: box.call("crm.type.delete", {"id": own_id(box, known.target_id)}),
     inside=in_types,
+    check=examined,
 )
 
 
