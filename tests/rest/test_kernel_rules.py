@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from tests.rest.everything import Move, moving
 
+from b24migrate.errors import Transient
 from b24migrate.records import Item, Outcome
+from b24migrate.target.rest.target import RestTarget
 from b24sim import Portal
 from b24sim.native.box_habits import FORMATS, BoxHabits
 
@@ -357,3 +359,27 @@ def test_options_that_a_field_of_a_smart_process_lacks_are_added(tmp_path: Path)
                 "crm", "crm_spitems", [wish | {"options": [option, more]}], type_id=str(made.target_id)
             )
             assert set(outcome.options) == {"1", "2"}
+
+
+# ---------------------------------------------------------------- feed
+
+
+def test_undo_stops_at_an_answer_without_its_key_and_forgets_nothing(tmp_path: Path) -> None:
+    """Taken for empty, it would say that all comments are gone."""
+    with moving(tmp_path, "users", "feed", box=stock()) as move:
+        (post,) = send(
+            move, "feed", Item.of("source:feed_posts:5", {"DETAIL_TEXT": "News", "AUTHOR_ID": "1", "DEST": ["UA"]})
+        )
+        said = {"post_id": str(post.target_id), "author_id": "1", "text": "+1", "date": "2024-05-06T07:08:09Z"}
+        comment = Item.of("source:feed_comments:5:6", said)
+        send(move, "feed", comment)
+        with move.app() as app:
+            assert isinstance(app.work.target, RestTarget)
+            box = app.work.target._box
+            asked = box.question
+            box.question = lambda method, params: {} if "blogcomment" in method else asked(method, params)  # type: ignore[method-assign]
+            with pytest.raises(Transient):
+                app.work.target.delete("feed", "feed_comments", [comment.key], dry_run=False)
+            box.question = asked  # type: ignore[method-assign]
+            (answer,) = app.work.target.delete("feed", "feed_comments", [comment.key], dry_run=False)
+            assert answer.status == "deleted"

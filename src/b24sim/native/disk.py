@@ -118,7 +118,9 @@ def keep(context: Context, place: int, name: str, data: bytes, *, unique: bool) 
         raise _taken()
     fresh = _free_name(name, taken)
     uploaded = drive.add_file(place, fresh, data, by=context.caller.user, at=now_of(context))
-    created(context, "files", uploaded.file.id, f"{place}/{fresh}")
+    # What lies in the folder of a chat is there for a message.
+    kind = "chat_files" if place - FOLDER in context.portal.company.chats else "files"
+    created(context, kind, uploaded.file.id, f"{place}/{fresh}")
     row = _file_row(context, uploaded)
     numbers = {"ID": uploaded.file.id, "FILE_ID": uploaded.file.id + 30_000, "DELETED_TYPE": 0}
     return row | numbers | {"GLOBAL_CONTENT_VERSION": 1, "DELETED_BY": None}

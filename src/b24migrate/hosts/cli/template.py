@@ -27,8 +27,9 @@ kind = "import"                   # the import module on the box; "rest": its ow
 webhook = "env:B24_TARGET"        # https://box.example/rest/1/secret/
 portal_url = ""                   # for links in texts; default: where the webhook is
 redirect_hosts = []               # as for the source
+close_dates = true                # kind = "rest": false keeps who changed closed CRM records last instead
 
-# Only with kind = "rest", for workflow templates, which no webhook may write
+# Only with kind = "rest", for authors and dates of chats and for workflow templates, which no webhook may write
 # (docs/rest-target.md says how to make a local application on the box):
 # [target.application]
 # client_id = "local.…"

@@ -33,6 +33,7 @@ SHIFT, DRAFTS = "import shift", "drafts"
 COPIES = "copies"  # the stream under which files in the folders of chats are remembered
 IMPORTED, COMMITTED, QUOTED = "imported", "committed", "quoted"  # what chats and messages are marked with
 KEPT_S = 60.0
+OVER = "IMPORT_ACCESS_ERROR"  # this chat is not under import
 SYSTEM = "0"
 ABSENT = ("ERROR_METHOD_NOT_FOUND", "METHOD_NOT_FOUND", "22002")
 TRIAL = "2020-01-15T12:00:00+00:00"
@@ -254,7 +255,14 @@ def _added(box: Box, chat: str, items: Sequence[Item]) -> Iterator[Made]:
     if not items:
         return
     asked = {"chatId": chat, "messages": [*({"externalId": key, **one} for key, one in said.items()), *more]}
-    answer = as_application(box, "im.v2.Import.Message.add", asked)
+    try:
+        answer = as_application(box, "im.v2.Import.Message.add", asked)
+    except Permanent as error:
+        if error.code == OVER:  # somebody else has ended it: then they are quoted
+            box.forget(_state(chat))
+            raise strange("im.v2.Import.Message.add") from error
+        yield from (Made(item.key, error=error) for item in items)
+        return
     done = {str(one["externalId"]): str(one["id"]) for one in inside(answer, "successResult")}
     stubs = {str(one["externalId"]): one for one in inside(answer, "errorResult")}
     for item in items:

@@ -9,7 +9,7 @@ from itertools import groupby
 from b24migrate.bitrix.faults import of_code
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
-from b24migrate.target.rest import crm_closing, crm_late, crm_rows, rules_crm
+from b24migrate.target.rest import crm_close_dates, crm_late, crm_rows, rules_crm
 from b24migrate.target.rest.box import Box, by_the_dozen, inside
 from b24migrate.target.rest.crm_names import WISH, as_called, as_coded
 from b24migrate.target.rest.crm_relations import related
@@ -103,10 +103,10 @@ class Kind:
         is put right."""
         if item.fields.get("productRows"):
             self._set_rows(box, known, item)
-        if (box.close_dates or item.fields.get("productRows")) and crm_closing.closes(box, item.fields):
+        if (box.close_dates or item.fields.get("productRows")) and crm_close_dates.closes(box, item.fields):
             number = self.of(item)
-            if crm_closing.overwrites(box, number, known.target_id, item.fields):
-                crm_closing.close(box, number, known.target_id, item.fields)
+            if crm_close_dates.overwrites(box, number, known.target_id, item.fields):
+                crm_close_dates.close(box, number, known.target_id, item.fields)
 
     def _set_rows(self, box: Box, known: Known, item: Item) -> None:
         rows = [crm_rows.product_row(row) for row in item.fields["productRows"]]
@@ -125,8 +125,8 @@ class Kind:
         moves = bool(fields.get("stageId")) and fields["stageId"] != there.get("stageId")
         crm_late.note_update(box, self.stream, number, item, there, moves=moves)
         box.call("crm.item.update", {"entityTypeId": number, "id": known.target_id, **WISH, "fields": fields})
-        if moves and crm_closing.closes(box, item.fields):
-            crm_closing.close(box, number, known.target_id, item.fields)
+        if moves and crm_close_dates.closes(box, item.fields):
+            crm_close_dates.close(box, number, known.target_id, item.fields)
         if "productRows" in item.fields and self.rows_of(number):
             (told,) = self._products(box, [known])
             if told != item.fields["productRows"]:

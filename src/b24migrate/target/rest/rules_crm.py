@@ -9,7 +9,7 @@ from functools import partial
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
-from b24migrate.target.rest.crm_closing import is_closed
+from b24migrate.target.rest.crm_close_dates import is_closed
 from b24migrate.target.rest.crm_late import is_moved, is_raised
 from b24migrate.target.rest.words import Rules
 
