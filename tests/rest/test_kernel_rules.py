@@ -290,6 +290,7 @@ def test_stages_of_a_pipeline_of_the_box_keep_their_order(tmp_path: Path) -> Non
         rows = [row for row in move.world.box.portal.company.crm.statuses if row["ENTITY_ID"] == "DEAL_STAGE"]
         order = [row["STATUS_ID"] for row in sorted(rows, key=lambda row: int(row["SORT"]))]
         assert order[-6:] == ["P1", "P2", "P3", "WON", "LOSE", "APOLOGY"]
+        assert {row["STATUS_ID"]: int(row["SORT"]) for row in rows}.items() >= names.items()
         assert len(order) == 11  # nothing of the box is gone
 
 
@@ -309,7 +310,13 @@ def test_the_doctor_counts_workflows_of_the_box_that_start_on_a_change(tmp_path:
 def test_without_a_push_server_undo_says_why_a_message_stays(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "chats", box=stock(push_server=False)) as move:
         (chat,) = send(move, "chats", Item.of("source:chat:7", {"name": "Sales", "type": "chat", "users": []}))
-        said = {"chat_id": chat.target_id, "author_id": "1", "date": "2024-05-06T07:08:09Z", "files": [], "text": "hi"}
+        said: dict[str, Any] = {
+            "chat_id": chat.target_id,
+            "author_id": "1",
+            "date": "2024-05-06T07:08:09Z",
+            "files": [],
+            "text": "hi",
+        }
         send(move, "chats", Item.of("source:msg:1", said))
         with move.app() as app:
             (answer,) = app.work.target.delete("chats", "chat_messages", ["source:msg:1"], dry_run=False)
