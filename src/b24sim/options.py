@@ -25,7 +25,7 @@ from b24sim.limits import BATCH, INNER, LeakyBucket, Operating
 from b24sim.message_habits import ORDERS, PAGES, MessageHabits
 from b24sim.methods.feed import FeedHabits
 from b24sim.methods.system import ALL_SCOPES, MethodHabits
-from b24sim.native.applications import LocalApplication
+from b24sim.native.applications import HOUR_S, LocalApplication
 from b24sim.native.box_habits import FORMATS, BoxHabits
 from b24sim.native.task_habits import TaskHabits
 from b24sim.portal import SMALL_COST_S, Costs, Portal
@@ -362,7 +362,8 @@ def portal_from(options: argparse.Namespace) -> Portal:
         ),
         module=not options.no_module,
         import_limits=Limits(file_bytes=int(options.largest_file)) if options.largest_file else None,
-        application=LocalApplication() if options.application and box else None,
+        # An hour of whoever calls, however fast the portal's clock runs.
+        application=LocalApplication(lifetime_s=HOUR_S * options.speed) if options.application and box else None,
         activities=[name for name in options.activities.split(",") if name],
     )
 

@@ -85,8 +85,10 @@ def _drive_and_chats(writer: Writer) -> None:
     do("disk.folder.getchildren", {"id": folder})
     do("disk.storage.getchildren", {"id": storage["ID"]})
     do("disk.folder.sharetouser", {"id": folder, "userId": 2, "taskName": "disk_access_read"})
-    do("disk.file.copyto", {"id": file, "targetFolderId": folder})
-    do("disk.file.moveto", {"id": file, "targetFolderId": storage["ROOT_OBJECT_ID"]})
+    other = do("disk.folder.addsubfolder", {"id": folder, "data": {"NAME": "Further"}})["ID"]
+    do("disk.file.copyto", {"id": file, "targetFolderId": other})
+    do("disk.file.delete", {"id": do("disk.folder.getchildren", {"id": other})[0]["ID"]})
+    do("disk.file.moveto", {"id": file, "targetFolderId": other})
     do("disk.file.delete", {"id": file})
     chat = do("im.chat.add", {"TITLE": "Talk", "USERS": [2]})
     dialog = {"DIALOG_ID": f"chat{chat}"}
