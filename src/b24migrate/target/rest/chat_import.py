@@ -157,18 +157,28 @@ def commit(box: Box, chat: str, users: Sequence[str]) -> None:
 def shift(box: Box) -> timedelta:
     """By how much the box moves the dates of messages. Kernels take them for the caller's local time
     (ImportSendingService); a draft of a chat shows it, and is taken back at once."""
-    memory = Memory(box.store)
-    kept = memory.note(SHIFT)
+    memory, name = Memory(box.store), f"{SHIFT} {_offset(box)}"
+    kept = memory.note(name)
     if kept is None:
         with box.trial:
-            kept = memory.note(SHIFT)
+            kept = memory.note(name)
             if kept is None:
                 _begin(box, memory)
                 kept = _tried(box)
-                memory.keep(SHIFT, kept)
+                memory.keep(name, kept)
                 with suppress(Transient):  # then the end takes it back
                     clear(box)
     return timedelta(seconds=int(kept))
+
+
+def _offset(box: Box) -> str:
+    """Of the caller's clock from the server's: whoever moves to another zone, or into the summer, is shifted anew."""
+
+    def asked() -> str:
+        profile = asked_as_application(box, "profile", {})
+        return str(profile.get("TIME_ZONE_OFFSET") or 0) if isinstance(profile, Mapping) else ""
+
+    return box.kept("time zone of the application", asked, KEPT_S)
 
 
 def _begin(box: Box, memory: Memory) -> None:
