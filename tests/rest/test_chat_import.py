@@ -120,6 +120,14 @@ def test_a_chat_shows_nothing_and_belongs_to_nobody_else_until_the_end(tmp_path:
             assert (found.members, found.owner) == ([1, int(person)], int(person))
 
 
+def test_a_further_run_changes_nothing(tmp_path: Path) -> None:
+    with importing(tmp_path) as move:
+        assert move.run().exit_code == 0
+        before = {key: one.updates for key, one in move.world.box.portal.native.entries.items()}
+        assert move.run().exit_code == 0
+        assert {key: one.updates for key, one in move.world.box.portal.native.entries.items()} == before
+
+
 def test_several_files_become_several_messages_and_a_lost_answer_doubles_none(tmp_path: Path) -> None:
     with importing(tmp_path) as move:
         portal = move.world.box.portal

@@ -89,7 +89,8 @@ def give(box: Box, known: Known, fields: Args) -> None:
     about = box.question("im.dialog.get", {"DIALOG_ID": chat})
     if str(about.get("owner")) != box.owner:
         return
-    for user in fields.get("manager_list") or ():
+    named = spelling.ids(about.get("manager_list") or [])
+    for user in (one for one in fields.get("manager_list") or () if str(one) not in named):
         try:
             box.call("im.chat.setManager", {"CHAT_ID": known.target_id, "USER_ID": user})
         except Permanent:
