@@ -51,7 +51,7 @@ final class Setup
         if (!$module->IsInstalled()) {
             return 'The module is not installed.';
         }
-        $module->remove($dropMap);
+        $module->takeAway($dropMap);
         return $dropMap ? 'The module and its map are gone.' : 'The module is uninstalled; its map is still there.';
     }
 

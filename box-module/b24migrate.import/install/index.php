@@ -62,11 +62,12 @@ class b24migrate_import extends CModule
             );
             return false;
         }
-        $this->remove(isset($_REQUEST['drop_map']) && $_REQUEST['drop_map'] === 'Y');
+        $this->takeAway(isset($_REQUEST['drop_map']) && $_REQUEST['drop_map'] === 'Y');
         return true;
     }
 
-    public function remove($dropMap)
+    /** Not `remove`: the kernel has a CModule::Remove, and PHP takes the two for one. */
+    public function takeAway($dropMap)
     {
         EventManager::getInstance()->unRegisterEventHandler(...$this->handler());
         if ($dropMap) {

@@ -10,20 +10,25 @@ use Bitrix\Main\Type\Date;
 final class Rows
 {
     /** @param list<array<string, mixed>> $rows */
-    public function __construct(private array $rows)
+    public function __construct(private array $rows, private ?\Closure $object = null)
     {
     }
 
     /** @return array<string, mixed>|false */
-    public function fetch(): array|false
+    public function fetch(?\Bitrix\Main\Text\Converter $converter = null): array|false
     {
         return array_shift($this->rows) ?? false;
     }
 
     /** @return list<array<string, mixed>> */
-    public function fetchAll(): array
+    public function fetchAll(?\Bitrix\Main\Text\Converter $converter = null): array
     {
         return $this->rows;
+    }
+
+    final public function fetchObject()
+    {
+        return $this->rows === [] ? null : ($this->object)($this->rows[0]);
     }
 
     /**

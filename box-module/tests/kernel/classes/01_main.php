@@ -4,6 +4,13 @@
 
 declare(strict_types=1);
 
+namespace Bitrix\Main\Text {
+
+    abstract class Converter
+    {
+    }
+}
+
 namespace Bitrix\Main\Type {
 
     class Date
@@ -73,7 +80,7 @@ namespace Bitrix\Main {
         public const SUCCESS = 1;
         public const ERROR = 2;
 
-        public function __construct(private int $type)
+        public function __construct(private int $type, $parameters = null, $moduleId = null, $handler = null)
         {
         }
 
@@ -92,24 +99,49 @@ namespace Bitrix\Main {
             return self::$instance ??= new self();
         }
 
-        public function addEventHandlerCompatible(string $module, string $event, callable $do, $file, int $sort): void
-        {
+        public function addEventHandlerCompatible(
+            string $module,
+            string $event,
+            callable $do,
+            $file = false,
+            int $sort = 100
+        ): void {
             World::$handlers["$module/$event"][] = $do;
         }
 
-        public function addEventHandler(string $module, string $event, callable $do, $file, int $sort): void
-        {
+        public function addEventHandler(
+            string $module,
+            string $event,
+            callable $do,
+            $file = false,
+            int $sort = 100
+        ): void {
             World::$handlers["$module/$event"][] = $do;
         }
 
-        public function registerEventHandler(string ...$handler): void
-        {
-            World::call('registerEventHandler', $handler);
+        public function registerEventHandler(
+            $fromModuleId,
+            $eventType,
+            $toModuleId,
+            $toClass = '',
+            $toMethod = '',
+            $sort = 100,
+            $toPath = '',
+            $toMethodArg = []
+        ): void {
+            World::call('registerEventHandler', [$fromModuleId, $eventType, $toModuleId, $toClass, $toMethod]);
         }
 
-        public function unRegisterEventHandler(string ...$handler): void
-        {
-            World::call('unRegisterEventHandler', $handler);
+        public function unRegisterEventHandler(
+            $fromModuleId,
+            $eventType,
+            $toModuleId,
+            $toClass = '',
+            $toMethod = '',
+            $toPath = '',
+            $toMethodArg = []
+        ): void {
+            World::call('unRegisterEventHandler', [$fromModuleId, $eventType, $toModuleId, $toClass, $toMethod]);
         }
 
         /** Whether some handler forbids it. */
@@ -160,7 +192,7 @@ namespace Bitrix\Main {
 
     class Application
     {
-        public static function getConnection(): FakeConnection
+        public static function getConnection($name = ''): FakeConnection
         {
             return new FakeConnection();
         }
@@ -178,17 +210,17 @@ namespace Bitrix\Main\Config {
 
     class Option
     {
-        public static function get(string $module, string $name, mixed $default = ''): string
+        public static function get(string $module, string $name, mixed $default = '', $siteId = false): string
         {
             return World::$options[$module][$name] ?? (string)$default;
         }
 
-        public static function set(string $module, string $name, string $value): void
+        public static function set(string $module, string $name, string $value = '', $siteId = ''): void
         {
             World::$options[$module][$name] = $value;
         }
 
-        public static function delete(string $module): void
+        public static function delete(string $module, array $filter = []): void
         {
             unset(World::$options[$module]);
         }
@@ -230,20 +262,20 @@ namespace Bitrix\Main\ORM\Data {
             return Rows::of(array_slice($rows, 0, $parameters['limit'] ?? null), $parameters['select'] ?? []);
         }
 
-        public static function getByPrimary(int|string $id): Rows
+        public static function getByPrimary(string|int $id, array $parameters = []): Rows
         {
             $row = World::$tables[static::table()][$id] ?? null;
             return new Rows($row === null ? [] : [$row]);
         }
 
-        public static function getCount(array $filter = []): int
+        public static function getCount(array $filter = [], array $cache = []): int
         {
             return count(Rows::matching(static::table(), $filter));
         }
 
-        public static function getEntity(): Entity
+        public static function getEntity(): \Bitrix\Main\ORM\Entity
         {
-            return new Entity(static::class);
+            return new \Bitrix\Main\ORM\Entity(static::class);
         }
 
         /** A table of our own says itself how it is called; its rows have their first column for a number. */
@@ -252,7 +284,7 @@ namespace Bitrix\Main\ORM\Data {
             return static::TABLE ?: static::getTableName();
         }
 
-        public static function add(array $row): AddResult
+        public static function add(array $row)
         {
             World::call(static::class . '::add', [$row]);
             if (static::TABLE === '') {
@@ -262,14 +294,14 @@ namespace Bitrix\Main\ORM\Data {
             return new AddResult(World::put(static::table(), $row + static::DEFAULTS));
         }
 
-        public static function update(int|string $id, array $row): Result
+        public static function update(string|int $id, array $row)
         {
             World::call(static::class . '::update', [$id, $row]);
             World::$tables[static::table()][$id] = $row + World::$tables[static::table()][$id];
             return new Result();
         }
 
-        public static function delete(int|string $id): Result
+        public static function delete(string|int $id)
         {
             unset(World::$tables[static::table()][$id]);
             return new Result();
@@ -309,7 +341,7 @@ namespace {
             self::$disabled--;
         }
 
-        public static function GetOffset(): int
+        public static function GetOffset($USER_ID = null, $forced = false): int
         {
             return self::$disabled > 0 ? 0 : World::OFFSET_OF_CALLER;
         }
@@ -317,7 +349,7 @@ namespace {
 
     class CSite
     {
-        public static function GetDefSite(): string
+        public static function GetDefSite($LID = false): string
         {
             return 's1';
         }
@@ -326,8 +358,12 @@ namespace {
     class CFile
     {
         /** @return array<string, mixed>|null from a path or a number */
-        public static function MakeFileArray(int|string $from): ?array
-        {
+        public static function MakeFileArray(
+            string|int $from,
+            $mimetype = false,
+            $skipInternal = false,
+            $external_id = ''
+        ): ?array {
             if (is_int($from)) {
                 $row = World::row('blobs', $from);
                 $row = ['name' => $row['ORIGINAL_NAME'] ?? '', 'content' => $row['CONTENT'] ?? ''];
@@ -336,10 +372,16 @@ namespace {
             return is_file($from) ? ['name' => basename($from), 'tmp_name' => $from, 'type' => 'x'] : null;
         }
 
-        public static function SaveFile(array $file, string $folder): int
-        {
-            if (!isset($file['content']) && filesize($file['tmp_name']) === 0) {
-                return 0;
+        public static function SaveFile(
+            array $file,
+            string $folder,
+            $forceRandom = false,
+            $skipExtension = false,
+            $dirAdd = ''
+        ): int|false {
+            $refused = preg_match('/^$|^\.ht|[\x00-\x1f]/', $file['name']) === 1;
+            if ($refused || !isset($file['content']) && filesize($file['tmp_name']) === 0) {
+                return false;
             }
             return World::put('blobs', [
                 'ORIGINAL_NAME' => $file['name'],
@@ -348,7 +390,7 @@ namespace {
             ]);
         }
 
-        public static function GetFileArray(int $id): array|false
+        public static function GetFileArray(int $id, $uploadDir = false): array|false
         {
             return World::row('blobs', $id) ?: false;
         }
@@ -372,12 +414,17 @@ namespace {
     {
         public string $LAST_ERROR = '';
 
-        public static function GetList(array $order, array $filter, $count = false, array $select = []): Rows
-        {
+        public static function GetList(
+            array $order = ['SORT' => 'ASC'],
+            array $filter = [],
+            $count = false,
+            array $select = [],
+            $arNavStartParams = false
+        ): Rows {
             return Rows::of(Rows::matching('sections', $filter), $select);
         }
 
-        public function Add(array $row): int|false
+        public function Add(array $row, $bResort = true, $bUpdateSearch = true, $bResizePictures = false): int|false
         {
             if (($row['NAME'] ?? '') === '') {
                 $this->LAST_ERROR = 'No name.<br>';
@@ -386,8 +433,13 @@ namespace {
             return World::put('sections', $row);
         }
 
-        public function Update(int $id, array $row): bool
-        {
+        public function Update(
+            int $id,
+            array $row,
+            $bResort = true,
+            $bUpdateSearch = true,
+            $bResizePictures = false
+        ): bool {
             World::$tables['sections'][$id] = $row + World::row('sections', $id);
             return true;
         }
@@ -404,7 +456,7 @@ namespace B24migrate\Import\Tests\Kernel {
 
     class FakeDatabase
     {
-        public function CharToDateFunction(string $text, string $format): string
+        public function CharToDateFunction(string $text, string $format = 'FULL', $lang = false): string
         {
             return "date($text)";
         }

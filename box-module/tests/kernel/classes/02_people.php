@@ -28,8 +28,12 @@ namespace {
     {
         public string $LAST_ERROR = '';
 
-        public static function GetList(string $by, string $order, array $filter, array $parameters = []): Rows
-        {
+        public static function GetList(
+            string $by = '',
+            string $order = '',
+            array $filter = [],
+            array $parameters = []
+        ): Rows {
             return Rows::of(Rows::matching('users', $filter), $parameters['FIELDS'] ?? []);
         }
 
@@ -64,7 +68,7 @@ namespace {
             return World::put('users', self::columns($row, []) + ['DATE_REGISTER' => World::now()]);
         }
 
-        public function Update(int $id, array $row): bool
+        public function Update(int $id, array $row, $authActions = true): bool
         {
             World::$tables['users'][$id] = self::columns($row, World::row('users', $id)) + World::row('users', $id);
             return true;
@@ -92,7 +96,7 @@ namespace {
 
     class CIntranetInviteDialog
     {
-        public static function getUserGroups(string $site, bool $extranet): array
+        public static function getUserGroups(string $site, bool $extranet = false): array
         {
             return $extranet ? [15] : [11];
         }
@@ -100,12 +104,12 @@ namespace {
 
     class CUserTypeEntity
     {
-        public static function GetList(array $order, array $filter): Rows
+        public static function GetList(array $order = [], array $filter = []): Rows
         {
             return new Rows(Rows::matching('fields', $filter));
         }
 
-        public function Add(array $row): int|false
+        public function Add(array $row, $bCheckUserType = true): int|false
         {
             if (World::$inTransaction) {
                 throw new LogicException('a change of a table commits the transaction of MySQL');
@@ -120,7 +124,7 @@ namespace {
 
     class CUserFieldEnum
     {
-        public static function GetList(array $order, array $filter): Rows
+        public static function GetList(array $order = [], array $filter = []): Rows
         {
             return new Rows(Rows::matching('options', $filter));
         }
@@ -146,12 +150,12 @@ namespace B24migrate\Import\Tests\Kernel {
     {
         private const TYPES = ['string', 'integer', 'double', 'boolean', 'date', 'datetime', 'enumeration', 'file'];
 
-        public function GetUserType(string $type): array|false
+        public function GetUserType($type = false): array|false
         {
             return in_array($type, self::TYPES, true) ? ['USER_TYPE_ID' => $type] : false;
         }
 
-        public function GetUserFieldValue(string $entity, string $code, int $id): mixed
+        public function GetUserFieldValue(string $entity, string $code, int $id, $LANG = false): mixed
         {
             return World::$tables["uf:$entity"][$id][$code] ?? null;
         }
@@ -176,7 +180,7 @@ namespace B24migrate\Import\Tests\Kernel {
             return $row;
         }
 
-        public function Update(string $entity, int $id, array $row, int $by = 0): void
+        public function Update(string $entity, int $id, array $row, $by = false): void
         {
             $isNew = fn($value) => is_array($value) && preg_match('/^n\d/', (string)($value[0] ?? ''));
             $files = array_filter($row, $isNew);
@@ -186,8 +190,13 @@ namespace B24migrate\Import\Tests\Kernel {
         }
 
         /** @return array<string, array<string, mixed>> */
-        public function GetUserFields(string $entity, int $id): array
-        {
+        public function GetUserFields(
+            string $entity,
+            int $id = 0,
+            $LANG = false,
+            $user_id = false,
+            $selectFields = null
+        ): array {
             $fields = [];
             foreach (World::$tables["uf:$entity"][$id] ?? [] as $code => $value) {
                 // Legacy lists tell times as the caller's clock shows them.

@@ -33,13 +33,13 @@ namespace Bitrix\Disk {
         {
         }
 
-        public static function load(array $filter): ?static
+        public static function load(array $filter, array $with = []): ?static
         {
             $row = Rows::matching('objects', $filter)[0] ?? null;
             return $row === null ? null : new static($row);
         }
 
-        public static function loadById(int $id): ?static
+        public static function loadById(int $id, array $with = []): ?static
         {
             return static::load(['ID' => $id]);
         }
@@ -76,15 +76,15 @@ namespace Bitrix\Disk {
 
     class Folder extends BaseObject
     {
-        public function addSubFolder(array $data, array $rights = [], $unique = false): ?self
+        public function addSubFolder(array $data, array $rights = [], bool $unique = false): ?self
         {
             return new self($this->child($data + ['TYPE' => ObjectTable::TYPE_FOLDER]));
         }
 
-        public function uploadFile(array $file, array $data, array $rights = [], $unique = false): ?File
+        public function uploadFile(array $file, array $data, array $rights = [], $unique = false): ?\Bitrix\Disk\File
         {
             $blob = \CFile::SaveFile($file, 'disk');
-            if ($blob === 0) {
+            if ($blob === false) {
                 return null;
             }
             $size = strlen(World::row('blobs', $blob)['CONTENT']);
@@ -108,7 +108,7 @@ namespace Bitrix\Disk {
         {
         }
 
-        public function getRootObject(): Folder
+        public function getRootObject(): \Bitrix\Disk\Folder
         {
             return Folder::loadById($this->row['ROOT']);
         }
@@ -121,13 +121,13 @@ namespace Bitrix\Disk {
             return new self();
         }
 
-        public function getStorageByCommonId(string $id): ?Storage
+        public function getStorageByCommonId(string $id): ?\Bitrix\Disk\Storage
         {
             $row = Rows::matching('storages', ['ENTITY_ID' => $id])[0] ?? null;
             return $row === null ? null : new Storage($row);
         }
 
-        public function addCommonStorage(array $data, array $rights): Storage
+        public function addCommonStorage(array $data, array $rights): \Bitrix\Disk\Storage
         {
             World::call('Driver::addCommonStorage', [$data, $rights]);
             return new Storage(World::row('storages', self::storage($data)));

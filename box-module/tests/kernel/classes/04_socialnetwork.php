@@ -15,12 +15,12 @@ namespace Bitrix\Socialnetwork {
     {
         protected const TABLE = 'groups';
 
-        public static function add(array $row): AddResult
+        public static function add(array $row): void
         {
             throw new \BadMethodCallException('not implemented');
         }
 
-        public static function update(int|string $id, array $row): Result
+        public static function update(string|int $id, array $row): void
         {
             throw new \BadMethodCallException('not implemented');
         }
@@ -33,12 +33,12 @@ namespace Bitrix\Socialnetwork {
 
     class ComponentHelper
     {
-        public static function getBlogPostSocNetPerms(array $of): array
+        public static function getBlogPostSocNetPerms(array $of = []): array
         {
             return World::row('posts', $of['postId'])['SOCNET_RIGHTS'];
         }
 
-        public static function notifyBlogPostCreated(): void
+        public static function notifyBlogPostCreated($params = []): void
         {
             World::$noise[] = 'a notification about a post';
         }
@@ -121,8 +121,13 @@ namespace {
 
     class CSocNetGroupSubject
     {
-        public static function GetList(array $order, array $filter): Rows
-        {
+        public static function GetList(
+            array $order = ['SORT' => 'ASC', 'ID' => 'DESC'],
+            array $filter = [],
+            $arGroupBy = false,
+            $arNavStartParams = false,
+            $arSelectFields = []
+        ): Rows {
             return new Rows(Rows::matching('subjects', $filter));
         }
 
@@ -134,8 +139,14 @@ namespace {
 
     class CSocNetFeatures
     {
-        public static function SetFeature(string $type, int $id, string $feature, bool $active): void
-        {
+        public static function SetFeature(
+            string $type,
+            int $id,
+            string $feature,
+            bool $active,
+            $featureName = false,
+            array $parameters = []
+        ): void {
             World::$tables['groups'][$id]['FEATURES'][] = $feature;
             World::$tables['groups'][$id]['DATE_UPDATE'] = World::now();
         }
@@ -144,8 +155,12 @@ namespace {
     class CSocNetUserToGroup
     {
         /** Whatever dates it is given, they are now; so are those of the group. */
-        public static function Add(array $row): int
-        {
+        public static function Add(
+            array $row,
+            bool $skipCheckFields = false,
+            bool $skipStatistics = false,
+            bool $delayEvents = false
+        ): int {
             if (($row['SEND_MAIL'] ?? 'Y') !== 'N') {
                 World::$noise[] = 'a mail to a new member';
             }
@@ -160,8 +175,13 @@ namespace {
             return $id;
         }
 
-        public static function Delete(int $id, bool $tell = false): bool
-        {
+        public static function Delete(
+            int $id,
+            bool $tell = false,
+            bool $skipChatMessage = false,
+            bool $skipStatistics = false,
+            bool $delayEvents = false
+        ): bool {
             unset(World::$tables['members'][$id]);
             return true;
         }
@@ -175,8 +195,14 @@ namespace {
 
     class CSocNetLog
     {
-        public static function GetList(array $order, array $filter, $group = false, $nav = false, $select = []): Rows
-        {
+        public static function GetList(
+            array $order = ['ID' => 'DESC'],
+            array $filter = [],
+            $group = false,
+            $nav = false,
+            $select = [],
+            $arParams = []
+        ): Rows {
             return Rows::of(Rows::matching('log', $filter), $select);
         }
 
@@ -201,7 +227,7 @@ namespace {
     class CSocNetLogRights
     {
         /** What a group is told about moves its dates. */
-        public static function Add(int $log, array $codes): void
+        public static function Add(int $log, array $codes, $bShare = false, $followSet = true): void
         {
             foreach (preg_filter('/^SG/', '', $codes) as $group) {
                 CSocNetUserToGroup::stir((int)$group);
@@ -219,12 +245,18 @@ namespace {
 
     class CSocNetLogComments
     {
-        public static function GetList(array $order, array $filter, $group = false, $nav = false, $select = []): Rows
-        {
+        public static function GetList(
+            array $order = ['ID' => 'DESC'],
+            array $filter = [],
+            $group = false,
+            $nav = false,
+            $select = [],
+            $arParams = []
+        ): Rows {
             return Rows::of(Rows::matching('log_comments', $filter), $select);
         }
 
-        public static function Add(array $row, array $how = []): int
+        public static function Add(array $row, $how = false, $bSendEvent = true, $bSetLogUpDate = true): int
         {
             if (($how['SEND_EVENT'] ?? true) || ($how['SUBSCRIBE'] ?? true)) {
                 World::$noise[] = 'a notification about a comment';
@@ -235,13 +267,13 @@ namespace {
             return World::put('log_comments', $row);
         }
 
-        public static function Update(int $id, array $row): int
+        public static function Update(int $id, array $row, $bSetSource = false): int
         {
             World::$tables['log_comments'][$id] = $row + World::row('log_comments', $id);
             return $id;
         }
 
-        public static function Delete(int $id): bool
+        public static function Delete(int $id, $bSetSource = false): bool
         {
             unset(World::$tables['log_comments'][$id]);
             return true;

@@ -43,7 +43,7 @@ namespace Bitrix\Im {
 
     class Chat
     {
-        public static function getType(array $chat): string
+        public static function getType(array $chat, bool $camelCase = true): string
         {
             $bound = ['SONET_GROUP' => 'sonetGroup', 'CRM' => 'crm', 'GENERAL' => 'general'];
             $plain = ['P' => 'private', 'O' => 'open', 'N' => 'channel', 'J' => 'openChannel'];
@@ -74,7 +74,7 @@ namespace {
 
     class CIMChat
     {
-        public function __construct(int $user)
+        public function __construct($user = null, $arParams = [])
         {
         }
 
@@ -102,7 +102,7 @@ namespace {
 
     class CIMMessage
     {
-        public static function GetChatId(int $one, int $other, bool $create): int
+        public static function GetChatId(int $one, int $other, bool $create = true): int
         {
             foreach (Rows::matching('chats', ['TYPE' => 'P']) as $chat) {
                 $people = array_column(Rows::matching('relations', ['CHAT_ID' => $chat['ID']]), 'USER_ID');
@@ -153,7 +153,7 @@ namespace {
             return $id;
         }
 
-        public static function Delete(int $id): bool
+        public static function Delete(int $id, $userId = null, $completeDelete = false, $byEvent = false): bool
         {
             World::$noise[] = 'everybody sees a message go';
             return true;
@@ -162,13 +162,13 @@ namespace {
 
     class CIMMessageParam
     {
-        public static function Get(array $ids): array
+        public static function Get(array $ids, $paramName = false, $withDefault = false): array
         {
             return array_intersect_key(World::$tables['params'] ?? [], array_flip($ids));
         }
 
         /** What is set to nothing is deleted; when nothing is set, everything is. */
-        public static function Set(int $id, array $params): void
+        public static function Set(int $id, array $params = []): void
         {
             if ($params === []) {
                 self::DeleteAll($id);
@@ -186,12 +186,12 @@ namespace {
 
     class CIMDisk
     {
-        public static function ChangeFolderMembers(int $chat, array $users): void
+        public static function ChangeFolderMembers(int $chat, array $users, $append = true): void
         {
             World::call('CIMDisk::ChangeFolderMembers', [$chat, $users]);
         }
 
-        public static function GetFolderModel(int $chat): Bitrix\Disk\Folder|false
+        public static function GetFolderModel(int $chat, $createFolder = true): \Bitrix\Disk\Folder|false
         {
             if (isset(World::$options['pull']['off'])) {
                 return false;

@@ -70,14 +70,14 @@ namespace {
             return true;
         }
 
-        public static function DeleteLog(int $id): void
+        public static function DeleteLog(int $id, $bMicroblog = false): void
         {
             foreach (Rows::matching('log', ['SOURCE_ID' => $id]) as $row) {
                 unset(World::$tables['log'][$row['ID']]);
             }
         }
 
-        public static function Notify(): void
+        public static function Notify($arPost, $arBlog, $arParams): void
         {
             World::$noise[] = 'a notification about a post';
         }
@@ -87,8 +87,13 @@ namespace {
             return World::row('posts', $id) ?: false;
         }
 
-        public static function GetList(array $order, array $filter, $group = false, $nav = false, $select = []): Rows
-        {
+        public static function GetList(
+            array $order = ['ID' => 'DESC'],
+            array $filter = [],
+            $group = false,
+            $nav = false,
+            $select = []
+        ): Rows {
             $told = fn(array $row) => ['DATE_PUBLISH' => World::told($row['DATE_PUBLISH'])] + $row;
             return Rows::of(array_map($told, Rows::matching('posts', $filter)), $select);
         }
@@ -121,8 +126,13 @@ namespace {
 
     class CBlogCategory
     {
-        public static function GetList(array $order, array $filter, $group = false, $nav = false, $select = []): Rows
-        {
+        public static function GetList(
+            array $order = ['ID' => 'DESC'],
+            array $filter = [],
+            $group = false,
+            $nav = false,
+            $select = []
+        ): Rows {
             return Rows::of(Rows::matching('categories', $filter), $select);
         }
 
@@ -174,8 +184,13 @@ namespace {
             return true;
         }
 
-        public static function GetList(array $order, array $filter, $group = false, $nav = false, $select = []): Rows
-        {
+        public static function GetList(
+            array $order = ['ID' => 'DESC'],
+            array $filter = [],
+            $group = false,
+            $nav = false,
+            $select = []
+        ): Rows {
             $told = fn(array $row) => ['DATE_CREATE' => World::told($row['DATE_CREATE'])] + $row;
             return Rows::of(array_map($told, Rows::matching('comments', $filter)), $select);
         }

@@ -4,8 +4,9 @@
 
 declare(strict_types=1);
 
-namespace Bitrix\Main\ORM\Data {
+namespace Bitrix\Main\ORM {
 
+    use B24migrate\Import\Tests\Kernel\Signatures;
     use B24migrate\Import\Tests\Kernel\World;
 
     class Entity
@@ -19,9 +20,9 @@ namespace Bitrix\Main\ORM\Data {
             World::$tables[$this->manager::getTableName()] = [];
         }
 
-        public function hasField(string $name): bool
+        public function hasField($name): bool
         {
-            return in_array($name, $this->manager::FIELDS, true);
+            return isset(Signatures::table()['classes'][$this->manager]['fields'][$name]);
         }
     }
 }
@@ -30,11 +31,11 @@ namespace Bitrix\Main\ORM\Fields {
 
     class StringField
     {
-        public function __construct(public string $name)
+        public function __construct(public string $name, array $parameters = [])
         {
         }
 
-        public function configurePrimary(): static
+        public function configurePrimary($value = true): static
         {
             return $this;
         }

@@ -7,17 +7,45 @@ declare(strict_types=1);
 
 namespace Bitrix\Crm {
 
+    use B24migrate\Import\Tests\Kernel\Rows;
     use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\Error;
+    use Bitrix\Main\ORM\Data\AddResult;
     use Bitrix\Main\ORM\Data\DataManager;
     use Bitrix\Main\Result;
 
+    /** The order of a pipeline is guarded when a stage is added, and not when one is changed. */
     class StatusTable extends DataManager
     {
         protected const TABLE = 'crm_status';
-        protected const DEFAULTS = ['SORT' => 10, 'COLOR' => '', 'SEMANTICS' => null];
+        protected const DEFAULTS = ['SORT' => 10, 'COLOR' => '', 'SEMANTICS' => null, 'SYSTEM' => 'N'];
+
+        public static function add(array $data)
+        {
+            $pipeline = str_contains($data['ENTITY_ID'], '_STAGE') ? ['=ENTITY_ID' => $data['ENTITY_ID']] : null;
+            $won = $pipeline ? Rows::matching(self::TABLE, $pipeline + ['=SEMANTICS' => 'S'])[0] ?? null : null;
+            $wrong = $won === null ? null : match ($data['SEMANTICS'] ?? 'P') {
+                'S' => 'There is a successful stage already',
+                'F' => $data['SORT'] > $won['SORT'] ? null : 'A failed stage stands behind the successful one',
+                default => $data['SORT'] < $won['SORT'] ? null : 'A stage stands before the successful one',
+            };
+            return $wrong === null ? parent::add($data) : (new AddResult(0))->addError(new Error($wrong));
+        }
     }
 
-    class ProductRows
+    class Field
+    {
+        public function __construct(private string $name)
+        {
+        }
+
+        public function getName(): string
+        {
+            return $this->name;
+        }
+    }
+
+    class ProductRowCollection
     {
         public function __construct(private array $rows)
         {
@@ -33,8 +61,8 @@ namespace Bitrix\Crm {
     {
         private const PLAIN = [
             'TITLE', 'NAME', 'LAST_NAME', 'SECOND_NAME', 'COMMENTS', 'SOURCE_ID', 'ASSIGNED_BY_ID', 'CREATED_BY',
-            'UPDATED_BY', 'CREATED_TIME', 'UPDATED_TIME', 'OPENED', 'CATEGORY_ID', 'OBSERVERS', 'XML_ID',
-            'ORIGINATOR_ID', 'ORIGIN_ID', 'PARENT_ID_1030',
+            'UPDATED_BY', 'CREATED_TIME', 'UPDATED_TIME', 'LAST_ACTIVITY_TIME', 'LAST_ACTIVITY_BY', 'OPENED',
+            'CATEGORY_ID', 'OBSERVERS', 'XML_ID', 'ORIGINATOR_ID', 'ORIGIN_ID', 'PARENT_ID_1030',
         ];
         private const MORE = [
             4 => ['CONTACT_BINDINGS', 'FM'],
@@ -73,7 +101,7 @@ namespace Bitrix\Crm {
             return in_array($name, $this->missing, true) ? null : $this->row[$name] ?? null;
         }
 
-        public function set(string $name, mixed $value): static
+        public function set(string $name, mixed $value): self
         {
             if (!$this->hasField($name)) {
                 throw new \InvalidArgumentException("Item has no $name field");
@@ -88,16 +116,16 @@ namespace Bitrix\Crm {
             return $this->get('FM') ?? new Multifield\Collection();
         }
 
-        public function setProductRowsFromArrays(array $rows): Result
+        public function setProductRowsFromArrays(array $rows): \Bitrix\Main\Result
         {
             if (in_array('', array_column($rows, 'PRODUCT_NAME'), true)) {
                 return (new Result())->addError(new \Bitrix\Main\Error('A product has no name'));
             }
-            $this->set('PRODUCT_ROWS', new ProductRows($rows));
+            $this->set('PRODUCT_ROWS', new ProductRowCollection($rows));
             return new Result();
         }
 
-        public function save(): Result
+        public function save(bool $isCheckUserFields = true): \Bitrix\Main\Result
         {
             $this->row['ID'] = World::put("crm_$this->type", $this->row);
             return new Result();
@@ -113,17 +141,17 @@ namespace Bitrix\Crm\Multifield {
         {
         }
 
-        public function getTypeId(): string
+        public function getTypeId(): ?string
         {
             return $this->type;
         }
 
-        public function getValueType(): string
+        public function getValueType(): ?string
         {
             return $this->valueType;
         }
 
-        public function getValue(): string
+        public function getValue(): ?string
         {
             return $this->value;
         }
@@ -133,9 +161,10 @@ namespace Bitrix\Crm\Multifield {
     {
         private array $values = [];
 
-        public function add(Value $value): void
+        public function add(\Bitrix\Crm\Multifield\Value $value): self
         {
             $this->values[] = $value;
+            return $this;
         }
 
         public function getAll(): array
@@ -146,7 +175,7 @@ namespace Bitrix\Crm\Multifield {
 
     class Assembler
     {
-        public static function updateCollectionByArray(Collection $collection, array $list): void
+        public static function updateCollectionByArray(\Bitrix\Crm\Multifield\Collection $collection, array $list): void
         {
             foreach ($list as $type => $values) {
                 foreach ($values as $key => $one) {
@@ -206,7 +235,7 @@ namespace Bitrix\Crm\Model\Dynamic {
             return (int)$this->row['ENTITY_TYPE_ID'];
         }
 
-        public function save(): Result
+        public function save(): \Bitrix\Main\Result
         {
             if (World::$inTransaction) {
                 throw new \LogicException('a new table commits the transaction of MySQL');
@@ -216,27 +245,10 @@ namespace Bitrix\Crm\Model\Dynamic {
             return new Result();
         }
 
-        public function delete(): Result
+        public function delete(): \Bitrix\Main\Result
         {
             unset(World::$tables['crm_types'][$this->row['ID']]);
             return new Result();
-        }
-    }
-
-    class Types
-    {
-        public function __construct(private array $rows)
-        {
-        }
-
-        public function fetchAll(): array
-        {
-            return $this->rows;
-        }
-
-        public function fetchObject(): ?Type
-        {
-            return isset($this->rows[0]) ? new Type($this->rows[0]) : null;
         }
     }
 
@@ -246,25 +258,194 @@ namespace Bitrix\Crm\Model\Dynamic {
             'TITLE', 'NAME', 'CODE', 'IS_CATEGORIES_ENABLED', 'IS_STAGES_ENABLED', 'IS_CLIENT_ENABLED',
         ];
 
-        public static function getList(array $parameters): Types
+        public static function getList(array $parameters = []): Rows
         {
-            return new Types(Rows::matching('crm_types', $parameters['filter']));
+            $made = fn(array $row) => new Type($row);
+            return new Rows(Rows::matching('crm_types', $parameters['filter'] ?? []), $made);
         }
 
-        public static function createObject(): Type
+        public static function createObject($setDefaultValues = true): \Bitrix\Crm\Model\Dynamic\Type
         {
             return new Type();
         }
 
-        public static function generateName(string $title): string
+        public static function generateName(?string $title = null, int $try = 0): ?string
         {
             return 'T' . md5($title);
         }
 
-        public static function getEntity(): \Bitrix\Main\ORM\Data\Entity
+        public static function getEntity(): \Bitrix\Main\ORM\Entity
         {
-            return new \Bitrix\Main\ORM\Data\Entity(self::class);
+            return new \Bitrix\Main\ORM\Entity(self::class);
         }
+    }
+}
+
+namespace Bitrix\Crm\Field {
+
+    use Bitrix\Crm\Field;
+
+    class Collection implements \IteratorAggregate
+    {
+        public function __construct(array $fields)
+        {
+        }
+
+        public function getIterator(): \Iterator
+        {
+            return new \ArrayIterator([new Field('PARENT_ID_1030')]);
+        }
+
+        public function getField(string $fieldName): ?Field
+        {
+            return new Field($fieldName);
+        }
+    }
+}
+
+namespace Bitrix\Crm\Category\Entity {
+
+    use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\Error;
+    use Bitrix\Main\Result;
+
+    abstract class Category
+    {
+        /** Code, SORT and SEMANTICS of the stages that a new pipeline has. */
+        protected const STAGES = [];
+
+        public function __construct(protected array $row)
+        {
+        }
+
+        public function getId(): ?int
+        {
+            return $this->row['ID'] ?? null;
+        }
+
+        public function getName(): string
+        {
+            return $this->row['NAME'];
+        }
+
+        public function setName(string $name): Category
+        {
+            $this->row['NAME'] = $name;
+            return $this;
+        }
+
+        abstract public function setEntityTypeId(int $entityTypeId): Category;
+
+        public function getSort(): int
+        {
+            return $this->row['SORT'] ?? 500;
+        }
+
+        public function setSort(int $sort): Category
+        {
+            $this->row['SORT'] = $sort;
+            return $this;
+        }
+
+        public function getIsDefault(): bool
+        {
+            return $this->row['IS_DEFAULT'] ?? false;
+        }
+
+        public function setIsDefault(bool $isDefault): Category
+        {
+            $this->row['IS_DEFAULT'] = $isDefault;
+            return $this;
+        }
+
+        public function save(): Result
+        {
+            if (!isset($this->row['TYPE'])) {
+                return (new Result())->addError(new Error('The type of a pipeline is required'));
+            }
+            $isNew = !isset($this->row['ID']);
+            $this->row['ID'] = World::put("crm_categories_{$this->row['TYPE']}", $this->row);
+            foreach ($isNew ? static::STAGES : [] as $code => [$sort, $semantics]) {
+                World::put('crm_status', [
+                    'ENTITY_ID' => $this->dictionary(), 'STATUS_ID' => $this->prefix() . $code, 'NAME' => $code,
+                    'SORT' => $sort, 'SEMANTICS' => $semantics, 'COLOR' => '', 'CATEGORY_ID' => $this->row['ID'],
+                ]);
+            }
+            return new Result();
+        }
+
+        public function delete(): Result
+        {
+            unset(World::$tables["crm_categories_{$this->row['TYPE']}"][$this->row['ID']]);
+            return new Result();
+        }
+
+        abstract protected function dictionary(): string;
+
+        abstract protected function prefix(): string;
+    }
+
+    class DealCategory extends Category
+    {
+        protected const STAGES = [
+            'NEW' => [10, 'P'], 'PREPARATION' => [20, 'P'], 'PREPAYMENT_INVOICE' => [30, 'P'], 'EXECUTING' => [40, 'P'],
+            'FINAL_INVOICE' => [50, 'P'], 'WON' => [60, 'S'], 'LOSE' => [70, 'F'], 'APOLOGY' => [80, 'F'],
+        ];
+
+        public function setEntityTypeId(int $entityTypeId): Category
+        {
+            throw new \LogicException('Deal categories does not support changing entityTypeId');
+        }
+
+        protected function dictionary(): string
+        {
+            return "DEAL_STAGE_{$this->row['ID']}";
+        }
+
+        protected function prefix(): string
+        {
+            return "C{$this->row['ID']}:";
+        }
+    }
+
+    class ItemCategory extends Category
+    {
+        protected const STAGES = [
+            'NEW' => [10, 'P'], 'PREPARATION' => [20, 'P'], 'CLIENT' => [30, 'P'], 'SUCCESS' => [40, 'S'],
+            'FAIL' => [50, 'F'],
+        ];
+
+        public function setEntityTypeId(int $entityTypeId): Category
+        {
+            $this->row['TYPE'] = $entityTypeId;
+            return $this;
+        }
+
+        protected function dictionary(): string
+        {
+            return "DYNAMIC_{$this->row['TYPE']}_STAGE_{$this->row['ID']}";
+        }
+
+        protected function prefix(): string
+        {
+            return "DT{$this->row['TYPE']}_{$this->row['ID']}:";
+        }
+    }
+}
+
+namespace Bitrix\Crm\Statistics {
+
+    abstract class OperationFacade
+    {
+    }
+}
+
+namespace Bitrix\Crm\Statistics\OperationFacade {
+
+    use Bitrix\Crm\Statistics\OperationFacade;
+
+    class Deal extends OperationFacade
+    {
     }
 }
 
@@ -280,34 +461,15 @@ namespace Bitrix\Crm\Service {
         public const SCOPE_TASK = 'task';
         public int $user = 0;
 
-        public function setUserId(int $user): static
+        public function setUserId(int $user): \Bitrix\Crm\Service\Context
         {
             $this->user = $user;
             return $this;
         }
 
-        public function setScope(string $scope): static
+        public function setScope(string $scope): \Bitrix\Crm\Service\Context
         {
             return $this;
-        }
-    }
-
-    class FieldsCollection implements \IteratorAggregate
-    {
-        public function getIterator(): \Iterator
-        {
-            $field = new class {
-                public function getName(): string
-                {
-                    return 'PARENT_ID_1030';
-                }
-            };
-            return new \ArrayIterator([$field]);
-        }
-
-        public function getField(string $name): object
-        {
-            return (object)['name' => $name];
         }
     }
 
@@ -316,72 +478,9 @@ namespace Bitrix\Crm\Service {
         /** @var list<int> */
         public static array $registered = [];
 
-        public function registerFileId(object $field, int $id): void
+        public function registerFileId(\Bitrix\Crm\Field $field, int $id): void
         {
             self::$registered[] = $id;
-        }
-    }
-
-    class Category
-    {
-        public function __construct(private array $row)
-        {
-        }
-
-        public function getId(): ?int
-        {
-            return $this->row['ID'] ?? null;
-        }
-
-        public function getName(): string
-        {
-            return $this->row['NAME'];
-        }
-
-        public function setName(string $name): void
-        {
-            $this->row['NAME'] = $name;
-        }
-
-        public function setEntityTypeId(int $type): static
-        {
-            $this->row['TYPE'] = $type;
-            return $this;
-        }
-
-        public function getSort(): int
-        {
-            return $this->row['SORT'] ?? 500;
-        }
-
-        public function setSort(int $sort): void
-        {
-            $this->row['SORT'] = $sort;
-        }
-
-        public function getIsDefault(): bool
-        {
-            return $this->row['IS_DEFAULT'] ?? false;
-        }
-
-        public function setIsDefault(bool $is): void
-        {
-            $this->row['IS_DEFAULT'] = $is;
-        }
-
-        public function save(): Result
-        {
-            if (!isset($this->row['TYPE'])) {
-                return (new Result())->addError(new \Bitrix\Main\Error('The type of a pipeline is required'));
-            }
-            $this->row['ID'] = World::put("crm_categories_{$this->row['TYPE']}", $this->row);
-            return new Result();
-        }
-
-        public function delete(): Result
-        {
-            unset(World::$tables["crm_categories_{$this->row['TYPE']}"][$this->row['ID']]);
-            return new Result();
         }
     }
 
@@ -394,7 +493,7 @@ namespace Bitrix\Crm\Service {
         {
         }
 
-        public function clearCategoriesCache(): static
+        public function clearCategoriesCache(): self
         {
             $this->categories = null;
             return $this;
@@ -418,26 +517,32 @@ namespace Bitrix\Crm\Service {
         public function getCategories(): array
         {
             $rows = array_values(World::$tables["crm_categories_$this->type"] ?? []);
-            return $this->categories ??= array_map(static fn(array $row) => new Category($row), $rows);
+            return $this->categories ??= array_map($this->category(...), $rows);
         }
 
-        public function getCategory(int $id): ?Category
+        public function getCategory(int $id): ?\Bitrix\Crm\Category\Entity\Category
         {
             return array_values(array_filter($this->getCategories(), fn($one) => $one->getId() === $id))[0] ?? null;
         }
 
-        public function getDefaultCategory(): ?Category
+        public function getDefaultCategory(): ?\Bitrix\Crm\Category\Entity\Category
         {
-            $defaults = array_filter($this->getCategories(), static fn(Category $one) => $one->getIsDefault());
+            $defaults = array_filter($this->getCategories(), static fn($one) => $one->getIsDefault());
             return array_values($defaults)[0] ?? null;
         }
 
-        public function createCategory(): Category
+        public function createCategory(array $data = []): \Bitrix\Crm\Category\Entity\Category
         {
-            return new Category([]);
+            return $this->category(['TYPE' => $this->type]);
         }
 
-        public function createItem(): Item
+        private function category(array $row): \Bitrix\Crm\Category\Entity\Category
+        {
+            $deals = \Bitrix\Crm\Category\Entity\DealCategory::class;
+            return new ($this->type === 2 ? $deals : \Bitrix\Crm\Category\Entity\ItemCategory::class)($row);
+        }
+
+        public function createItem(array $data = []): \Bitrix\Crm\Item
         {
             return new Item($this->type);
         }
@@ -447,14 +552,14 @@ namespace Bitrix\Crm\Service {
             return (new Item($this->type))->hasField($name);
         }
 
-        public function getItem(int $id): ?Item
+        public function getItem(int $id, array $fieldsToSelect = ['*']): ?\Bitrix\Crm\Item
         {
             World::call('getItem', [$id]);
             $row = World::row("crm_$this->type", $id);
             return $row === [] ? null : new Item($this->type, $row);
         }
 
-        public function getItems(array $parameters): array
+        public function getItems(array $parameters = []): array
         {
             World::call('getItems', [$parameters]);
             $missing = array_diff(Item::ELSEWHERE, $parameters['select']);
@@ -467,25 +572,27 @@ namespace Bitrix\Crm\Service {
             return count(Rows::matching("crm_$this->type", $filter));
         }
 
-        public function getFieldsCollection(): FieldsCollection
+        public function getFieldsCollection(): \Bitrix\Crm\Field\Collection
         {
-            return new FieldsCollection();
+            return new \Bitrix\Crm\Field\Collection([]);
         }
 
-        public function getDeleteOperation(Item $item): Operation\Delete
-        {
+        public function getDeleteOperation(
+            \Bitrix\Crm\Item $item,
+            ?\Bitrix\Crm\Service\Context $context = null
+        ): \Bitrix\Crm\Service\Operation\Delete {
             return new Operation\Delete($item, new Operation\Settings(new Context()));
         }
     }
 
     class Container
     {
-        public static function getInstance(): self
+        public static function getInstance(): \Bitrix\Crm\Service\Container
         {
             return new self();
         }
 
-        public function getFactory(int $type): ?Factory
+        public function getFactory(int $type): ?\Bitrix\Crm\Service\Factory
         {
             $smart = Rows::matching('crm_types', ['=ENTITY_TYPE_ID' => $type]) !== [];
             $there = $smart || in_array($type, [1, 2, 3, 4], true);
@@ -497,7 +604,7 @@ namespace Bitrix\Crm\Service {
             return \Bitrix\Crm\Model\Dynamic\TypeTable::class;
         }
 
-        public function getFileUploader(): FileUploader
+        public function getFileUploader(): \Bitrix\Crm\Service\FileUploader
         {
             return new FileUploader();
         }
@@ -508,23 +615,25 @@ namespace Bitrix\Crm\Service {
         public function __construct(
             protected Item $item,
             protected Operation\Settings $settings,
-            protected ?FieldsCollection $fieldsCollection = null
+            protected ?\Bitrix\Crm\Field\Collection $fieldsCollection = null
         ) {
         }
 
-        public function importSettings(Operation\Settings $settings): static
+        public function importSettings(\Bitrix\Crm\Service\Operation\Settings $settings): self
         {
             $this->settings = $settings;
             return $this;
         }
 
-        public function launch(): Result
+        public function launch(): \Bitrix\Main\Result
         {
             $result = $this->processFieldsBeforeSave();
             if (!$result->isSuccess() || !$this->isItemChanged()) {
                 return $result;
             }
             $result = $this->save();
+            // Whoever makes an operation himself must say who counts.
+            $this->settings->statistics && World::put('crm_stage_history', ['ITEM' => $this->item->getId()]);
             $this->createToDoActivity();
             $this->sendPullEvent();
             foreach (['checks', 'automation', 'bizproc', 'timeline', 'history'] as $one) {
@@ -538,12 +647,27 @@ namespace Bitrix\Crm\Service {
             return true;
         }
 
-        public function processFieldsBeforeSave(): Result
+        /** What the fields of an item do by themselves: times and people of now, a closing day on a final stage. */
+        public function processFieldsBeforeSave(): \Bitrix\Main\Result
         {
+            $old = World::row('crm_' . $this->item->getEntityTypeId(), $this->item->getId());
+            $by = $this->settings->context->user;
+            $created = $old['CREATED_TIME'] ?? World::now();
+            $author = $old === [] ? $by : $old['CREATED_BY'] ?? null;
+            $this->item->set('CREATED_TIME', $created)->set('CREATED_BY', $author);
+            $this->item->set('UPDATED_TIME', World::now())->set('UPDATED_BY', $by);
+            if ($old === []) {
+                $this->item->set('LAST_ACTIVITY_TIME', $created)->set('LAST_ACTIVITY_BY', $by);
+            }
+            $stage = $this->item->hasField('STAGE_ID') ? (string)$this->item->get('STAGE_ID') : '';
+            $final = Rows::matching('crm_status', ['=STATUS_ID' => $stage, '@SEMANTICS' => ['S', 'F']]) !== [];
+            if ($final && ($old['STAGE_ID'] ?? '') !== $stage) {
+                $this->item->set('CLOSEDATE', \Bitrix\Main\Type\Date::createFromTimestamp(strtotime(World::NOW)));
+            }
             return new Result();
         }
 
-        abstract protected function save(): Result;
+        abstract protected function save(): \Bitrix\Main\Result;
 
         protected function createToDoActivity(): void
         {
@@ -570,52 +694,51 @@ namespace Bitrix\Crm\Service\Operation {
     {
         /** @var array<string, true> */
         public array $off = [];
+        public ?\Bitrix\Crm\Statistics\OperationFacade $statistics = null;
 
         public function __construct(public Context $context)
         {
         }
 
-        public function __call(string $name, array $arguments): static
+        public function setStatisticsFacade(?\Bitrix\Crm\Statistics\OperationFacade $statisticsFacade): self
         {
-            $words = [
-                'disableAllChecks' => 'checks', 'disableAutomation' => 'automation', 'disableBizProc' => 'bizproc',
-                'disableSaveToTimeline' => 'timeline', 'disableSaveToHistory' => 'history',
-            ];
-            $this->off[$words[$name]] = true;
+            $this->statistics = $statisticsFacade;
+            return $this;
+        }
+
+        public function disableAllChecks(): self
+        {
+            $this->off['checks'] = true;
+            return $this;
+        }
+
+        public function disableAutomation(): self
+        {
+            $this->off['automation'] = true;
+            return $this;
+        }
+
+        public function disableBizProc(): self
+        {
+            $this->off['bizproc'] = true;
+            return $this;
+        }
+
+        public function disableSaveToTimeline(): self
+        {
+            $this->off['timeline'] = true;
+            return $this;
+        }
+
+        public function disableSaveToHistory(): self
+        {
+            $this->off['history'] = true;
             return $this;
         }
     }
 
-    class Import extends Operation
+    class Add extends Operation
     {
-        public function processFieldsBeforeSave(): Result
-        {
-            $times = [];
-            foreach (['CREATED_TIME', 'UPDATED_TIME', 'MOVED_TIME'] as $name) {
-                $times[$name] = $this->item->hasField($name) ? $this->item->get($name) : null;
-            }
-            $result = $this->checkSystemFieldsValues($times);
-            if ($this->item->get('CREATED_TIME') === null) {
-                $this->item->set('CREATED_TIME', World::now());
-            }
-            return $result;
-        }
-
-        public function checkSystemFieldsValues(array $systemFieldsValues): Result
-        {
-            $last = $this->getLastAddedItemCreatedTime();
-            $early = $last && $systemFieldsValues['CREATED_TIME']?->getTimestamp() < $last->getTimestamp();
-            ['MOVED_TIME' => $moved, 'UPDATED_TIME' => $updated] = $systemFieldsValues;
-            $late = $moved && $updated && $moved->getTimestamp() > $updated->getTimestamp();
-            return $early || $late ? (new Result())->addError(new Error('Times in another order')) : new Result();
-        }
-
-        protected function getLastAddedItemCreatedTime(): ?DateTime
-        {
-            $rows = Rows::matching('crm_' . $this->item->getEntityTypeId(), []);
-            return end($rows)['CREATED_TIME'] ?? null;
-        }
-
         protected function save(): Result
         {
             return $this->item->save();
@@ -627,23 +750,49 @@ namespace Bitrix\Crm\Service\Operation {
         }
     }
 
-    class Update extends Operation
+    class Import extends Add
     {
-        /** Whoever changes an item is the one who changed it, now; and who made it cannot be changed. */
-        public function processFieldsBeforeSave(): Result
+        private const KEPT = ['CREATED_TIME', 'UPDATED_TIME', 'MOVED_TIME', 'CREATED_BY', 'UPDATED_BY', 'MOVED_BY'];
+
+        /** Six fields are put back as they came; the others are as for any new item. */
+        public function processFieldsBeforeSave(): \Bitrix\Main\Result
         {
-            $old = World::row('crm_' . $this->item->getEntityTypeId(), $this->item->getId());
-            $this->item->set('UPDATED_TIME', World::now())->set('UPDATED_BY', $this->settings->context->user);
-            $this->item->set('CREATED_TIME', $old['CREATED_TIME'])->set('CREATED_BY', $old['CREATED_BY'] ?? null);
-            return new Result();
+            $kept = [];
+            foreach (self::KEPT as $name) {
+                $kept[$name] = $this->item->hasField($name) ? $this->item->get($name) : null;
+            }
+            $result = $this->checkSystemFieldsValues($kept);
+            parent::processFieldsBeforeSave();
+            foreach (array_filter($kept) as $name => $value) {
+                $this->item->set($name, $value);
+            }
+            return $result;
         }
 
+        public function checkSystemFieldsValues(array $systemFieldsValues): \Bitrix\Main\Result
+        {
+            $last = $this->getLastAddedItemCreatedTime();
+            $early = $last && $systemFieldsValues['CREATED_TIME']?->getTimestamp() < $last->getTimestamp();
+            ['MOVED_TIME' => $moved, 'UPDATED_TIME' => $updated] = $systemFieldsValues;
+            $late = $moved && $updated && $moved->getTimestamp() > $updated->getTimestamp();
+            return $early || $late ? (new Result())->addError(new Error('Times in another order')) : new Result();
+        }
+
+        protected function getLastAddedItemCreatedTime(): ?\Bitrix\Main\Type\DateTime
+        {
+            $rows = Rows::matching('crm_' . $this->item->getEntityTypeId(), []);
+            return end($rows)['CREATED_TIME'] ?? null;
+        }
+    }
+
+    class Update extends Operation
+    {
         public function isItemChanged(): bool
         {
             return false;
         }
 
-        protected function save(): Result
+        protected function save(): \Bitrix\Main\Result
         {
             return $this->item->save();
         }
@@ -651,7 +800,7 @@ namespace Bitrix\Crm\Service\Operation {
 
     class Delete extends Operation
     {
-        protected function save(): Result
+        protected function save(): \Bitrix\Main\Result
         {
             unset(World::$tables['crm_' . $this->item->getEntityTypeId()][$this->item->getId()]);
             return new Result();
@@ -683,23 +832,30 @@ namespace {
         {
         }
 
-        public function Add(array $row): int|false
+        public function Add(array $row, bool $bCheckStatusId = true): int|false
         {
             if ($row['NAME'] === '') {
                 $this->error = 'The name is empty<br>';
                 return false;
             }
-            return StatusTable::add(['ENTITY_ID' => $this->dictionary] + $row)->getId();
+            // No semantics are those of a process.
+            $row['SEMANTICS'] = ($row['SEMANTICS'] ?? '') ?: 'P';
+            $result = StatusTable::add(['ENTITY_ID' => $this->dictionary] + $row);
+            $this->error = implode('<br>', $result->getErrorMessages());
+            return $result->isSuccess() ? $result->getId() : false;
         }
 
         /** What it is not told it takes for empty. */
-        public function Update(int $id, array $row): int
+        public function Update(int $id, array $row, array $arOptions = []): int
         {
-            StatusTable::update($id, $row + ['SORT' => 10, 'COLOR' => '#']);
+            if (($row['COLOR'] ?? null) === '') {
+                $row['COLOR'] = '#';
+            }
+            StatusTable::update($id, $row + ['SORT' => 10]);
             return $id;
         }
 
-        public function GetLastError(): string
+        public function GetLastError(): ?string
         {
             return $this->error;
         }

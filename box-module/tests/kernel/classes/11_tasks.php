@@ -16,7 +16,7 @@ namespace Bitrix\Tasks\Internals {
         protected const TABLE = 'tasks';
         protected const DEFAULTS = ['STATUS' => '2', 'PRIORITY' => '1', 'GROUP_ID' => 0, 'TIME_ESTIMATE' => 0];
 
-        public static function add(array $row): AddResult
+        public static function add(array $row)
         {
             $result = parent::add($row);
             foreach (['TITLE', 'CREATED_BY', 'RESPONSIBLE_ID', 'SITE_ID'] as $name) {
@@ -82,12 +82,12 @@ namespace Bitrix\Tasks\Internals\Helper\Task {
 
     class Dependence
     {
-        public static function attachNew(int $id, int $parent): void
+        public static function attachNew(int $id, int $parent, array $settings = []): void
         {
             World::$tables['task_tree'][$id] = ['PARENT' => $parent];
         }
 
-        public static function attach(int $id, int $parent): void
+        public static function attach(int $id, int $parent = 0, array $settings = []): void
         {
             self::attachNew($id, $parent);
         }
@@ -101,12 +101,12 @@ namespace Bitrix\Tasks\CheckList\Task {
 
     class TaskCheckListTree
     {
-        public static function attachNew(int $id, int $parent): void
+        public static function attachNew(int $id, int $parent, array $parameters = []): void
         {
             World::put('checklist_tree', ['PARENT_ID' => $parent, 'CHILD_ID' => $id, 'LEVEL' => 1]);
         }
 
-        public static function attach(int $id, int $parent): void
+        public static function attach(int $id, int $parent = 0, array $parameters = []): void
         {
             self::delete($id);
             $parent > 0 && self::attachNew($id, $parent);
@@ -135,7 +135,7 @@ namespace Bitrix\Tasks\Control {
         {
         }
 
-        public function set(array $data): void
+        public function set(array $data, array $changes = []): void
         {
             foreach (array_intersect_key(self::TYPES, $data) as $name => $type) {
                 foreach (Rows::matching('task_members', ['TASK_ID' => $this->task, 'TYPE' => $type]) as $old) {
@@ -150,12 +150,17 @@ namespace Bitrix\Tasks\Control {
 
     class Tag
     {
-        public function __construct(private int $user)
+        public function __construct(private int $user = 0)
         {
         }
 
-        public function set(int $task, array $names): void
-        {
+        public function set(
+            int $task,
+            array $names,
+            int $oldGroupId = 0,
+            int $newGroupId = 0,
+            bool $onlyAdd = false
+        ): void {
             foreach (Rows::matching('task_tags', ['TASK_ID' => $task]) as $old) {
                 unset(World::$tables['task_tags'][$old['ID']]);
             }
@@ -172,12 +177,12 @@ namespace Bitrix\Tasks\Control {
         {
         }
 
-        public function withSkipExchangeSync(): static
+        public function withSkipExchangeSync(): self
         {
             return $this;
         }
 
-        public function add(array $row): void
+        public function add(array $row): \Bitrix\Tasks\Internals\TaskObject
         {
             World::$noise[] = 'a notification about a task';
         }
@@ -224,11 +229,11 @@ namespace Bitrix\Forum\Comments {
         /** @var list<Error> */
         private array $errors = [];
 
-        public function __construct(private int $forum, private array $about, private int $author)
+        public function __construct(private int $forum, private array $about, private $author = null)
         {
         }
 
-        public function addComment(array $row): array|false
+        public function addComment(array $row): ?array
         {
             if ($row['POST_MESSAGE'] === '') {
                 $this->errors[] = new Error('The message is empty');
@@ -258,25 +263,25 @@ namespace Bitrix\Im\V2 {
     {
         public const IM_TYPE_EXTERNAL = 'X';
     }
+
+    class Result extends \Bitrix\Main\Result
+    {
+        public function __construct(private int $id)
+        {
+        }
+
+        public function getResult()
+        {
+            return ['CHAT_ID' => $this->id];
+        }
+    }
 }
 
 namespace Bitrix\Im\V2\Chat {
 
     use B24migrate\Import\Tests\Kernel\Rows;
     use B24migrate\Import\Tests\Kernel\World;
-    use Bitrix\Main\Result;
-
-    class ChatResult extends Result
-    {
-        public function __construct(private int $id)
-        {
-        }
-
-        public function getResult(): array
-        {
-            return ['CHAT_ID' => $this->id];
-        }
-    }
+    use Bitrix\Im\V2\Result;
 
     class ChatFactory
     {
@@ -285,7 +290,7 @@ namespace Bitrix\Im\V2\Chat {
             return new self();
         }
 
-        public function addUniqueChat(array $row): ChatResult
+        public function addUniqueChat(array $row): Result
         {
             $pair = array_intersect_key($row, ['ENTITY_TYPE' => 1, 'ENTITY_ID' => 1]);
             if (World::$inTransaction) {
@@ -297,7 +302,7 @@ namespace Bitrix\Im\V2\Chat {
             if (($row['SKIP_ADD_MESSAGE'] ?? '') !== 'Y') {
                 World::$noise[] = 'a greeting in the chat of a task';
             }
-            return new ChatResult(World::put('chats', $row));
+            return new Result(World::put('chats', $row));
         }
     }
 }

@@ -42,7 +42,7 @@ namespace Bitrix\Rest\APAuth {
 
     class PasswordTable
     {
-        public static function createPassword(int $user, array $scopes, string $title, bool $array): array
+        public static function createPassword(int $user, array $scopes, string $title, bool $array = false): array
         {
             World::call('createPassword', [$user, $scopes]);
             return ['ID' => 1, 'PASSWORD' => 'secret'];
@@ -58,11 +58,11 @@ namespace Bitrix\Main\Localization {
         {
         }
 
-        public static function getMessage(string $name, array $replace = []): string
+        public static function getMessage(string $name, $replace = null, $language = null): string
         {
             $MESS = [];
             include dirname(__DIR__, 3) . '/b24migrate.import/lang/en/install/index.php';
-            return strtr($MESS[$name], $replace);
+            return strtr($MESS[$name], $replace ?? []);
         }
     }
 }
@@ -93,12 +93,12 @@ namespace {
     {
         public static bool $admin = true;
 
-        public static function isAdmin(): bool
+        public static function isAdmin(?int $userId = null): bool
         {
             return self::$admin;
         }
 
-        public static function getWebhookEndpoint(string $password, int $user): string
+        public static function getWebhookEndpoint(string $password, int $user, $method = ''): string
         {
             return "https://box.example/rest/$user/$password/";
         }
@@ -108,7 +108,7 @@ namespace {
     {
         public $MODULE_ID;
 
-        public static function CreateModuleObject(string $module): ?CModule
+        public static function CreateModuleObject(string $module): ?\CModule
         {
             require_once dirname(__DIR__, 3) . "/$module/install/index.php";
             return new (str_replace('.', '_', $module))();
@@ -117,6 +117,25 @@ namespace {
         public function IsInstalled(): bool
         {
             return ModuleManager::isModuleInstalled($this->MODULE_ID);
+        }
+
+        public function DoInstall()
+        {
+        }
+
+        public function DoUninstall()
+        {
+        }
+
+        /** What a module calls its own methods must not sound like these, whatever the case. */
+        public function Add()
+        {
+            ModuleManager::registerModule($this->MODULE_ID);
+        }
+
+        public function Remove()
+        {
+            ModuleManager::unRegisterModule($this->MODULE_ID);
         }
     }
 }

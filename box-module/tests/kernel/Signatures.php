@@ -1,0 +1,98 @@
+<?php
+
+declare(strict_types=1);
+
+namespace B24migrate\Import\Tests\Kernel;
+
+/**
+ * What the classes and tables of the kernel look like: `signatures.json`, whose `about` says how to read it. Facts
+ * about a kernel that was looked at, so that neither the module nor the fakes can name what is not there.
+ */
+final class Signatures
+{
+    private static ?array $table = null;
+
+    /** @return array<string, mixed> */
+    public static function table(): array
+    {
+        return self::$table ??= json_decode(
+            (string)file_get_contents(__DIR__ . '/signatures.json'),
+            true,
+            flags: JSON_THROW_ON_ERROR
+        );
+    }
+
+    /** @return ?array<string, mixed> */
+    public static function ofClass(string $class): ?array
+    {
+        $table = self::table();
+        return $table['classes'][$table['aliases'][$class] ?? $class] ?? null;
+    }
+
+    /** @return list<string> the class and those above it, interfaces included */
+    public static function lineage(string $class): array
+    {
+        $known = self::ofClass($class);
+        if ($known === null) {
+            return [];
+        }
+        $above = [...array_filter([$known['extends']]), ...($known['implements'] ?? [])];
+        return array_merge([$class], ...array_map(self::lineage(...), $above));
+    }
+
+    /** A method of a class or of one above it; `params` is null where only its name is known. Names ignore case. */
+    public static function method(string $class, string $name): ?array
+    {
+        $name = strtolower($name);
+        foreach (self::lineage($class) as $one) {
+            $known = self::ofClass($one);
+            if (isset($known['methods'][$name])) {
+                return ['of' => $one] + $known['methods'][$name];
+            }
+            foreach ($known['more'] ?? [] as $how => $names) {
+                if (in_array($name, array_map('strtolower', $names), true)) {
+                    $static = str_contains($how, 'static');
+                    return ['of' => $one, 'params' => null, 'static' => $static, 'visibility' => 'public'];
+                }
+            }
+        }
+        return null;
+    }
+
+    public static function hasConstant(string $class, string $name): bool
+    {
+        $has = static fn(string $one) => in_array($name, self::ofClass($one)['constants'], true);
+        return array_filter(self::lineage($class), $has) !== [];
+    }
+
+    /** @return list<array<string, mixed>> every method of this name, whose ever it is */
+    public static function methodsNamed(string $name): array
+    {
+        static $found = [];
+        $of = static fn(string $class) => self::method($class, $name);
+        return $found[$name] ??= array_values(array_filter(array_map($of, array_keys(self::table()['classes']))));
+    }
+
+    /** @return ?array{int, int} how many arguments a method takes; null where nobody knows */
+    public static function arity(array $method): ?array
+    {
+        if ($method['params'] === null) {
+            return null;
+        }
+        $must = count(array_filter($method['params'], static fn(array $one) => !$one['optional'] && !$one['variadic']));
+        $variadic = array_filter(array_column($method['params'], 'variadic')) !== [];
+        return [$must, $variadic ? PHP_INT_MAX : count($method['params'])];
+    }
+
+    /** How a type is spelled, whoever spells it: without slashes, its parts in order, `self` by its name. */
+    public static function type(?string $type, string $class, bool $nullByDefault = false): string
+    {
+        $type = strtolower(str_replace('?', 'null|', (string)$type));
+        $parts = $type === '' ? [] : explode('|', $type . ($nullByDefault ? '|null' : ''));
+        $own = array_fill_keys(['self', 'static', '$this'], strtolower($class));
+        $spell = static fn(string $part) => $own[$part] ?? ltrim($part, '\\');
+        $parts = array_unique(array_map($spell, $parts));
+        sort($parts);
+        return implode('|', $parts);
+    }
+}
