@@ -127,9 +127,10 @@ final class Batch
         }
         $filled = static fn (array $values) => array_filter($values, static fn ($value) => $value !== null);
         $blanks = array_diff_key($filled($kept), $filled($this->sight->read($this->stream->name, $found) ?? []));
+        $taken = array_intersect_key($filled($kept), array_flip($this->stream->takenWhenLinked));
         // a record that the box had takes over what it does not have yet
         $linked = new Entry($intent->key, $intent->stream, $found, $intent->digest, adopted: true);
-        return $this->hand->set($linked, $blanks);
+        return $this->hand->set($linked, $blanks + $taken);
     }
 
     private function typeOf(array $fields, ?Entry $entry): ?string

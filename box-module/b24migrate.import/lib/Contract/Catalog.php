@@ -142,6 +142,8 @@ final class Catalog
             'crm_stages' => [
                 'rules' => [CrmRules::stageIsInItsCategory(...)],
                 'linkedTo' => CrmRules::sameStage(...),
+                // the order of a pipeline is one thing: the box's own places between those of the source would mix it
+                'takenWhenLinked' => ['SORT'],
                 'oneAtATime' => true,
             ],
             'crm_companies', 'crm_contacts' => ['rules' => [CrmRules::categoryIsOfItsType(...)]],

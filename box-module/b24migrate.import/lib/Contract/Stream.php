@@ -20,6 +20,7 @@ final class Stream
      * @param list<\Closure(array, Inspection, string): void> $rules checks that look at several fields at once
      * @param ?\Closure(array, Lookup): ?string $linkedTo the record that the box has for these fields
      * @param list<string> $keptWhenLinked fields of a linked record that are never changed
+     * @param list<string> $takenWhenLinked fields of a linked record that are those of the source from then on
      * @param ?string $typedBy the field that tells a record's type, where each type has custom fields of its own
      * @param bool $oneAtATime whether two items could clash (an address, a title), so that one waits for the other
      */
@@ -30,6 +31,7 @@ final class Stream
         public readonly array $rules = [],
         public readonly ?\Closure $linkedTo = null,
         public readonly array $keptWhenLinked = [],
+        public readonly array $takenWhenLinked = [],
         public readonly ?string $typedBy = null,
         private readonly bool $oneAtATime = false
     ) {

@@ -52,9 +52,8 @@ final class CrmCategories extends Gateway
         if ($factory === null) {
             throw new ItemFault('VALIDATION', 'entityTypeId', 'records of this type have no pipelines on this box');
         }
+        // Whose it is its factory has told it; to tell a pipeline of deals again throws.
         $category = $factory->createCategory();
-        // A new one does not know whose it is, though its factory does.
-        $category->setEntityTypeId($factory->getEntityTypeId());
         $this->save($factory, $category, $fields);
         return CrmNumbers::number((int)$fields['entityTypeId'], (int)$category->getId());
     }

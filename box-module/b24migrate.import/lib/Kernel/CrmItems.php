@@ -9,6 +9,7 @@ use B24migrate\Import\Port\Box;
 use Bitrix\Crm\Item;
 use Bitrix\Crm\Service\{Container, Context, Factory};
 use Bitrix\Crm\Service\Operation\Settings;
+use Bitrix\Crm\Statistics\OperationFacade\Deal as DealStatistics;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -68,7 +69,7 @@ final class CrmItems extends Gateway
             $item->set($column, $stamp);
         }
         try {
-            $import = new QuietImport($item, self::settings(), $factory->getFieldsCollection());
+            $import = new QuietImport($item, self::settings($type), $factory->getFieldsCollection());
             self::mustSucceed($import->launch());
         } catch (\Throwable $fault) {
             // The kernel may have saved it and stumbled afterwards.
@@ -85,7 +86,7 @@ final class CrmItems extends Gateway
         $select = ['*', ...self::elsewhere($factory)];
         $item = $factory->getItems(['select' => $select, 'filter' => ['=ID' => $own]])[0] ?? throw self::gone();
         $this->values->set($item, $factory, $fields);
-        $update = new QuietUpdate($item, self::settings(), $factory->getFieldsCollection());
+        $update = new QuietUpdate($item, self::settings($type), $factory->getFieldsCollection());
         self::mustSucceed($update->launch());
     }
 
@@ -95,7 +96,8 @@ final class CrmItems extends Gateway
         [$type, $own] = $this->parts($id);
         $factory = $this->factory($type);
         $item = $factory->getItem($own);
-        $item && self::mustSucceed($factory->getDeleteOperation($item)->importSettings(self::settings())->launch());
+        $settings = self::settings($type);
+        $item && self::mustSucceed($factory->getDeleteOperation($item)->importSettings($settings)->launch());
     }
 
     public function needed(string $id, array $gone = []): ?string
@@ -154,11 +156,13 @@ final class CrmItems extends Gateway
             : ['ORIGINATOR_ID' => self::ORIGINATOR, 'ORIGIN_ID' => self::stamp($key)];
     }
 
-    private static function settings(): Settings
+    private static function settings(int $type): Settings
     {
         $context = (new Context())->setUserId(self::actor())->setScope(Context::SCOPE_TASK);
-        return (new Settings($context))->disableAllChecks()->disableAutomation()->disableBizProc()
+        $settings = (new Settings($context))->disableAllChecks()->disableAutomation()->disableBizProc()
             ->disableSaveToTimeline()->disableSaveToHistory();
+        // A factory would say it: without it a deal has no stage history, and reports do not count it.
+        return $type === self::TYPES['crm_deals'] ? $settings->setStatisticsFacade(new DealStatistics()) : $settings;
     }
 
     private function factory(int $type): Factory

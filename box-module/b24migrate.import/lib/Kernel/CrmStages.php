@@ -33,9 +33,27 @@ final class CrmStages extends Gateway
         $status = new \CCrmStatus($dictionary);
         $category = preg_match('/_STAGE_(\d+)$/', $dictionary, $found) === 1 ? ['CATEGORY_ID' => (int)$found[1]] : [];
         $code = ['STATUS_ID' => CrmNumbers::plain($fields['STATUS_ID']), 'SYSTEM' => 'N'];
-        $id = $status->Add($code + $category + $this->row($fields))
+        $row = $this->row($fields);
+        $sort = self::allowed($dictionary, $row);
+        $id = (int)$status->Add(['SORT' => $sort] + $code + $category + $row)
             ?: throw self::refusal('the box does not take this stage', said: $status->GetLastError());
+        $sort === $row['SORT'] || self::mustSucceed(StatusTable::update($id, ['SORT' => $row['SORT']]));
         return (string)$id;
+    }
+
+    /**
+     * A stage is added only before the successful one of its pipeline, or behind it when it is a failed one. The box
+     * has its successful stage early (60, 40), and its place in the source arrives later. What is there may be moved.
+     */
+    private static function allowed(string $dictionary, array $row): int
+    {
+        $successful = ['=ENTITY_ID' => $dictionary, '=SEMANTICS' => 'S'];
+        $won = self::all(StatusTable::class, ['ID', 'SORT'], $successful)[0]['SORT'] ?? null;
+        return match (true) {
+            $won === null => $row['SORT'],
+            $row['SEMANTICS'] === 'F' => max($row['SORT'], (int)$won + 1),
+            default => min($row['SORT'], (int)$won - 1),
+        };
     }
 
     public function update(string $id, array $fields): void
@@ -76,8 +94,8 @@ final class CrmStages extends Gateway
         return [
             'NAME' => $fields['NAME'],
             'SORT' => (int)($fields['SORT'] ?? 10),
-            'COLOR' => (string)($fields['COLOR'] ?? ''),
             'SEMANTICS' => (string)($fields['SEMANTICS'] ?? ''),
-        ];
+            // An empty one would become a lone "#".
+        ] + (empty($fields['COLOR']) ? [] : ['COLOR' => $fields['COLOR']]);
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\CustomFields;
 use Bitrix\Crm\Binding\EntityBinding;
 use Bitrix\Crm\Item;
@@ -189,7 +190,8 @@ final class CrmValues
 
     private static function saved(Factory $factory, string $code, array $copy): int
     {
-        $id = (int)\CFile::SaveFile($copy + ['MODULE_ID' => 'crm'], 'crm');
+        $id = (int)\CFile::SaveFile($copy + ['MODULE_ID' => 'crm'], 'crm')
+            ?: throw new ItemFault('VALIDATION', $code, "$code: the box does not take the file {$copy['name']}");
         // Items refuse files that were not announced; how they are is to be checked on a real box.
         Container::getInstance()->getFileUploader()
             ->registerFileId($factory->getFieldsCollection()->getField($code), $id);

@@ -17,6 +17,8 @@ defined('B_PROLOG_INCLUDED') || exit;
  */
 final class QuietImport extends Import
 {
+    use QuietOperation;
+
     protected function getLastAddedItemCreatedTime(): ?DateTime
     {
         return null;
@@ -28,11 +30,17 @@ final class QuietImport extends Import
         return new Result();
     }
 
-    protected function createToDoActivity(): void
+    /** It keeps who made, changed and moved an item, and when; the days and the last activity are its own. */
+    public function processFieldsBeforeSave(): Result
     {
-    }
-
-    protected function sendPullEvent(): void
-    {
+        $days = $this->values(self::$days);
+        $result = parent::processFieldsBeforeSave();
+        ['UPDATED_TIME' => $at, 'UPDATED_BY' => $by] = $this->values(['UPDATED_TIME', 'UPDATED_BY']);
+        $last = array_intersect_key(
+            ['LAST_ACTIVITY_TIME' => $at, 'LAST_ACTIVITY_BY' => $by],
+            $this->values(['LAST_ACTIVITY_TIME', 'LAST_ACTIVITY_BY'])
+        );
+        $this->putBack($days + $last);
+        return $result;
     }
 }

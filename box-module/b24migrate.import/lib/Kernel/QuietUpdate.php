@@ -12,24 +12,18 @@ defined('B_PROLOG_INCLUDED') || exit;
 /** A change that nobody hears of, and that keeps authors and times as they are set; to be checked on a real box. */
 final class QuietUpdate extends Update
 {
+    use QuietOperation;
+
     public const SYSTEM_FIELDS = [
         'CREATED_TIME', 'UPDATED_TIME', 'MOVED_TIME', 'CREATED_BY', 'UPDATED_BY', 'MOVED_BY',
     ];
 
     public function processFieldsBeforeSave(): Result
     {
-        $kept = [];
-        foreach (self::SYSTEM_FIELDS as $name) {
-            if ($this->item->hasField($name)) {
-                $kept[$name] = $this->item->get($name);
-            }
-        }
+        $known = array_filter($this->values(self::SYSTEM_FIELDS), static fn(mixed $value) => $value !== null);
+        $kept = $known + $this->values(self::$days);
         $result = parent::processFieldsBeforeSave();
-        foreach ($kept as $name => $value) {
-            if ($value !== null) {
-                $this->item->set($name, $value);
-            }
-        }
+        $this->putBack($kept);
         return $result;
     }
 
@@ -37,13 +31,5 @@ final class QuietUpdate extends Update
     public function isItemChanged(): bool
     {
         return true;
-    }
-
-    protected function createToDoActivity(): void
-    {
-    }
-
-    protected function sendPullEvent(): void
-    {
     }
 }

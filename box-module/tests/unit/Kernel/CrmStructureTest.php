@@ -4,10 +4,12 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
+use B24migrate\Import\Api\Door;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Kernel\CrmNumbers;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Tests\Kernel\KernelCase;
+use B24migrate\Import\Tests\Kernel\Rows;
 use B24migrate\Import\Tests\Kernel\World;
 
 final class CrmStructureTest extends KernelCase
@@ -85,6 +87,41 @@ final class CrmStructureTest extends KernelCase
         $this->assertNull($categories->find(['entityTypeId' => '4', 'name' => 'Опт']));
     }
 
+    /** A new pipeline has its successful stage at 60 (deals) or 40, and takes nothing before it that stands behind. */
+    public function testAStageBehindTheSuccessfulOneOfANewPipelineArrives(): void
+    {
+        World::put('crm_types', ['ENTITY_TYPE_ID' => 1030]);
+        $pipelines = $this->real->records('crm_categories');
+        foreach (['2' => 'DEAL_STAGE_%s C%s:', '1030' => 'DYNAMIC_1030_STAGE_%s DT1030_%s:'] as $type => $spelled) {
+            $pipeline = $pipelines->create("p$type", ['entityTypeId' => (string)$type, 'name' => 'Опт']);
+            [$dictionary, $prefix] = explode(' ', sprintf($spelled, $pipeline, $pipeline));
+            foreach (['UC_LATE' => [170, null], 'UC_LOST' => [20, 'F']] as $code => [$sort, $semantics]) {
+                $stage = ['ENTITY_ID' => $dictionary, 'STATUS_ID' => $prefix . $code, 'NAME' => $code, 'SORT' => $sort];
+                $id = $this->real->records('crm_stages')->create("s$code$type", $stage + ['SEMANTICS' => $semantics]);
+                self::assertHolds($stage, $this->real->records('crm_stages')->read([$id])[$id]);
+            }
+        }
+    }
+
+    public function testALinkedStageTakesThePlaceItHasInTheSource(): void
+    {
+        $pipeline = $this->real->records('crm_categories')->create('p', ['entityTypeId' => '2', 'name' => 'Опт']);
+        $won = ['ENTITY_ID' => "DEAL_STAGE_$pipeline", 'STATUS_ID' => "C$pipeline:WON", 'NAME' => 'WON', 'SORT' => 180];
+        $item = ['key' => 'source:crm_stages:won', 'digest' => str_repeat('0', 64), 'fields' => $won];
+        $body = json_encode(['stream' => 'crm_stages', 'items' => [$item]]);
+        [$told] = (new Door($this->real))->answer('import.crm.batch', $body)['items'];
+        self::assertSame(['created', null], [$told['status'], $told['error']]);
+        self::assertSame([180], array_column(Rows::matching('crm_status', ['STATUS_ID' => "C$pipeline:WON"]), 'SORT'));
+    }
+
+    public function testAStageWithoutAColourStaysWithoutOne(): void
+    {
+        $stages = $this->real->records('crm_stages');
+        $id = $stages->create('a', ['ENTITY_ID' => 'SOURCE', 'STATUS_ID' => 'X', 'NAME' => 'Сайт', 'COLOR' => null]);
+        $stages->update($id, ['NAME' => 'Web', 'COLOR' => null]);
+        self::assertNull($stages->read([$id])[$id]['COLOR']);
+    }
+
     public function testThereIsOneDefaultPipelineAtATime(): void
     {
         World::put('crm_types', ['ENTITY_TYPE_ID' => 1030]);
@@ -102,7 +139,7 @@ final class CrmStructureTest extends KernelCase
         $stages = $this->real->records('crm_stages');
         $stage = [
             'ENTITY_ID' => 'DYNAMIC_1030_STAGE_10300000000005', 'STATUS_ID' => 'DT1030_10300000000005:NEW',
-            'NAME' => 'Новая', 'SORT' => 10, 'SEMANTICS' => null, 'COLOR' => '#112233',
+            'NAME' => 'Новая', 'SORT' => 10, 'SEMANTICS' => 'P', 'COLOR' => '#112233',
         ];
         $id = $stages->create('a', $stage);
         self::assertHolds($stage, $stages->read([$id])[$id]);

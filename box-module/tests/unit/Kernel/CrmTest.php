@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
 use B24migrate\Import\Kernel\CrmNumbers;
+use B24migrate\Import\Kernel\Dates;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
@@ -45,6 +46,51 @@ final class CrmTest extends KernelCase
         $this->assertSame($deal, $kept);
         $this->assertSame(9, World::row('crm_2', $id)['PARENT_ID_1030']);
         $this->assertTrue($deals->has($id));
+    }
+
+    /** The kernel dates whatever enters a final stage to today. */
+    public function testAClosedItemKeepsTheDayItWasClosedOn(): void
+    {
+        World::put('crm_types', ['ENTITY_TYPE_ID' => 1030]);
+        World::put('crm_status', ['STATUS_ID' => 'WON', 'SEMANTICS' => 'S']);
+        World::put('crm_status', ['STATUS_ID' => 'DT1030_5:FAIL', 'SEMANTICS' => 'F']);
+        $closed = [
+            'crm_deals' => ['stageId' => 'WON', 'closedate' => '2020-03-04', 'begindate' => '2019-01-02'],
+            'crm_spitems' => ['entityTypeId' => '1030', 'stageId' => 'DT1030_10300000000005:FAIL', 'closedate' => null],
+        ];
+        foreach ($closed as $stream => $fields) {
+            $records = $this->real->records($stream);
+            $id = $records->create('a', $fields + ['title' => 'x']);
+            self::assertHolds($fields, $records->read([$id])[$id]);
+            $open = $records->create('b', ['stageId' => 'NEW', 'title' => 'x'] + $fields);
+            $records->update($open, $fields);
+            self::assertHolds($fields, $records->read([$open])[$open]);
+        }
+    }
+
+    public function testTheLastActivityOfAnItemIsItsLastChangeInTheSource(): void
+    {
+        $id = $this->real->records('crm_deals')->create('a', ['title' => 'x'] + self::BY);
+        ['LAST_ACTIVITY_TIME' => $at, 'LAST_ACTIVITY_BY' => $by] = World::row('crm_2', $id);
+        self::assertSame([self::BY['updatedTime'], 13], [Dates::utc($at), $by]);
+    }
+
+    public function testADealIsCountedAndHasAStageHistory(): void
+    {
+        $id = $this->real->records('crm_deals')->create('a', ['title' => 'x']);
+        $this->real->records('crm_companies')->create('b', ['title' => 'x']);
+        self::assertSame([(int)$id], array_column(World::$tables['crm_stage_history'] ?? [], 'ITEM'));
+    }
+
+    public function testAFileThatTheBoxRefusesIsToldAndNotLostSilently(): void
+    {
+        World::put('fields', [
+            'ENTITY_ID' => 'CRM_DEAL', 'FIELD_NAME' => 'UF_DOC', 'USER_TYPE_ID' => 'file', 'MULTIPLE' => 'N',
+        ]);
+        $file = $this->file('plan.pdf');
+        World::$tables['objects'][(int)$file]['NAME'] = '.htaccess';
+        $this->expectExceptionMessage('the box does not take the file .htaccess');
+        $this->real->records('crm_deals')->create('a', ['title' => 'x', 'UF_DOC' => $file]);
     }
 
     public function testItemsNeedNotComeInTheOrderOfTheirCreation(): void
