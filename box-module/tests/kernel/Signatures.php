@@ -59,6 +59,20 @@ final class Signatures
         return null;
     }
 
+    /** A class of which nothing is known but that the kernel takes or gives it. */
+    public static function isNamed(string $class): bool
+    {
+        static $named = [];
+        if ($named === []) {
+            $table = self::table();
+            array_walk_recursive($table, static function (mixed $value, mixed $key) use (&$named): void {
+                $types = in_array($key, ['type', 'returns', 'returns_doc'], true) ? explode('|', (string)$value) : [];
+                $named += array_fill_keys(array_map(static fn(string $one) => trim($one, '?[]'), $types), true);
+            });
+        }
+        return isset($named[$class]);
+    }
+
     public static function hasConstant(string $class, string $name): bool
     {
         $has = static fn(string $one) => in_array($name, self::ofClass($one)['constants'], true);

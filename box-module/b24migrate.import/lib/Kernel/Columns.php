@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use Bitrix\Main\Text\Emoji;
+
 defined('B_PROLOG_INCLUDED') || exit;
 
 /**
@@ -91,7 +93,8 @@ final class Columns
     {
         return match ($kind) {
             'text' => (string)$value === '' ? null : (string)$value,
-            'said' => in_array((string)$value, ['', self::NOTHING], true) ? null : (string)$value,
+            // The feed and the forum keep it with emoji spelled out.
+            'said' => in_array((string)$value, ['', self::NOTHING], true) ? null : Emoji::decode((string)$value),
             'code' => $value === null || $value === '' ? null : CrmNumbers::numbered((string)$value),
             'flag', 'bool' => $value === 'Y' || $value === true,
             'number' => $value === null ? null : self::number((float)$value),

@@ -7,20 +7,20 @@ namespace B24migrate\Import\Kernel;
 use B24migrate\Import\Contract\CallFault;
 use B24migrate\Import\Port\{Box, Entry};
 use Bitrix\Im\Model\MessageTable;
-use Bitrix\Main\Loader;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
 /**
- * What silent messages leave undone in their chats. Groups need nothing: whoever writes into one puts its dates back.
- * The place where the next call goes on is the stream and the place in its map. Whether chats of tasks belong among the
- * recent ones is to be checked on a real box.
+ * What silent records leave undone, once all of them are there: each gateway says in `settle` what. The place where
+ * the next call goes on is the stream and the place in its map. Whether chats of tasks belong among the recent ones is
+ * to be checked on a real box.
  */
 final class Finalizing
 {
-    /** Each chat costs several writes for each of its people. */
-    private const STRETCH = 10;
-    private const STREAMS = ['chats', 'task_comments'];
+    /** How many in a call: a chat costs several writes for each of its people, a task next to nothing. */
+    private const STRETCHES = [
+        'chats' => 10, 'task_comments' => 10, 'groups' => 20, 'feed_posts' => 50, 'tasks' => 100,
+    ];
 
     public function __construct(private readonly Box $box)
     {
@@ -28,31 +28,28 @@ final class Finalizing
 
     public function stretch(string $after): array
     {
-        if (!Loader::includeModule('im')) {
-            return ['done' => 0, 'cursor' => null];
-        }
-        [$stream, $place] = explode('|', ($after === '' ? self::STREAMS[0] : $after) . '|');
-        $at = array_search($stream, self::STREAMS, true);
+        $streams = array_keys(self::STRETCHES);
+        [$stream, $place] = explode('|', ($after === '' ? $streams[0] : $after) . '|');
+        $at = array_search($stream, $streams, true);
         if ($at === false) {
             throw CallFault::malformed('after: is not a cursor of this method');
         }
-        [$entries, $next] = $this->box->map()->page($stream, $place, self::STRETCH);
-        $chats = $this->chats($stream, $entries);
-        array_map((new Chats($this->box, 'chats'))->settle(...), $chats);
-        $following = self::STREAMS[$at + 1] ?? null;
-        return ['done' => count($chats), 'cursor' => $next === null ? $following : "$stream|$next"];
+        [$entries, $next] = $this->box->map()->page($stream, $place, self::STRETCHES[$stream]);
+        $ids = array_map(static fn(Entry $entry): int => (int)$entry->id, $entries);
+        $ids = $stream === 'task_comments' ? self::chatsOf($ids) : $ids;
+        $settled = $ids === [] ? null : $this->box->records($stream === 'task_comments' ? 'chats' : $stream);
+        array_map(static fn(int $id) => $settled->settle($id), $ids);
+        $following = $streams[$at + 1] ?? null;
+        return ['done' => count($ids), 'cursor' => $next === null ? $following : "$stream|$next"];
     }
 
-    private function chats(string $stream, array $entries): array
+    /** Comments are settled with the chats that they are messages of, where they are. */
+    private static function chatsOf(array $comments): array
     {
-        $ids = array_map(static fn(Entry $entry): int => (int)$entry->id, $entries);
-        if ($stream === 'chats') {
-            return $ids;
-        }
-        if ($ids === [] || !ChatComments::areUsed()) {
+        if ($comments === [] || !ChatComments::areUsed()) {
             return [];
         }
-        $rows = MessageTable::getList(['select' => ['CHAT_ID'], 'filter' => ['@ID' => $ids]])->fetchAll();
+        $rows = MessageTable::getList(['select' => ['CHAT_ID'], 'filter' => ['@ID' => $comments]])->fetchAll();
         return array_values(array_unique(array_map('intval', array_column($rows, 'CHAT_ID'))));
     }
 }

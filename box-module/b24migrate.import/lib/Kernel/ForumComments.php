@@ -7,6 +7,7 @@ namespace B24migrate\Import\Kernel;
 use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Forum\Comments\Feed;
 use Bitrix\Forum\MessageTable;
+use Bitrix\Main\Text\Emoji;
 use Bitrix\Tasks\Integration\Forum\Task\Comment;
 use Bitrix\Tasks\Internals\TaskTable;
 
@@ -21,6 +22,7 @@ final class ForumComments extends Gateway
     protected const FIELDS = ['author' => 'author_id', 'moment' => 'date:POST_DATE', 'said' => 'text:POST_MESSAGE'];
     private const FILES = 'UF_FORUM_MESSAGE_DOC';
     private const ENTITY = 'FORUM_MESSAGE';
+    private const SYSTEM = 'Bitrix24';
 
     /** Whether people have spoken there: the first post of a topic and those with a service are the kernel's. */
     public static function areOn(int $task): bool
@@ -34,12 +36,13 @@ final class ForumComments extends Gateway
     public function create(string $key, array $fields): string
     {
         $task = (int)$fields['task_id'];
-        $post = fn(): string => $this->post($task, $fields);
+        $post = fn(): string => $this->post($key, $task, $fields);
         // The first comment makes the topic: two first ones would make two, and one of them would not be seen.
         $id = self::topic($task) > 0 ? $post() : $this->box->guard()->alone("topic:$task", $post);
         try {
             // The kernel dates some comments with now whatever it is told; to be checked on a real box.
-            $this->setRow($id, array_diff_key($fields, ['text' => 1]));
+            $this->setRow($id, $fields + ['text' => null]);
+            empty($fields['files']) || Files::attach(self::ENTITY, self::FILES, (int)$id, $fields['files']);
         } catch (ItemFault $fault) {
             $this->delete($id);
             throw $fault;
@@ -52,8 +55,7 @@ final class ForumComments extends Gateway
         self::present(self::one(MessageTable::class, ['ID'], $id));
         $this->setRow($id, $fields);
         if (array_key_exists('files', $fields)) {
-            $files = [self::FILES => Files::attachments($fields['files'])];
-            $GLOBALS['USER_FIELD_MANAGER']->Update(self::ENTITY, (int)$id, $files, self::actor());
+            Files::attach(self::ENTITY, self::FILES, (int)$id, $fields['files']);
         }
     }
 
@@ -70,9 +72,11 @@ final class ForumComments extends Gateway
             '=AUTHOR_ID' => (int)$fields['author_id'],
             '=POST_DATE' => Dates::moment($fields['date']),
         ]);
-        $text = Columns::spell('said', $fields['text'] ?? null);
+        $text = Emoji::encode(Columns::spell('said', $fields['text'] ?? null));
         $same = array_filter($rows, static fn($row) => $row['POST_MESSAGE'] === $text);
-        return $topic === 0 ? null : $this->keyless(array_values($same));
+        // One that died before it had its text has no date of its own yet either.
+        $begun = self::all(MessageTable::class, ['ID'], ['=TOPIC_ID' => $topic, '=POST_MESSAGE' => self::stamp($key)]);
+        return $topic === 0 ? null : $this->keyless([...$begun, ...$same]);
     }
 
     protected function fetched(array $ids): array
@@ -97,17 +101,19 @@ final class ForumComments extends Gateway
         return (int)(self::one(TaskTable::class, ['FORUM_TOPIC_ID'], $task)['FORUM_TOPIC_ID'] ?? 0);
     }
 
-    private function post(int $task, array $fields): string
+    private function post(string $key, int $task, array $fields): string
     {
         $about = ['type' => 'TK', 'id' => $task, 'xml_id' => "TASK_$task"];
         $feed = new Feed(Comment::getForumId(), $about, (int)$fields['author_id']);
-        // AUX without data: no mail, and no event from which others would notify, log and count.
         $comment = $feed->addComment([
-            'POST_MESSAGE' => Columns::spell('said', $fields['text'] ?? null),
+            // The forum refuses a text that the comment before has too; the text of this one follows.
+            'POST_MESSAGE' => self::stamp($key),
             'POST_DATE' => Dates::moment($fields['date']),
             'USE_SMILES' => 'Y',
+            // AUX without data: no mail, and no event from which others would notify, log and count.
             'AUX' => 'Y',
-            self::FILES => Files::attachments($fields['files'] ?? []),
+            // Names of people are looked up, and the system must have one.
+            'AUTHOR_NAME' => (int)$fields['author_id'] === 0 ? self::SYSTEM : '',
         ]);
         $errors = array_map(static fn($error) => self::plain((string)$error->getMessage()), $feed->getErrors());
         return $comment
@@ -119,7 +125,7 @@ final class ForumComments extends Gateway
     {
         $row = self::columns()->toKernel($fields);
         if (isset($row['POST_MESSAGE'])) {
-            $row['POST_MESSAGE_HTML'] = '';
+            $row = ['POST_MESSAGE' => Emoji::encode($row['POST_MESSAGE']), 'POST_MESSAGE_HTML' => ''] + $row;
         }
         $row === [] || self::mustSucceed(MessageTable::update((int)$id, $row));
     }

@@ -95,6 +95,13 @@ final class Groups extends Gateway
         $this->set((int)$id, $this->row($fields, (int)$now['IMAGE_ID']));
     }
 
+    /** Members arrive without being counted each time; they are counted here. */
+    public function settle(int $id): void
+    {
+        $count = static fn() => \CSocNetGroup::SetStat($id);
+        self::any(WorkgroupTable::class, ['=ID' => $id]) && self::undisturbed([$id], $count);
+    }
+
     public function delete(string $id): void
     {
         \CSocNetGroup::Delete((int)$id) ?: throw self::refusal('the box does not let this group go');

@@ -90,7 +90,8 @@ final class Members extends Gateway
             'INITIATED_BY_USER_ID' => $user,
             'MESSAGE' => false,
             'SEND_MAIL' => 'N',
-        ]);
+            // Not counted here: it costs an update and a search index of the whole group for each of its members.
+        ], false, true);
     }
 
     private static function relation(int $group, int $user): ?array

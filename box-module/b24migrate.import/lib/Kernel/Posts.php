@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use Bitrix\Blog\CommentTable;
 use Bitrix\Main\Config\Option;
-use Bitrix\Socialnetwork\ComponentHelper;
+use Bitrix\Main\Text\Emoji;
+use Bitrix\Socialnetwork\{ComponentHelper, LogRightTable, LogTable};
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -16,6 +18,7 @@ defined('B_PROLOG_INCLUDED') || exit;
 final class Posts extends Gateway
 {
     private const EVENTS = ['blog_post', 'blog_post_important'];
+    private const LOG_TITLE = 250;
 
     /** The author's blog, made when there is none. */
     public static function blogOf(int $author): array
@@ -44,7 +47,7 @@ final class Posts extends Gateway
     public function create(string $key, array $fields): string
     {
         $author = (int)$fields['AUTHOR_ID'];
-        return $this->write($fields, [], fn(array $row) => \CBlogPost::Add($row + [
+        return $this->write($fields, ['TAGS' => [], 'FILES' => []], fn(array $row) => \CBlogPost::Add($row + [
             'BLOG_ID' => self::blogOf($author)['ID'] ?? 0,
             'DETAIL_TEXT_TYPE' => 'text',
             'PUBLISH_STATUS' => BLOG_PUBLISH_STATUS_PUBLISH,
@@ -59,7 +62,21 @@ final class Posts extends Gateway
     {
         $now = self::present($this->read([$id])[$id] ?? null);
         $save = fn(array $row) => \CBlogPost::Update((int)$id, $row, false) ? $id : 0;
-        $this->write($fields + $now, $now['TAGS'], $save);
+        $this->write($fields + $now, $now, $save);
+    }
+
+    /** Comments arrive without moving the post in the feed; once all are there it stands where the last one put it. */
+    public function settle(int $id): void
+    {
+        $newest = ['filter' => ['=POST_ID' => $id], 'order' => ['DATE_CREATE' => 'DESC'], 'limit' => 1];
+        $last = CommentTable::getList(['select' => ['DATE_CREATE']] + $newest)->fetch();
+        $log = $last ? self::logOf($id) : 0;
+        if ($log > 0) {
+            self::mustSucceed(LogTable::update($log, ['LOG_UPDATE' => $last['DATE_CREATE']]));
+            foreach (self::all(LogRightTable::class, ['ID'], ['=LOG_ID' => $log]) as $right) {
+                self::mustSucceed(LogRightTable::update((int)$right['ID'], ['LOG_UPDATE' => $last['DATE_CREATE']]));
+            }
+        }
     }
 
     public function delete(string $id): void
@@ -89,7 +106,7 @@ final class Posts extends Gateway
         $id = (int)$row['ID'];
         $important = $GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue('BLOG_POST', 'UF_BLOG_POST_IMPRTNT', $id);
         return [
-            'TITLE' => str_ends_with((string)$row['TITLE'], Columns::NOTHING) ? null : $row['TITLE'],
+            'TITLE' => str_ends_with((string)$row['TITLE'], Columns::NOTHING) ? null : Emoji::decode($row['TITLE']),
             'DETAIL_TEXT' => Columns::understand('said', $row['DETAIL_TEXT']),
             'AUTHOR_ID' => (string)$row['AUTHOR_ID'],
             'DATE_PUBLISH' => Dates::utc($row['DATE_PUBLISH']),
@@ -101,13 +118,16 @@ final class Posts extends Gateway
     }
 
     /** @param callable(array): mixed $save gives the id */
-    private function write(array $fields, array $tagged, callable $save): string
+    private function write(array $fields, array $now, callable $save): string
     {
-        $work = function () use ($fields, $tagged, $save): string {
+        $work = function () use ($fields, $now, $save): string {
             $id = (int)Dates::inServerTime(fn() => $save($this->row($fields)))
                 ?: throw self::refusal('the box does not take this post');
-            if (($fields['TAGS'] ?? []) !== $tagged) {
+            if (($fields['TAGS'] ?? []) !== $now['TAGS']) {
                 $this->tag($id, (int)(self::blogOf((int)$fields['AUTHOR_ID'])['ID'] ?? 0), $fields['TAGS'] ?? []);
+            }
+            if (($fields['FILES'] ?? []) !== $now['FILES']) {
+                Files::attach('BLOG_POST', 'UF_BLOG_POST_FILE', $id, $fields['FILES'] ?? []);
             }
             $this->show($id, (int)$fields['AUTHOR_ID'], $fields);
             return (string)$id;
@@ -140,8 +160,8 @@ final class Posts extends Gateway
             'HAS_SOCNET_ALL' => in_array('UA', $to, true) ? 'Y' : 'N',
             // To nobody would be to everybody.
             'SOCNET_RIGHTS' => $to ?: ['U' . $fields['AUTHOR_ID']],
-            'UF_BLOG_POST_FILE' => Files::attachments($fields['FILES'] ?? []),
             'UF_BLOG_POST_IMPRTNT' => ($fields['IMPORTANT'] ?? false) ? 1 : 0,
+            'HAS_PROPS' => 'Y',
         ];
     }
 
@@ -158,13 +178,14 @@ final class Posts extends Gateway
 
     private function show(int $id, int $author, array $fields): void
     {
-        $text = (string)($fields['DETAIL_TEXT'] ?? '');
+        $text = Emoji::encode((string)($fields['DETAIL_TEXT'] ?? ''));
         $at = self::moment($fields['DATE_PUBLISH']);
         $row = [
             'EVENT_ID' => self::EVENTS[($fields['IMPORTANT'] ?? false) ? 1 : 0],
             '=LOG_DATE' => $at,
             '=LOG_UPDATE' => $at,
-            'TITLE' => self::title($fields),
+            // Shorter than that of a post; and the log does not encode by itself what its columns may not hold.
+            'TITLE' => mb_substr(Emoji::encode(self::title($fields)), 0, self::LOG_TITLE),
             'MESSAGE' => $text,
             'TEXT_MESSAGE' => self::bare($text),
         ];

@@ -6,9 +6,11 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Main\Type\DateTime;
 use Bitrix\Tasks\Control\{Member, Tag};
+use Bitrix\Tasks\Internals\Counter\Agent;
 use Bitrix\Tasks\Internals\Helper\Task\Dependence;
 use Bitrix\Tasks\Internals\{SearchIndex, TaskTable};
-use Bitrix\Tasks\Internals\Task\{CheckListTable, LabelTable, MemberTable, TaskTagTable};
+use Bitrix\Tasks\Internals\Task\{CheckListTable, LabelTable, MemberTable, TaskTagTable, ViewedTable};
+use Bitrix\Tasks\Util\Type\DateTime as Moment;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -31,6 +33,8 @@ final class Tasks extends Gateway
     protected const FILLED = ['STATUS', 'PRIORITY', 'CREATED_DATE', 'CHANGED_DATE', 'CHANGED_BY'];
     private const MEMBERS = ['accomplices' => ['ACCOMPLICES', 'A'], 'auditors' => ['AUDITORS', 'U']];
     private const ENTITY = 'TASKS_TASK';
+    /** The last status of a task that somebody still has to do. */
+    private const IN_PROGRESS = 3;
 
     public function create(string $key, array $fields): string
     {
@@ -63,6 +67,28 @@ final class Tasks extends Gateway
             Dependence::attach((int)$id, $parent);
         }
         $this->setAround((int)$id, $fields);
+    }
+
+    /**
+     * What the kernel's own services do when a task is made: a deadline ahead gets the agent that counts it as overdue,
+     * and nobody finds the comments of years among the new ones. Who has looked at a task himself is left alone.
+     */
+    public function settle(int $id): void
+    {
+        $row = self::one(TaskTable::class, ['STATUS', 'DEADLINE', 'FORUM_TOPIC_ID'], $id);
+        $deadline = $row['DEADLINE'] ?? null;
+        if ($deadline !== null && (int)$row['STATUS'] <= self::IN_PROGRESS && $deadline->getTimestamp() > time()) {
+            Agent::add($id, Moment::createFromTimestamp($deadline->getTimestamp()));
+        }
+        if (ChatComments::areUsed() || empty($row['FORUM_TOPIC_ID'])) {
+            return;
+        }
+        $of = ['select' => ['USER_ID'], 'filter' => ['=TASK_ID' => $id]];
+        $people = array_unique(array_column(MemberTable::getList($of)->fetchAll(), 'USER_ID'));
+        foreach (array_diff($people, array_column(ViewedTable::getList($of)->fetchAll(), 'USER_ID')) as $user) {
+            $seen = ['TASK_ID' => $id, 'USER_ID' => (int)$user, 'VIEWED_DATE' => DateTime::createFromTimestamp(time())];
+            self::mustSucceed(ViewedTable::add($seen));
+        }
     }
 
     public function delete(string $id): void

@@ -9,6 +9,31 @@ namespace Bitrix\Main\Text {
     abstract class Converter
     {
     }
+
+    /** What does not fit into columns of three bytes a character. */
+    class Emoji
+    {
+        public static function encode($text)
+        {
+            $spell = fn(array $found) => ':' . bin2hex($found[0]) . ':';
+            return preg_replace_callback('/[\x{10000}-\x{10FFFF}]/u', $spell, (string)$text);
+        }
+
+        public static function decode($text)
+        {
+            return preg_replace_callback('/:(f0[0-9a-f]{6}):/', fn(array $found) => hex2bin($found[1]), (string)$text);
+        }
+
+        /** A row as such columns hold it, or none where somebody forgot to encode it. */
+        public static function refuse(array $row): void
+        {
+            foreach (array_filter($row, 'is_string') as $name => $value) {
+                if (self::encode($value) !== $value) {
+                    throw new \RuntimeException("Incorrect string value for column $name");
+                }
+            }
+        }
+    }
 }
 
 namespace Bitrix\Main\Type {

@@ -206,6 +206,22 @@ namespace B24migrate\Import\Tests\Kernel {
             return $fields;
         }
 
+        /** Legacy classes ask whether the author may read what is attached; administrators may read all. */
+        public function allowed(array $row, int $author): bool
+        {
+            foreach (array_filter($row, 'is_array') as $code => $values) {
+                $files = str_starts_with((string)$code, 'UF_') ? preg_filter('/^n(\d+)$/', '$1', $values) : [];
+                foreach (array_map(fn($id) => World::row('objects', $id), $files) as $file) {
+                    $rights = World::row('storages', $file['STORAGE_ID'] ?? 0)['RIGHTS'] ?? [];
+                    if (!in_array('1', \CUser::GetUserGroup($author), true) && !in_array("U$author", $rights, true)) {
+                        $GLOBALS['APPLICATION']->say("$code: you have no right to read this file");
+                        return false;
+                    }
+                }
+            }
+            return true;
+        }
+
         /** `n<object>` becomes an attachment with a number of its own. */
         public function attach(string $entity, int $id, array $row): void
         {

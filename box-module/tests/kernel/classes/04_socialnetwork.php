@@ -26,6 +26,17 @@ namespace Bitrix\Socialnetwork {
         }
     }
 
+    /** Written by legacy classes as expressions; here as moments. */
+    class LogTable extends DataManager
+    {
+        protected const TABLE = 'log';
+    }
+
+    class LogRightTable extends DataManager
+    {
+        protected const TABLE = 'log_rights';
+    }
+
     class UserToGroupTable extends WorkgroupTable
     {
         protected const TABLE = 'members';
@@ -107,6 +118,14 @@ namespace {
             return true;
         }
 
+        public static function SetStat(int $id, int $currentUserId = 0): void
+        {
+            World::call('CSocNetGroup::SetStat', [$id]);
+            CSocNetUserToGroup::stir($id);
+            $members = count(Rows::matching('members', ['GROUP_ID' => $id]));
+            World::$tables['groups'][$id]['NUMBER_OF_MEMBERS'] = $members;
+        }
+
         private static function columns(array $row, array $old): array
         {
             foreach (array_intersect(self::TIMES, array_keys($row)) as $name) {
@@ -164,7 +183,7 @@ namespace {
             if (($row['SEND_MAIL'] ?? 'Y') !== 'N') {
                 World::$noise[] = 'a mail to a new member';
             }
-            self::stir((int)$row['GROUP_ID']);
+            $skipStatistics || CSocNetGroup::SetStat((int)$row['GROUP_ID']);
             return World::put('members', ['DATE_CREATE' => World::now(), 'DATE_UPDATE' => World::now()] + $row);
         }
 
@@ -213,12 +232,14 @@ namespace {
             }
             // A plain LOG_UPDATE is dropped, only an expression is honoured.
             unset($row['LOG_UPDATE']);
+            \Bitrix\Main\Text\Emoji::refuse($row);
             return World::put('log', $row + ['=LOG_DATE' => 'now', '=LOG_UPDATE' => 'now']);
         }
 
         public static function Update(int $id, array $row): int
         {
             unset($row['LOG_UPDATE']);
+            \Bitrix\Main\Text\Emoji::refuse($row);
             World::$tables['log'][$id] = $row + World::row('log', $id);
             return $id;
         }
@@ -256,8 +277,13 @@ namespace {
             return Rows::of(Rows::matching('log_comments', $filter), $select);
         }
 
-        public static function Add(array $row, $how = false, $bSendEvent = true, $bSetLogUpDate = true): int
+        /** @return int|array<string, mixed> a list of faults where it is refused */
+        public static function Add(array $row, $how = false, $bSendEvent = true, $bSetLogUpDate = true): int|array
         {
+            if (isset(World::$options['socialnetwork']['refuses comments'])) {
+                return ['MESSAGE' => 'Unknown event'];
+            }
+            \Bitrix\Main\Text\Emoji::refuse($row);
             if (($how['SEND_EVENT'] ?? true) || ($how['SUBSCRIBE'] ?? true)) {
                 World::$noise[] = 'a notification about a comment';
             }

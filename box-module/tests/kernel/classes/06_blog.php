@@ -39,6 +39,7 @@ namespace {
 
     use B24migrate\Import\Tests\Kernel\Rows;
     use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\Text\Emoji;
 
     const BLOG_PUBLISH_STATUS_PUBLISH = 'P';
 
@@ -52,13 +53,19 @@ namespace {
                     return false;
                 }
             }
+            if (!$GLOBALS['USER_FIELD_MANAGER']->allowed($row, (int)$row['AUTHOR_ID'])) {
+                return false;
+            }
             $id = World::put('posts', self::columns($row) + ['NUM_COMMENTS' => 0, 'CATEGORY_ID' => '']);
             $GLOBALS['USER_FIELD_MANAGER']->attach('BLOG_POST', $id, $row);
             return $id;
         }
 
-        public static function Update(int $id, array $row, bool $index = true): int
+        public static function Update(int $id, array $row, bool $index = true): int|false
         {
+            if (!$GLOBALS['USER_FIELD_MANAGER']->allowed($row, (int)World::row('posts', $id)['AUTHOR_ID'])) {
+                return false;
+            }
             World::$tables['posts'][$id] = self::columns($row) + World::row('posts', $id);
             $GLOBALS['USER_FIELD_MANAGER']->attach('BLOG_POST', $id, $row);
             return $id;
@@ -120,7 +127,7 @@ namespace {
             foreach (array_intersect(['DATE_CREATE', 'DATE_PUBLISH'], array_keys($row)) as $name) {
                 $row[$name] = World::heard($row[$name]);
             }
-            return $row;
+            return array_map(fn(mixed $value) => is_string($value) ? Emoji::encode($value) : $value, $row);
         }
     }
 
@@ -163,14 +170,22 @@ namespace {
                 $GLOBALS['APPLICATION']->say('POST_TEXT is empty');
                 return false;
             }
+            if (!$GLOBALS['USER_FIELD_MANAGER']->allowed($row, (int)$row['AUTHOR_ID'])) {
+                return false;
+            }
+            $row['POST_TEXT'] = Emoji::encode($row['POST_TEXT']);
             $id = World::put('comments', ['DATE_CREATE' => World::heard($row['DATE_CREATE'])] + $row);
             $GLOBALS['USER_FIELD_MANAGER']->attach('BLOG_COMMENT', $id, $row);
             World::$tables['posts'][$row['POST_ID']]['NUM_COMMENTS']++;
             return $id;
         }
 
-        public static function Update(int $id, array $row, bool $index = true): int
+        public static function Update(int $id, array $row, bool $index = true): int|false
         {
+            if (!$GLOBALS['USER_FIELD_MANAGER']->allowed($row, (int)World::row('comments', $id)['AUTHOR_ID'])) {
+                return false;
+            }
+            $row = isset($row['POST_TEXT']) ? ['POST_TEXT' => Emoji::encode($row['POST_TEXT'])] + $row : $row;
             $at = isset($row['DATE_CREATE']) ? ['DATE_CREATE' => World::heard($row['DATE_CREATE'])] : [];
             World::$tables['comments'][$id] = $at + $row + World::row('comments', $id);
             $GLOBALS['USER_FIELD_MANAGER']->attach('BLOG_COMMENT', $id, $row);

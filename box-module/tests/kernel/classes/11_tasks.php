@@ -64,6 +64,12 @@ namespace Bitrix\Tasks\Internals\Task {
     {
         protected const TABLE = 'checklist_tree';
     }
+
+    /** Who has looked at a task, and when; comments behind that are new ones. */
+    class ViewedTable extends DataManager
+    {
+        protected const TABLE = 'viewed';
+    }
 }
 
 namespace Bitrix\Tasks\Internals\Task\CheckList {
@@ -73,6 +79,31 @@ namespace Bitrix\Tasks\Internals\Task\CheckList {
     class MemberTable extends DataManager
     {
         protected const TABLE = 'checklist_members';
+    }
+}
+
+namespace Bitrix\Tasks\Util\Type {
+
+    class DateTime extends \Bitrix\Main\Type\DateTime
+    {
+    }
+}
+
+namespace Bitrix\Tasks\Internals\Counter {
+
+    use B24migrate\Import\Tests\Kernel\World;
+
+    /** Without it nobody counts a task as overdue when its deadline comes. */
+    class Agent
+    {
+        public static function add(
+            int $taskId,
+            \Bitrix\Tasks\Util\Type\DateTime $deadline,
+            bool $forceExpired = false
+        ): bool {
+            World::$tables['agents'][$taskId] = ['DEADLINE' => $deadline->getTimestamp()];
+            return true;
+        }
     }
 }
 
@@ -212,17 +243,26 @@ namespace Bitrix\Tasks\Integration\Forum\Task {
 namespace Bitrix\Forum {
 
     use Bitrix\Main\ORM\Data\DataManager;
+    use Bitrix\Main\Text\Emoji;
 
     class MessageTable extends DataManager
     {
         protected const TABLE = 'forum_messages';
+
+        public static function update($id, array $data)
+        {
+            Emoji::refuse($data);
+            return parent::update($id, $data);
+        }
     }
 }
 
 namespace Bitrix\Forum\Comments {
 
+    use B24migrate\Import\Tests\Kernel\Rows;
     use B24migrate\Import\Tests\Kernel\World;
     use Bitrix\Main\Error;
+    use Bitrix\Main\Text\Emoji;
 
     class Feed
     {
@@ -236,8 +276,14 @@ namespace Bitrix\Forum\Comments {
         public function addComment(array $row): ?array
         {
             if ($row['POST_MESSAGE'] === '') {
-                $this->errors[] = new Error('The message is empty');
-                return false;
+                return $this->refused('The message is empty');
+            }
+            if (!$GLOBALS['USER_FIELD_MANAGER']->allowed($row, (int)$this->author)) {
+                return $this->refused('You have no right to read this file');
+            }
+            // The names of people are looked up; who is nobody must have one.
+            if ((int)$this->author === 0 && ($row['AUTHOR_NAME'] ?? '') === '') {
+                return $this->refused('The author has no name');
             }
             if (($row['AUX'] ?? '') !== 'Y' || isset($row['AUX_DATA'])) {
                 World::$noise[] = 'a notification about a comment on a task';
@@ -245,6 +291,11 @@ namespace Bitrix\Forum\Comments {
             $task = $this->about['id'];
             $topic = World::row('tasks', $task)['FORUM_TOPIC_ID'] ?? World::put('topics', ['XML_ID' => "TASK_$task"]);
             World::$tables['tasks'][$task]['FORUM_TOPIC_ID'] = $topic;
+            $row['POST_MESSAGE'] = Emoji::encode($row['POST_MESSAGE']);
+            $before = Rows::matching('forum_messages', ['TOPIC_ID' => $topic]);
+            if (end($before) && end($before)['POST_MESSAGE'] === $row['POST_MESSAGE']) {
+                return $this->refused('This message has been sent already');
+            }
             $id = World::put('forum_messages', ['TOPIC_ID' => $topic, 'AUTHOR_ID' => $this->author] + $row);
             $GLOBALS['USER_FIELD_MANAGER']->attach('FORUM_MESSAGE', $id, $row);
             return World::row('forum_messages', $id);
@@ -253,6 +304,12 @@ namespace Bitrix\Forum\Comments {
         public function getErrors(): array
         {
             return $this->errors;
+        }
+
+        private function refused(string $why): ?array
+        {
+            $this->errors[] = new Error($why);
+            return null;
         }
     }
 }

@@ -4,6 +4,9 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
+use B24migrate\Import\Kernel\Dates;
+use B24migrate\Import\Kernel\KernelBox;
+use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
 
@@ -54,6 +57,59 @@ final class FeedTest extends KernelCase
         ];
         self::assertHolds($shown, $this->log());
         self::assertSame([['UA', 'SG12']], array_column(World::$tables['log_rights'], 'CODES'));
+    }
+
+    public function testAPostAndACommentWithEmojiAreReadBackAsTheyWereSent(): void
+    {
+        $post = $this->post(['TITLE' => 'Party 🎉', 'DETAIL_TEXT' => 'Cake 🎂']);
+        $id = $this->made('feed_posts', $post);
+        self::assertHolds($post, $this->now('feed_posts', $id));
+        $comment = ['post_id' => $id, 'author_id' => $this->ann, 'date' => '2024-05-01T08:00:00Z', 'text' => 'Mmm 😀'];
+        $said = $this->made('feed_comments', $comment);
+        self::assertHolds($comment, $this->now('feed_comments', $said));
+        $this->records('feed_comments')->update($said, ['text' => '👍']);
+        self::assertSame('👍', $this->now('feed_comments', $said)['text']);
+    }
+
+    /** The kernel asks whether the author may read what he attaches, and only administrators may. */
+    public function testFilesOfPeopleWhoAreNoAdministratorsArrive(): void
+    {
+        $id = $this->made('feed_posts', $this->post(['FILES' => [$this->file('a.txt')]]));
+        $comment = ['post_id' => $id, 'author_id' => $this->ann, 'date' => '2024-05-01T08:00:00Z', 'text' => 'x'];
+        $said = $this->made('feed_comments', $comment + ['files' => [$this->file('b.txt')]]);
+        $other = ['files' => [$this->file('c.txt')]];
+        $this->records('feed_comments')->update($said, $other);
+        self::assertHolds($other, $this->now('feed_comments', $said));
+        $more = ['FILES' => [$this->file('d.txt'), $this->file('e.txt')]];
+        $this->records('feed_posts')->update($id, $more);
+        self::assertHolds($more, $this->now('feed_posts', $id));
+    }
+
+    public function testACommentThatTheFeedRefusesIsNotThereWithoutItsTwin(): void
+    {
+        $id = $this->made('feed_posts', $this->post());
+        World::$options['socialnetwork']['refuses comments'] = 'Y';
+        $this->expectExceptionMessage('does not take this comment into the feed');
+        $comment = ['post_id' => $id, 'author_id' => $this->ann, 'date' => '2024-05-01T08:00:00Z', 'text' => 'x'];
+        $this->made('feed_comments', $comment);
+    }
+
+    public function testOnceAllIsThereAPostStandsWhereItsLastCommentPutIt(): void
+    {
+        $real = new KernelBox();
+        $id = $this->made('feed_posts', $this->post());
+        $real->map()->put(new Entry('k', 'feed_posts', $id, str_repeat('0', 64)));
+        foreach (['2024-06-01T08:00:00Z', '2024-05-01T08:00:00Z'] as $at => $date) {
+            $comment = ['post_id' => $id, 'author_id' => $this->ann, 'date' => $date, 'text' => 'x'];
+            $this->made('feed_comments', $comment, "source:feed_comments:$at");
+        }
+        self::assertSame('date(31.03.2024 02:30:00)', $this->log()['=LOG_UPDATE']);
+        for ($told = ['cursor' => '']; $told['cursor'] !== null;) {
+            $told = $real->finalize($told['cursor']);
+        }
+        self::assertSame('2024-06-01T08:00:00Z', Dates::utc($this->log()['LOG_UPDATE']));
+        $rights = array_column(World::$tables['log_rights'], 'LOG_UPDATE');
+        self::assertSame(['2024-06-01T08:00:00Z'], array_map(Dates::utc(...), $rights));
     }
 
     public function testAPostToNobodyStaysWithItsAuthor(): void

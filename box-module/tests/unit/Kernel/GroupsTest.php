@@ -6,6 +6,7 @@ namespace B24migrate\Import\Tests\Unit\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Kernel\Groups;
+use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
@@ -124,6 +125,23 @@ final class GroupsTest extends KernelCase
         self::assertSame($id, $this->records('group_members')->trace('any', $member));
         $this->records('group_members')->delete($id);
         self::assertFalse($this->records('group_members')->has($id));
+    }
+
+    public function testMembersAreCountedOnceWhenAllAreThere(): void
+    {
+        $real = new KernelBox();
+        $group = $this->made('groups', $this->sales());
+        $real->map()->put(new Entry('k', 'groups', $group, str_repeat('0', 64)));
+        foreach (['ann', 'bob', 'cid'] as $name) {
+            $member = ['GROUP_ID' => $group, 'USER_ID' => $this->person($name), 'ROLE' => 'K'];
+            $this->made('group_members', $member, "source:group_members:$name");
+        }
+        for ($told = ['cursor' => '']; $told['cursor'] !== null;) {
+            $told = $real->finalize($told['cursor']);
+        }
+        self::assertSame([[(int)$group]], World::calls('CSocNetGroup::SetStat'));
+        self::assertSame(4, World::row('groups', $group)['NUMBER_OF_MEMBERS']);
+        self::assertHolds($this->sales(), $this->now('groups', $group));
     }
 
     public function testTheOwnerIsThereAlreadyAndLeavesWithTheGroup(): void

@@ -67,6 +67,76 @@ final class TaskCommentsTest extends KernelCase
         $this->assertNull($comments->read([$id])[$id]['text']);
     }
 
+    public function testTheSystemSpeaksInTheForumToo(): void
+    {
+        $comments = $this->real->records('task_comments');
+        $id = $comments->create('a', ['task_id' => $this->task, 'author_id' => '0'] + self::COMMENT);
+        self::assertHolds(['author_id' => '0', 'text' => 'Готово'], $comments->read([$id])[$id]);
+    }
+
+    /** The forum refuses what was said just before. */
+    public function testTwoCommentsThatSayTheSameArriveBoth(): void
+    {
+        $comments = $this->real->records('task_comments');
+        foreach (['Готово', 'Готово', null, null] as $at => $text) {
+            $id = $comments->create("k$at", ['task_id' => $this->task, 'text' => $text] + self::COMMENT);
+            self::assertSame($text, $comments->read([$id])[$id]['text']);
+        }
+        self::assertCount(4, World::$tables['forum_messages']);
+    }
+
+    public function testFilesOfSomebodyWhoIsNoAdministratorArrive(): void
+    {
+        $comments = $this->real->records('task_comments');
+        $comment = ['task_id' => $this->task, 'files' => [$this->file('a.txt'), $this->file('b.txt')]] + self::COMMENT;
+        $id = $comments->create('a', $comment);
+        self::assertSame($comment['files'], $comments->read([$id])[$id]['files']);
+    }
+
+    public function testEmojiAreReadBackAndADeadAttemptWithThemIsFound(): void
+    {
+        $comments = $this->real->records('task_comments');
+        $comment = ['task_id' => $this->task, 'text' => 'Готово 😀'] + self::COMMENT;
+        $id = $comments->create('a', $comment);
+        self::assertSame('Готово 😀', $comments->read([$id])[$id]['text']);
+        self::assertSame($id, $comments->trace('a', $comment));
+        $comments->update($id, ['text' => '👍']);
+        self::assertSame('👍', $comments->read([$id])[$id]['text']);
+    }
+
+    public function testAnAttemptThatDiedBeforeItHadItsTextIsFoundByItsKey(): void
+    {
+        $comments = $this->real->records('task_comments');
+        $comment = ['task_id' => $this->task] + self::COMMENT;
+        $id = $comments->create('a', $comment);
+        World::$tables['forum_messages'][(int)$id]['POST_MESSAGE'] = 'b24m_' . substr(hash('sha256', 'a'), 0, 40);
+        self::assertSame($id, $comments->trace('a', $comment));
+        self::assertNull($comments->trace('b', $comment));
+    }
+
+    public function testAtTheEndOldCommentsAreNoNewsAndDeadlinesAheadAreCounted(): void
+    {
+        $ahead = gmdate('Y-m-d\TH:i:s\Z', time() + 86400);
+        $about = ['title' => 'x', 'createdBy' => '12', 'responsibleId' => '13', 'deadline' => $ahead];
+        $tasks = ['a' => $this->task];
+        $tasks['b'] = $this->real->records('tasks')->create('b', ['status' => '2'] + $about);
+        $tasks['c'] = $this->real->records('tasks')->create('c', ['status' => '5'] + $about);
+        $this->real->records('task_comments')->create('a', ['task_id' => $this->task] + self::COMMENT);
+        World::put('viewed', ['TASK_ID' => (int)$this->task, 'USER_ID' => 12, 'VIEWED_DATE' => World::now()]);
+        foreach ($tasks as $key => $id) {
+            $this->real->map()->put(new Entry($key, 'tasks', $id, str_repeat('0', 64)));
+        }
+        for ($told = ['cursor' => '']; $told['cursor'] !== null;) {
+            $told = $this->real->finalize($told['cursor']);
+        }
+        self::assertSame([12 => (int)$this->task, 13 => (int)$this->task], array_column(
+            World::$tables['viewed'],
+            'TASK_ID',
+            'USER_ID'
+        ));
+        self::assertSame([(int)$tasks['b']], array_keys(World::$tables['agents'] ?? []));
+    }
+
     public function testATaskHasOneChatWithItsPeople(): void
     {
         World::$versions['tasks'] = '25.950.0';
