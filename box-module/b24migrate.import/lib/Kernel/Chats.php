@@ -42,19 +42,21 @@ final class Chats extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present(self::one(ChatTable::class, ['ID', 'TYPE', 'ENTITY_TYPE', 'AVATAR'], $id));
+        $now = self::present(self::one(ChatTable::class, ['ID', 'TYPE', 'TITLE', 'ENTITY_TYPE', 'AVATAR'], $id));
         $row = self::columns()->toKernel($fields);
         if (array_key_exists('color', $fields)) {
             // Told as numbers, kept as words; one that the box does not know becomes the one it picks by itself.
             $row['COLOR'] = (string)Color::getCode((string)$fields['color']);
         }
         foreach (Files::owned('avatar', $fields, 'AVATAR', (int)$now['AVATAR']) as $column => $copy) {
-            $row[$column] = isset($copy['del']) ? 0 : (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + $copy, 'im');
+            $row[$column] = isset($copy['del']) ? 0 : self::saved($copy);
+        }
+        if (array_intersect_key($fields, ['users' => 1, 'manager_list' => 1, 'owner' => 1]) !== []) {
+            // Before the rest: a title makes the kernel gather the names that a chat is found by.
+            $this->seat($now, $fields);
+            $row += ['TITLE' => (string)$now['TITLE']];
         }
         $row === [] || self::mustSucceed(ChatTable::update((int)$id, $row));
-        if (array_intersect_key($fields, ['users' => 1, 'manager_list' => 1, 'owner' => 1]) !== []) {
-            $this->seat($now, $fields);
-        }
     }
 
     public function delete(string $id): void
@@ -124,8 +126,8 @@ final class Chats extends Gateway
         foreach ($people as $one) {
             RelationTable::update((int)$one['ID'], ['LAST_ID' => $last[0], 'LAST_SEND_ID' => $last[0]]);
         }
-        // Other kinds of chats find their place by themselves: they would be taken for dialogs.
-        if ($rows !== [] && in_array($type, ['P', 'C', 'O'], true)) {
+        // Channels and collabs too, each among its own; what is neither would be taken for a dialog.
+        if ($rows !== [] && in_array($type, ['P', ...\CIMChat::getGroupTypes()], true)) {
             $this->showRecent($id, $type, $rows[0], $people);
         }
     }
@@ -154,8 +156,35 @@ final class Chats extends Gateway
         if ($people === [] || count($people) > 2) {
             throw new ItemFault('VALIDATION', 'users', 'users: a private chat has two people');
         }
-        $id = (int)\CIMMessage::GetChatId((int)$people[0], (int)($people[1] ?? $people[0]), true);
-        return $id ?: throw self::refusal('the box does not take this dialog');
+        [$one, $other] = [(int)$people[0], (int)($people[1] ?? $people[0])];
+        return (int)\CIMMessage::GetChatId($one, $other, true) ?: $this->dialogOfGuest($one, $other);
+    }
+
+    /** The kernel shows guests nobody but those of their groups, and makes no dialog then: the same rows, by hand. */
+    private function dialogOfGuest(int $one, int $other): int
+    {
+        $of = fn(int $user) => array_map('intval', array_column(self::all(
+            RelationTable::class,
+            ['ID', 'CHAT_ID'],
+            ['=USER_ID' => $user, '=MESSAGE_TYPE' => 'P']
+        ), 'CHAT_ID'));
+        $common = array_values(array_intersect($of($one), $of($other)));
+        if ($one !== $other && $common !== []) {
+            return $common[0];
+        }
+        $row = ['TYPE' => 'P', 'TITLE' => '', 'AUTHOR_ID' => $one];
+        $id = (int)self::mustSucceed(ChatTable::add($row))->getId();
+        foreach (array_unique([$one, $other]) as $user) {
+            $seat = ['CHAT_ID' => $id, 'USER_ID' => $user, 'MESSAGE_TYPE' => 'P', 'STATUS' => 2];
+            self::mustSucceed(RelationTable::add($seat));
+        }
+        return $id;
+    }
+
+    private static function saved(array $copy): int
+    {
+        return (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + $copy, 'im')
+            ?: throw new ItemFault('VALIDATION', 'avatar', "avatar: the box does not take the file {$copy['name']}");
     }
 
     /** What the box has made by itself for the same group or record. */

@@ -6,8 +6,7 @@ namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Disk\Internals\ObjectTable;
-use Bitrix\Im\Model\{ChatTable, MessageTable};
-use Bitrix\Main\Type\Date;
+use Bitrix\Im\Model\{ChatTable, MessageParamTable, MessageTable, RelationTable};
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -25,6 +24,9 @@ final class Messages extends Gateway
         'text' => 'text:MESSAGE',
     ];
 
+    /** What the kernel notes about a word of the system in a dialog, whose author is one of the two all the same. */
+    private const PRIVATE_SYSTEM = 'private_system';
+
     /** No pull, push, counters, events, bots: what the kernel's own import sets. */
     private const SILENT = [
         'URL_PREVIEW' => 'N',
@@ -40,18 +42,20 @@ final class Messages extends Gateway
         $chat = (int)$fields['chat_id'];
         $author = (int)$fields['author_id'];
         $files = array_map(fn(string $id) => $this->share($chat, $author, $id), $fields['files'] ?? []);
-        // Whoever is mentioned would be told, so the tags come later, by `settle`.
-        $text = (string)preg_replace('/\[\/?(USER|CHAT)\b[^\]]*\]/i', '', (string)($fields['text'] ?? ''));
+        $type = self::one(ChatTable::class, ['TYPE'], $chat)['TYPE'] ?? 'C';
+        // Whoever is mentioned would be told, and a file of this number attached: the tags come later, by `settle`.
+        $text = (string)preg_replace('/\[\/?(USER|CHAT|DISK)\b[^\]]*\]/i', '', (string)($fields['text'] ?? ''));
         $message = [
             // The kernel refuses an empty one, such as the source has where a message was deleted.
             'MESSAGE' => $text === '' ? '-' : $text,
             'MESSAGE_DATE' => Dates::text($fields['date']),
-            'FROM_USER_ID' => $author,
+            // In a dialog the system speaks by the mouth of one of the two.
+            'FROM_USER_ID' => $author === 0 && $type === 'P' ? self::somebodyIn($chat) : $author,
             'TO_CHAT_ID' => $chat,
-            'MESSAGE_TYPE' => self::one(ChatTable::class, ['TYPE'], $chat)['TYPE'] ?? 'C',
+            'MESSAGE_TYPE' => $type,
             'SYSTEM' => $author === 0 ? 'Y' : 'N',
             'FILES' => $files,
-            'PARAMS' => (array)($fields['params'] ?? []),
+            'PARAMS' => self::plainParams($fields),
         ];
         $id = (int)Dates::inServerTime(fn() => \CIMMessenger::Add($message + self::SILENT))
             ?: throw self::refusal('the box does not take this message');
@@ -68,8 +72,8 @@ final class Messages extends Gateway
         $this->settle((int)$id, $fields);
         if (array_key_exists('params', $fields)) {
             // What is set to nothing is deleted; to set nothing at all would delete everything, the files too.
-            $gone = array_fill_keys(array_keys(array_diff_key((array)$now['params'], (array)$fields['params'])), []);
-            $next = (array)$fields['params'] + $gone;
+            $sent = self::plainParams($fields);
+            $next = $sent + array_fill_keys(array_keys(array_diff_key((array)$now['params'], $sent)), []);
             $next === [] || \CIMMessageParam::Set((int)$id, $next);
         }
         if (array_key_exists('files', $fields) && ($fields['files'] ?? []) !== $now['files']) {
@@ -80,7 +84,7 @@ final class Messages extends Gateway
 
     public function delete(string $id): void
     {
-        $copies = self::shared(\CIMMessageParam::Get([(int)$id])[(int)$id] ?? []);
+        $copies = self::shared(self::params([(int)$id])[(int)$id] ?? []);
         // CIMMessenger::Delete would tell everybody who has the chat open.
         \CIMMessageParam::DeleteAll((int)$id);
         self::mustSucceed(MessageTable::delete((int)$id));
@@ -92,7 +96,7 @@ final class Messages extends Gateway
 
     protected function fetched(array $ids): array
     {
-        $params = \CIMMessageParam::Get($ids) ?: [];
+        $params = self::params($ids);
         $shared = array_map('intval', array_merge([], ...array_values(array_map(self::shared(...), $params))));
         $rows = $shared === [] ? [] : self::all(ObjectTable::class, ['ID', 'FILE_ID'], ['@ID' => $shared]);
         $origins = array_column(Files::withOrigins($rows, 'FILE_ID'), 'FILE_ID', 'ID');
@@ -106,8 +110,9 @@ final class Messages extends Gateway
     protected function fields(array $row): array
     {
         $others = array_diff_key($row['params'], ['FILE_ID' => 1, 'LIKE' => 1]);
-        $others = array_map(fn(mixed $one) => $one instanceof Date ? Dates::utc($one) : $one, $others);
-        return parent::fields($row)
+        $others = array_map(static fn(array $values) => count($values) === 1 ? $values[0] : $values, $others);
+        $system = ($row['NOTIFY_EVENT'] ?? '') === self::PRIVATE_SYSTEM ? ['author_id' => '0'] : [];
+        return $system + parent::fields($row)
             + ['params' => $others === [] ? new \stdClass() : $others, 'files' => $row['files']];
     }
 
@@ -118,7 +123,10 @@ final class Messages extends Gateway
     private function settle(int $id, array $fields): void
     {
         $row = self::columns()->toKernel(array_diff_key($fields, ['chat_id' => 1]));
-        $now = self::one(MessageTable::class, ['AUTHOR_ID', 'DATE_CREATE', 'MESSAGE'], $id);
+        $now = self::one(MessageTable::class, ['AUTHOR_ID', 'DATE_CREATE', 'MESSAGE', 'NOTIFY_EVENT'], $id);
+        if (($now['NOTIFY_EVENT'] ?? '') === self::PRIVATE_SYSTEM && (int)($row['AUTHOR_ID'] ?? -1) === 0) {
+            unset($row['AUTHOR_ID']);
+        }
         $differs = fn(mixed $value, string $name) => $name === 'DATE_CREATE'
             ? Dates::utc($value) !== Dates::utc($now[$name] ?? null)
             : (string)$value !== (string)($now[$name] ?? '');
@@ -129,13 +137,40 @@ final class Messages extends Gateway
     /** @param list<int> $files copies in the folder of the chat; not every kernel has put them where they belong */
     private function attach(int $id, array $files): void
     {
-        $there = array_map('intval', self::shared(\CIMMessageParam::Get([$id])[$id] ?? []));
+        $there = array_map('intval', self::shared(self::params([$id])[$id] ?? []));
         $there === $files || \CIMMessageParam::Set($id, ['FILE_ID' => $files]);
     }
 
     private static function shared(array $params): array
     {
-        return array_values((array)($params['FILE_ID'] ?? []));
+        return $params['FILE_ID'] ?? [];
+    }
+
+    /**
+     * From their table: the kernel's own list leaves out names that it does not know, replies and forwards among them.
+     *
+     * @return array<int, array<string, list<mixed>>> values by message and name
+     */
+    private static function params(array $ids): array
+    {
+        $columns = ['ID', 'MESSAGE_ID', 'PARAM_NAME', 'PARAM_VALUE', 'PARAM_JSON'];
+        $values = [];
+        foreach (self::all(MessageParamTable::class, $columns, ['@MESSAGE_ID' => $ids]) as $row) {
+            $value = (string)$row['PARAM_JSON'] === '' ? $row['PARAM_VALUE'] : json_decode($row['PARAM_JSON'], true);
+            $values[(int)$row['MESSAGE_ID']][$row['PARAM_NAME']][] = $value;
+        }
+        return $values;
+    }
+
+    /** Without objects, on which the kernel stumbles: {} among them is []. */
+    private static function plainParams(array $fields): array
+    {
+        return (array)json_decode((string)json_encode($fields['params'] ?? []), true);
+    }
+
+    private static function somebodyIn(int $dialog): int
+    {
+        return (int)(self::all(RelationTable::class, ['ID', 'USER_ID'], ['=CHAT_ID' => $dialog])[0]['USER_ID'] ?? 0);
     }
 
     /** A copy in the folder of the chat: whoever is in the chat may open what lies there. */

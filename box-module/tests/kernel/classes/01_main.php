@@ -255,6 +255,7 @@ namespace Bitrix\Main\Config {
 namespace Bitrix\Main\ORM\Data {
 
     use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\Signatures;
     use B24migrate\Import\Tests\Kernel\World;
     use Bitrix\Main\Result;
 
@@ -279,12 +280,47 @@ namespace Bitrix\Main\ORM\Data {
         /** @param array<string, mixed> $parameters */
         public static function getList(array $parameters = []): Rows
         {
-            $rows = Rows::matching(static::table(), $parameters['filter'] ?? []);
+            $filter = $parameters['filter'] ?? [];
+            $select = $parameters['select'] ?? [];
+            self::known([...self::columnsOf($filter), ...$select, ...array_keys($parameters['order'] ?? [])]);
+            $rows = Rows::matching(static::table(), $filter);
             foreach (array_reverse($parameters['order'] ?? []) as $column => $way) {
                 $sign = strtoupper($way) === 'DESC' ? -1 : 1;
-                usort($rows, fn(array $a, array $b) => $sign * Rows::order($a[$column], $b[$column]));
+                usort($rows, fn(array $a, array $b) => $sign * Rows::order($a[$column] ?? null, $b[$column] ?? null));
             }
-            return Rows::of(array_slice($rows, 0, $parameters['limit'] ?? null), $parameters['select'] ?? []);
+            // What a row was not given is null in it.
+            $none = array_fill_keys(array_diff(self::fields(), ['*']), null);
+            $rows = array_map(fn(array $row) => $row + $none, array_slice($rows, 0, $parameters['limit'] ?? null));
+            return Rows::of($rows, $select);
+        }
+
+        /** Columns of the real table, without what only refers to others; of a table of our own none are known. */
+        private static function fields(): array
+        {
+            $fields = Signatures::ofClass(static::class)['fields'] ?? [];
+            return array_keys(array_filter($fields, fn($kind) => !preg_match('/reference|OneToMany/i', (string)$kind)));
+        }
+
+        /** The ORM throws at whatever it does not know. */
+        private static function known(array $names): void
+        {
+            $fields = Signatures::ofClass(static::class)['fields'] ?? [];
+            $unknown = array_filter($names, fn(string $name) => !isset($fields[$name]) && !str_starts_with($name, 'UF_')
+                && $name !== '*');
+            if ($fields !== [] && !isset($fields['*']) && $unknown !== []) {
+                throw new \LogicException(static::class . ' has no field ' . implode(', ', $unknown));
+            }
+        }
+
+        /** @return list<string> */
+        private static function columnsOf(array $filter): array
+        {
+            $names = [];
+            foreach ($filter as $name => $value) {
+                $own = is_int($name) ? self::columnsOf($value) : [(string)preg_replace('/^[^A-Z]+/', '', $name)];
+                $names = [...$names, ...array_diff($own, ['LOGIC'])];
+            }
+            return $names;
         }
 
         public static function getByPrimary(string|int $id, array $parameters = []): Rows
@@ -295,6 +331,7 @@ namespace Bitrix\Main\ORM\Data {
 
         public static function getCount(array $filter = [], array $cache = []): int
         {
+            self::known(self::columnsOf($filter));
             return count(Rows::matching(static::table(), $filter));
         }
 
@@ -312,6 +349,7 @@ namespace Bitrix\Main\ORM\Data {
         public static function add(array $row)
         {
             World::call(static::class . '::add', [$row]);
+            self::known(array_keys($row));
             if (static::TABLE === '') {
                 World::$tables[static::table()][reset($row)] = $row;
                 return new AddResult(0);
@@ -322,6 +360,7 @@ namespace Bitrix\Main\ORM\Data {
         public static function update(string|int $id, array $row)
         {
             World::call(static::class . '::update', [$id, $row]);
+            self::known(array_keys($row));
             World::$tables[static::table()][$id] = $row + World::$tables[static::table()][$id];
             return new Result();
         }

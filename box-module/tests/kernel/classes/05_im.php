@@ -7,11 +7,23 @@ declare(strict_types=1);
 namespace Bitrix\Im\Model {
 
     use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\World;
     use Bitrix\Main\ORM\Data\DataManager;
 
     class ChatTable extends DataManager
     {
         protected const TABLE = 'chats';
+
+        /** Chats are found by the names of their people, but only a title makes the index anew. */
+        public static function update($id, array $data)
+        {
+            $result = parent::update($id, $data);
+            if (array_key_exists('TITLE', $data)) {
+                $people = array_column(Rows::matching('relations', ['CHAT_ID' => $id]), 'USER_ID');
+                World::$tables['chat_index'][$id] = array_map('intval', $people);
+            }
+            return $result;
+        }
     }
 
     /** There is no unique key: the same person can be in a chat twice. */
@@ -24,6 +36,11 @@ namespace Bitrix\Im\Model {
     class MessageTable extends DataManager
     {
         protected const TABLE = 'messages';
+    }
+
+    class MessageParamTable extends DataManager
+    {
+        protected const TABLE = 'params';
     }
 
     class MessageUnreadTable extends DataManager
@@ -78,6 +95,11 @@ namespace {
         {
         }
 
+        public static function getGroupTypes(): array
+        {
+            return ['C', 'O', 'N', 'J', 'B'];
+        }
+
         public function Add(array $row): int|false
         {
             World::call('CIMChat::Add', [$row]);
@@ -102,8 +124,13 @@ namespace {
 
     class CIMMessage
     {
+        /** Guests see nobody with whom they share no group. */
         public static function GetChatId(int $one, int $other, bool $create = true): int
         {
+            $departments = fn(int $user) => World::row('users', $user)['UF_DEPARTMENT'] ?? [];
+            if (isset(World::$options['im']['guests']) && ($departments($one) === [] || $departments($other) === [])) {
+                return 0;
+            }
             foreach (Rows::matching('chats', ['TYPE' => 'P']) as $chat) {
                 $people = array_column(Rows::matching('relations', ['CHAT_ID' => $chat['ID']]), 'USER_ID');
                 if (array_diff([$one, $other], $people) === [] && array_diff($people, [$one, $other]) === []) {
@@ -128,6 +155,14 @@ namespace {
                 EventManager::vetoed('im/OnBeforeMessageNotifyAdd', $row) || World::$noise[] = 'a notification';
                 return false;
             }
+            $isPrivate = $row['MESSAGE_TYPE'] === 'P';
+            if ($isPrivate && (int)$row['FROM_USER_ID'] <= 0) {
+                $GLOBALS['APPLICATION']->say('The author is not known');
+                return false;
+            }
+            if (str_contains($row['MESSAGE'], '[DISK=')) {
+                World::$noise[] = 'a file of the box in a chat that it does not belong to';
+            }
             if ($row['MESSAGE'] === '' && ($row['FILES'] ?? []) === []) {
                 $GLOBALS['APPLICATION']->say('The message is empty');
                 return false;
@@ -141,6 +176,7 @@ namespace {
                 'CHAT_ID' => $row['TO_CHAT_ID'],
                 'AUTHOR_ID' => $row['FROM_USER_ID'],
                 'MESSAGE' => mb_substr($text, 0, 20000),
+                'NOTIFY_EVENT' => $isPrivate ? ($row['SYSTEM'] === 'Y' ? 'private_system' : 'private') : 'group',
                 'DATE_CREATE' => World::heard($row['MESSAGE_DATE']) ?? World::now(),
             ]);
             World::put('unread', ['CHAT_ID' => $row['TO_CHAT_ID'], 'MESSAGE_ID' => $id, 'USER_ID' => 1]);
@@ -149,7 +185,12 @@ namespace {
             }
             // Where files are looked for depends on the generation of the kernel.
             $files = World::$versions['im'] ?? '' ? $row['FILES'] : $row['PARAMS']['FILE_ID'] ?? [];
-            CIMMessageParam::Set($id, ['FILE_ID' => $files] + $row['PARAMS']);
+            // Keyboards and menus are objects of the kernel, and others are none.
+            $params = array_replace($row['PARAMS'], array_fill_keys(['KEYBOARD', 'MENU'], []));
+            CIMMessageParam::Set($id, ['FILE_ID' => $files] + $params);
+            foreach ($isPrivate ? Rows::matching('relations', ['CHAT_ID' => $row['TO_CHAT_ID']]) : [] as $one) {
+                CIMContactList::SetRecent(['CHAT_ID' => $row['TO_CHAT_ID'], 'USER_ID' => $one['USER_ID']]);
+            }
             return $id;
         }
 
@@ -162,9 +203,16 @@ namespace {
 
     class CIMMessageParam
     {
+        private const KNOWN = ['CLASS', 'IS_DELETED', 'IS_EDITED', 'FILE_ID', 'LIKE', 'KEYBOARD', 'MENU'];
+
+        /** Only what it knows, and lists of it. */
         public static function Get(array $ids, $paramName = false, $withDefault = false): array
         {
-            return array_intersect_key(World::$tables['params'] ?? [], array_flip($ids));
+            $found = [];
+            foreach (Rows::matching('params', ['@MESSAGE_ID' => $ids, '@PARAM_NAME' => self::KNOWN]) as $row) {
+                $found[$row['MESSAGE_ID']][$row['PARAM_NAME']][] = $row['PARAM_VALUE'];
+            }
+            return $found;
         }
 
         /** What is set to nothing is deleted; when nothing is set, everything is. */
@@ -174,13 +222,31 @@ namespace {
                 self::DeleteAll($id);
                 return;
             }
-            $all = $params + (World::$tables['params'][$id] ?? []);
-            World::$tables['params'][$id] = array_filter($all, fn($value) => $value !== []);
+            foreach ($params as $name => $value) {
+                self::forget(['MESSAGE_ID' => $id, 'PARAM_NAME' => $name]);
+                foreach (is_array($value) && array_is_list($value) ? $value : [$value] as $one) {
+                    World::put('params', ['MESSAGE_ID' => $id, 'PARAM_NAME' => (string)$name] + (is_array($one)
+                        ? ['PARAM_VALUE' => '', 'PARAM_JSON' => json_encode($one)]
+                        : ['PARAM_VALUE' => mb_substr(trim(self::text($one)), 0, 100), 'PARAM_JSON' => null]));
+                }
+            }
         }
 
         public static function DeleteAll(int $id): void
         {
-            unset(World::$tables['params'][$id]);
+            self::forget(['MESSAGE_ID' => $id]);
+        }
+
+        private static function text(mixed $value): string
+        {
+            return is_object($value) ? throw new \TypeError('trim() takes no object') : (string)$value;
+        }
+
+        private static function forget(array $filter): void
+        {
+            foreach (Rows::matching('params', $filter) as $row) {
+                unset(World::$tables['params'][$row['ID']]);
+            }
         }
     }
 
@@ -205,8 +271,9 @@ namespace {
     {
         public static function SetRecent(array $row): bool
         {
-            $row += ['MESSAGE_DATE' => World::now()];
-            World::put('recents', $row);
+            // One row for each person and chat.
+            $same = Rows::matching('recents', array_intersect_key($row, ['USER_ID' => 1, 'CHAT_ID' => 1]))[0] ?? [];
+            World::put('recents', $row + ['MESSAGE_DATE' => World::now()] + array_intersect_key($same, ['ID' => 1]));
             return true;
         }
     }

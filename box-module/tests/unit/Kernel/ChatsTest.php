@@ -65,6 +65,44 @@ final class ChatsTest extends KernelCase
         $this->made('chats', $this->chat(['type' => 'private', 'users' => ['1', $this->ann, $this->bob]]));
     }
 
+    public function testADialogWithAGuestIsMadeThoughTheKernelShowsHimNobody(): void
+    {
+        World::$options['im']['guests'] = 'Y';
+        $private = ['type' => 'private', 'owner' => null, 'users' => [$this->ann, $this->bob]];
+        $id = $this->made('chats', $private);
+        self::assertHolds(['type' => 'private', 'users' => [$this->ann, $this->bob]], $this->now('chats', $id));
+        self::assertSame($id, $this->made('chats', $private, 'source:chats:2'), 'there is one, whoever asks');
+    }
+
+    public function testAChannelIsAmongTheRecentOnesOfItsPeople(): void
+    {
+        $id = $this->made('chats', $this->chat(['type' => 'channel']));
+        $said = ['chat_id' => $id, 'author_id' => $this->ann, 'date' => '2024-03-01T10:00:00Z', 'text' => 'x'];
+        $this->made('chat_messages', $said, 'source:chat_messages:1');
+        $this->records('chats')->settle((int)$id);
+        self::assertEqualsCanonicalizing(
+            [(int)$this->ann, (int)$this->bob],
+            array_column(World::$tables['recents'] ?? [], 'USER_ID')
+        );
+    }
+
+    public function testAChatIsFoundByTheNamesOfItsPeople(): void
+    {
+        $id = $this->made('chats', $this->chat());
+        $people = [(int)$this->ann, (int)$this->bob];
+        self::assertEqualsCanonicalizing($people, World::$tables['chat_index'][(int)$id]);
+        $this->records('chats')->update($id, ['users' => [$this->ann, $this->bob, '1']]);
+        self::assertEqualsCanonicalizing([...$people, 1], World::$tables['chat_index'][(int)$id]);
+    }
+
+    public function testAnAvatarThatTheBoxRefusesIsTold(): void
+    {
+        $file = $this->file('us.png');
+        World::$tables['objects'][(int)$file]['NAME'] = '.htaccess';
+        $this->expectExceptionMessage('avatar: the box does not take the file .htaccess');
+        $this->made('chats', $this->chat(['avatar' => $file]));
+    }
+
     public function testTheChatThatTheBoxMadeForAGroupIsTakenOnce(): void
     {
         $own = World::put('chats', ['TYPE' => 'C', 'ENTITY_TYPE' => 'SONET_GROUP', 'ENTITY_ID' => '5', 'TITLE' => 'x',

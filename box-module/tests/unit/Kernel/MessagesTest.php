@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
+use B24migrate\Import\Kernel\Dates;
 use B24migrate\Import\Tests\Kernel\KernelCase;
+use B24migrate\Import\Tests\Kernel\Rows;
 use B24migrate\Import\Tests\Kernel\World;
 
 final class MessagesTest extends KernelCase
@@ -30,6 +32,13 @@ final class MessagesTest extends KernelCase
             'params' => ['CLASS' => 'x'],
             'files' => [],
         ];
+    }
+
+    /** @return list<int> copies in the folder of the chat */
+    private static function shared(string $id): array
+    {
+        $rows = Rows::matching('params', ['MESSAGE_ID' => $id, 'PARAM_NAME' => 'FILE_ID']);
+        return array_map('intval', array_column($rows, 'PARAM_VALUE'));
     }
 
     public function testAMessageArrivesWithItsAuthorAndDateSilently(): void
@@ -73,7 +82,7 @@ final class MessagesTest extends KernelCase
         $files = [$this->file('b.txt'), $this->file('a.txt')];
         $id = $this->made('chat_messages', $this->message(['files' => $files, 'text' => null]));
         self::assertSame($files, $this->now('chat_messages', $id)['files']);
-        self::assertEmpty(array_intersect(World::$tables['params'][(int)$id]['FILE_ID'], $files), 'they are copies');
+        self::assertEmpty(array_intersect(self::shared($id), $files), 'they are copies');
         $this->records('chat_messages')->update($id, $this->message(['files' => [$files[1]]]));
         self::assertHolds(['files' => [$files[1]], 'text' => 'Hello'], $this->now('chat_messages', $id));
     }
@@ -95,11 +104,45 @@ final class MessagesTest extends KernelCase
         self::assertSame($files, $this->now('chat_messages', $id)['files']);
     }
 
-    public function testATimeAmongTheParametersIsTold(): void
+    public function testParametersThatTheKernelDoesNotListAreReadBackAllTheSame(): void
     {
-        $id = $this->made('chat_messages', $this->message());
-        World::$tables['params'][(int)$id]['CHAT_LAST_DATE'] = World::now();
-        self::assertSame(World::NOW, $this->now('chat_messages', $id)['params']['CHAT_LAST_DATE']);
+        $params = ['CLASS' => 'x', 'REPLY_ID' => '5', 'URL_ID' => ['7', '8'], 'DEEP' => ['a' => []]];
+        $id = $this->made('chat_messages', $this->message(['params' => $params]));
+        self::assertEquals($params, $this->now('chat_messages', $id)['params']);
+        $next = ['REPLY_ID' => '6', 'DEEP' => ['a' => ['b' => 'c']]];
+        $this->records('chat_messages')->update($id, ['params' => $next]);
+        self::assertEquals($next, $this->now('chat_messages', $id)['params']);
+    }
+
+    public function testAnEmptyObjectAmongTheParametersIsNoReasonToStumble(): void
+    {
+        $id = $this->made('chat_messages', $this->message(['params' => ['ATTACH' => new \stdClass(), 'CLASS' => 'x']]));
+        self::assertSame(['CLASS' => 'x'], $this->now('chat_messages', $id)['params']);
+    }
+
+    public function testTheSystemSpeaksInADialogToo(): void
+    {
+        $dialog = $this->made('chats', ['type' => 'private', 'users' => ['1', $this->ann]], 'source:chats:2');
+        $id = $this->made('chat_messages', $this->message(['chat_id' => $dialog, 'author_id' => '0']));
+        self::assertHolds(['author_id' => '0', 'text' => 'Hello'], $this->now('chat_messages', $id));
+        $this->records('chat_messages')->update($id, $this->message(['chat_id' => $dialog, 'author_id' => '0']));
+        self::assertSame('0', $this->now('chat_messages', $id)['author_id']);
+        self::assertContains(World::row('messages', $id)['AUTHOR_ID'], [1, (int)$this->ann], 'the kernel needs one');
+    }
+
+    public function testADialogStandsWhereItsLastMessagePutsItOnceAllIsThere(): void
+    {
+        $dialog = $this->made('chats', ['type' => 'private', 'users' => ['1', $this->ann]], 'source:chats:2');
+        $this->made('chat_messages', $this->message(['chat_id' => $dialog]));
+        $this->records('chats')->settle((int)$dialog);
+        $dates = array_map(Dates::utc(...), array_column(World::$tables['recents'], 'MESSAGE_DATE'));
+        self::assertSame(array_fill(0, 2, $this->message()['date']), array_values($dates));
+    }
+
+    public function testANumberOfAFileInATextAttachesNothingOfThisBox(): void
+    {
+        $id = $this->made('chat_messages', $this->message(['text' => 'See [DISK=17] and [disk file id=n3]']));
+        self::assertSame('See [DISK=17] and [disk file id=n3]', $this->now('chat_messages', $id)['text']);
     }
 
     public function testABoxWithoutAPushServerSaysWhyFilesCannotBeShared(): void
@@ -118,7 +161,7 @@ final class MessagesTest extends KernelCase
     {
         $files = [$this->file('a.txt'), $this->file('b.txt')];
         $id = $this->made('chat_messages', $this->message(['files' => $files]));
-        [$free, $used] = World::$tables['params'][(int)$id]['FILE_ID'];
+        [$free, $used] = self::shared($id);
         World::put('attached', ['OBJECT_ID' => $used]);
         $this->records('chat_messages')->delete($id);
         $there = array_map($this->records('files')->has(...), array_map('strval', [$free, $used, ...$files]));
@@ -130,6 +173,6 @@ final class MessagesTest extends KernelCase
         $id = $this->made('chat_messages', $this->message());
         $this->records('chat_messages')->delete($id);
         self::assertFalse($this->records('chat_messages')->has($id));
-        self::assertArrayNotHasKey((int)$id, World::$tables['params']);
+        self::assertSame([], Rows::matching('params', ['MESSAGE_ID' => $id]));
     }
 }
