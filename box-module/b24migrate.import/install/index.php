@@ -73,6 +73,11 @@ class b24migrate_import extends CModule
         if ($dropMap) {
             $this->mapTable()::dropTable();
         }
+        // What a call that died while it wrote a group may have left off.
+        $checked = Option::get($this->MODULE_ID, 'check_group_name_enable', '');
+        if ($checked !== '') {
+            Option::set('socialnetwork', 'check_group_name_enable', $checked);
+        }
         // Unfinished uploads; a client that goes on later begins them anew.
         DeleteDirFilesEx('/' . Option::get('main', 'upload_dir', 'upload') . '/' . $this->MODULE_ID);
         Option::delete($this->MODULE_ID);

@@ -34,6 +34,16 @@ final class FakeRecords implements Records
         return $this->box->setting('losses')[$this->stream] ?? [];
     }
 
+    public function approximations(): array
+    {
+        return [];
+    }
+
+    public function leftOut(): array
+    {
+        return [];
+    }
+
     public function has(string $id): bool
     {
         return $this->db->value('SELECT 1 FROM row WHERE stream = ? AND id = ?', $this->stream, $id) !== null

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Tests\Kernel;
 
 /** The database of the box: locks of others, transactions that can be taken back, tables. */
-final class FakeConnection
+final class FakeConnection extends \Bitrix\Main\DB\Connection
 {
     /** @var array<string, true> locks that somebody else holds, or we */
     public static array $locks = [];
@@ -39,10 +39,14 @@ final class FakeConnection
         World::$inTransaction = self::$before !== [];
     }
 
+    /** An inner one is rolled back too, but not without a word. */
     public function rollbackTransaction(): void
     {
         World::$tables = array_pop(self::$before) ?? World::$tables;
         World::$inTransaction = self::$before !== [];
+        if (World::$inTransaction) {
+            throw new \RuntimeException('Transaction was rolled back partially');
+        }
     }
 
     public function isTableExists(string $table): bool
@@ -53,6 +57,16 @@ final class FakeConnection
     public function createIndex(string $table, string $name, array $columns): void
     {
         World::call('createIndex', [$table, $columns]);
+        $sizes = array_intersect_key(World::$services["columns $table"]->sizes, array_flip($columns));
+        self::refuseLongKey(array_sum($sizes));
+    }
+
+    /** As old MySQL has it: 767 bytes, and four of them for a character. */
+    public static function refuseLongKey(int $characters): void
+    {
+        if ($characters * 4 > 767) {
+            throw new \RuntimeException('Specified key was too long; max key length is 767 bytes');
+        }
     }
 
     public function dropTable(string $table): void

@@ -73,6 +73,17 @@ final class Signatures
         return isset($named[$class]);
     }
 
+    /** What is too long for its column, which one database cuts and the other refuses: here it is refused. */
+    public static function refuseTooLong(?string $table, array $row): void
+    {
+        foreach (array_intersect_key(self::table()['tables'][$table] ?? [], $row) as $column => $kind) {
+            $most = preg_match('/^(?:var)?char\((\d+)\)/', $kind, $found) === 1 ? (int)$found[1] : PHP_INT_MAX;
+            if (is_string($row[$column]) && mb_strlen($row[$column]) > $most) {
+                throw new \RuntimeException("$column takes $most characters");
+            }
+        }
+    }
+
     public static function hasConstant(string $class, string $name): bool
     {
         $has = static fn(string $one) => in_array($name, self::ofClass($one)['constants'], true);

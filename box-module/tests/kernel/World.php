@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Kernel;
 
+use Bitrix\Main\EventManager;
 use Bitrix\Main\Type\DateTime;
 
 /**
@@ -47,6 +48,21 @@ final class World
         ];
         self::put('users', ['ID' => 1, 'LOGIN' => 'admin', 'EMAIL' => 'admin@box.example', 'UF_DEPARTMENT' => []]);
         self::put('sections', ['ID' => 1, 'IBLOCK_ID' => 3, 'NAME' => 'Company', 'IBLOCK_SECTION_ID' => null]);
+    }
+
+    /** What a box without cron does when an answer has been sent: agents, and whatever mail waits in the queue. */
+    public static function endOfHit(): void
+    {
+        $waiting = static fn(string $switch, string $table): array
+            => defined($switch) && constant($switch) === true ? [] : self::$tables[$table] ?? [];
+        foreach ($waiting('DisableEventsCheck', 'mail_queue') as $id => $mail) {
+            $sent = !EventManager::vetoed('main/OnBeforeMailSend', $mail);
+            self::$tables['mail_queue'][$id]['STATUS'] = $sent ? 'sent' : 'failed for ever';
+        }
+        foreach (array_keys($waiting('NO_AGENT_CHECK', 'agents_waiting')) as $id) {
+            $told = !EventManager::vetoed('im/OnBeforeMessageNotifyAdd', ['MESSAGE_TYPE' => 'S']);
+            self::$tables['agents_waiting'][$id]['STATUS'] = $told ? 'told' : 'lost';
+        }
     }
 
     /** @param array<string, mixed> $row */

@@ -113,8 +113,9 @@ final class BatchTest extends DoorCase
         $this->assertSame(['KEYWORDS'], $this->send('groups', 'g1', $fields)['ignored']);
         $this->assertArrayNotHasKey('KEYWORDS', $this->box->records('groups')->read([$answer['id']])[$answer['id']]);
         $this->assertSame('VALIDATION', $this->send('groups', 'g2', ['KEYWORDS' => 5] + $fields)['error']['code']);
-        $told = ['items' => [['key' => 'groups:KEYWORDS', 'reason' => 'This box has no room for keywords.']]];
-        $this->assertSame($told, $this->ask('fidelity', []));
+        $told = ['stream' => 'groups', 'field' => 'KEYWORDS', 'keeping' => 'lost'];
+        $told += ['reason' => 'This box has no room for keywords.'];
+        $this->assertSame(['rules' => [$told]], $this->ask('fidelity', []));
     }
 
     public function testARecordThatSomebodyDeletedIsNotMadeAgain(): void

@@ -100,7 +100,7 @@ final class Batch
             $next = new Entry($key, $entry->stream, $entry->id, $digest, $entry->adopted);
             [$status, $id] = ['updated', $this->hand->set($next, array_diff_key($kept, $own))];
         }
-        $ignored = array_map('strval', array_keys(array_diff_key($fields, $kept)));
+        $ignored = array_map('strval', [...array_keys(array_diff_key($fields, $kept)), ...$this->records->leftOut()]);
         return ['key' => $key, 'status' => $status, 'id' => $id, 'ignored' => $ignored, 'error' => null];
     }
 

@@ -26,16 +26,19 @@ final class Info
         ];
     }
 
-    /** `import.fidelity`: fields that this box cannot keep, each with the reason in a sentence. */
+    /** `import.fidelity`: fields that this box does not keep as they are, each with the reason in a sentence. */
     public static function fidelity(Box $box, array $entities): array
     {
-        $items = [];
+        $rules = [];
         foreach (array_keys(Catalog::streams($entities)) as $stream) {
-            foreach ($box->records($stream)->losses() as $field => $reason) {
-                $items[] = ['key' => "$stream:$field", 'reason' => $reason];
+            $records = $box->records($stream);
+            foreach (['lost' => $records->losses(), 'approximated' => $records->approximations()] as $keeping => $of) {
+                foreach ($of as $field => $reason) {
+                    $rules[] = ['stream' => $stream, 'field' => $field, 'keeping' => $keeping, 'reason' => $reason];
+                }
             }
         }
-        return ['items' => $items];
+        return ['rules' => $rules];
     }
 
     /** `import.users.match`: users the box already has, imported or not. */

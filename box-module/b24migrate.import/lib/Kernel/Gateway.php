@@ -20,7 +20,11 @@ abstract class Gateway implements Records
     protected const FILLED = [];
     protected const ATOMIC = true;
     protected const LOSSES = [];
+    protected const APPROXIMATIONS = [];
     protected const RESTLESS = [];
+
+    /** @var list<string> */
+    protected array $leftOut = [];
 
     public function __construct(protected readonly Box $box, protected readonly string $stream)
     {
@@ -29,6 +33,17 @@ abstract class Gateway implements Records
     public function losses(): array
     {
         return static::LOSSES;
+    }
+
+    public function approximations(): array
+    {
+        return static::APPROXIMATIONS;
+    }
+
+    public function leftOut(): array
+    {
+        [$told, $this->leftOut] = [$this->leftOut, []];
+        return $told;
     }
 
     public function restless(): array
@@ -82,6 +97,20 @@ abstract class Gateway implements Records
     protected function fields(array $row): array
     {
         return self::columns()->fromKernel($row);
+    }
+
+    /**
+     * A picture for a column that owns its file. What the box takes for none (no extension, HEIC) stays out, and is
+     * told: it would refuse the whole record, and with it whatever refers to that.
+     */
+    protected function picture(string $field, array $fields, string $column, int $now): array
+    {
+        $row = Files::owned($field, $fields, $column, $now);
+        if (isset($row[$column]['name']) && \CFile::CheckImageFile($row[$column])) {
+            $this->leftOut[] = $field;
+            return [];
+        }
+        return $row;
     }
 
     protected static function columns(): Columns

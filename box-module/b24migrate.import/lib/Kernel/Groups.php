@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
+use Bitrix\Main\Config\Option;
 use Bitrix\Main\Loader;
 use Bitrix\Socialnetwork\WorkgroupTable;
 use Bitrix\Tasks\Internals\TaskTable;
@@ -28,6 +29,11 @@ final class Groups extends Gateway
     ];
     /** That the dates of a project are cleared by false is to be checked on a real box. */
     protected const FILLED = ['DATE_CREATE', 'DATE_UPDATE', 'DATE_ACTIVITY'];
+    protected const APPROXIMATIONS = [
+        'TYPE' => 'A collab becomes a group or a project: the box makes collabs only with all that belongs to them.',
+    ];
+    /** Of the module socialnetwork; under the same name the module notes what it was. */
+    private const NAMES_CHECKED = 'check_group_name_enable';
     private const FEATURES = ['files', 'tasks', 'blog', 'calendar'];
 
     /**
@@ -74,7 +80,8 @@ final class Groups extends Gateway
         ];
         $row = array_filter($row, fn(mixed $value) => $value !== false);
         $owner = (int)$fields['OWNER_ID'];
-        $id = Dates::inServerTime(fn() => \CSocNetGroup::createGroup($owner, $row, false))
+        $create = static fn() => Dates::inServerTime(fn() => \CSocNetGroup::createGroup($owner, $row, false));
+        $id = self::whateverItsName($row, 0, $create)
             ?: throw self::refusal('the box does not take this group');
         try {
             $this->finish((int)$id, $row);
@@ -144,6 +151,38 @@ final class Groups extends Gateway
         ];
     }
 
+    /**
+     * The box refuses a second group of a name unless an option allows it; the source has them. It is allowed only
+     * while such a group is written. What the option was is noted first, so that a call that dies here can be mended.
+     */
+    private static function whateverItsName(array $row, int $id, callable $write): mixed
+    {
+        $same = ['=NAME' => (string)($row['NAME'] ?? ''), '!=ID' => $id];
+        if (!isset($row['NAME']) || !self::any(WorkgroupTable::class, $same)) {
+            return $write();
+        }
+        return (new KernelGuard())->alone('group names', static function () use ($write): mixed {
+            self::checkNamesAgain();
+            $was = Option::get('socialnetwork', self::NAMES_CHECKED, 'Y');
+            Option::set(KernelBox::MODULE, self::NAMES_CHECKED, $was);
+            Option::set('socialnetwork', self::NAMES_CHECKED, 'N');
+            try {
+                return $write();
+            } finally {
+                self::checkNamesAgain();
+            }
+        });
+    }
+
+    public static function checkNamesAgain(): void
+    {
+        $was = Option::get(KernelBox::MODULE, self::NAMES_CHECKED, '');
+        if ($was !== '') {
+            Option::set('socialnetwork', self::NAMES_CHECKED, $was);
+            Option::delete(KernelBox::MODULE, ['name' => self::NAMES_CHECKED]);
+        }
+    }
+
     private function finish(int $id, array $row): void
     {
         foreach (self::FEATURES as $feature) {
@@ -156,13 +195,17 @@ final class Groups extends Gateway
 
     private function set(int $id, array $row): void
     {
-        Dates::inServerTime(fn() => \CSocNetGroup::Update($id, $row, false, false, false))
+        $update = static fn() => Dates::inServerTime(fn() => \CSocNetGroup::Update($id, $row, false, false, false));
+        self::whateverItsName($row, $id, $update)
             ?: throw self::refusal('the box does not take this group');
     }
 
     private function row(array $fields, int $image = 0): array
     {
-        $row = self::columns()->toKernel($fields) + Files::owned('IMAGE', $fields, 'IMAGE_ID', $image);
+        $row = self::columns()->toKernel($fields) + $this->picture('IMAGE', $fields, 'IMAGE_ID', $image);
+        if (!in_array($fields['TYPE'] ?? null, [null, 'group', 'project', 'scrum'], true)) {
+            $this->leftOut[] = 'TYPE';
+        }
         if (array_key_exists('SUBJECT_NAME', $fields)) {
             $row['SUBJECT_ID'] = $this->subject($fields['SUBJECT_NAME']);
         }

@@ -7,6 +7,7 @@ namespace B24migrate\Import\Kernel;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\Guard;
 use Bitrix\Main\Application;
+use Bitrix\Main\DB\Connection;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -18,6 +19,7 @@ final class KernelGuard implements Guard
 {
     /** Short, as an item is written in a blink; long enough for calls that come at once to take turns. */
     private const PATIENCE_S = 10;
+    private const DEEPEST = 10;
 
     public function alone(string $name, callable $work): mixed
     {
@@ -43,10 +45,26 @@ final class KernelGuard implements Guard
         try {
             $result = $work();
         } catch (\Throwable $fault) {
-            $connection->rollbackTransaction();
+            self::rollBack($connection);
             throw $fault;
         }
         $connection->commitTransaction();
         return $result;
+    }
+
+    /**
+     * To roll back an inner transaction throws, and the outer one stays open: what the kernel has left open inside goes
+     * first. Otherwise nothing that is answered later in this hit would ever be committed.
+     */
+    private static function rollBack(Connection $connection): void
+    {
+        for ($level = self::DEEPEST; $level > 0; $level--) {
+            try {
+                $connection->rollbackTransaction();
+                return;
+            } catch (\Throwable) {
+                // an inner one
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ namespace B24migrate\Import\Kernel;
 use Bitrix\Main\Application;
 use Bitrix\Main\ORM\Data\DataManager;
 use Bitrix\Main\ORM\Fields\{BooleanField, StringField, TextField};
+use Bitrix\Main\ORM\Fields\Validators\LengthValidator;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -25,16 +26,23 @@ final class MapTable extends DataManager
     public static function getMap(): array
     {
         return [
-            (new StringField('KEY_HASH'))->configurePrimary()->configureSize(64),
+            self::text('KEY_HASH', 64)->configurePrimary(),
             new TextField('SOURCE_KEY'),
-            (new StringField('STREAM'))->configureSize(50),
+            self::text('STREAM', 50),
             // Empty while it is only an intent: the kernel makes every column NOT NULL.
-            (new StringField('TARGET_ID'))->configureSize(30),
-            (new StringField('TARGET_ORDER'))->configureSize(30),
-            (new StringField('DIGEST'))->configureSize(64),
+            self::text('TARGET_ID', 30),
+            self::text('TARGET_ORDER', 30),
+            self::text('DIGEST', 64),
             (new BooleanField('ADOPTED'))->configureValues('N', 'Y'),
-            (new StringField('FINGERPRINT'))->configureSize(64),
+            self::text('FINGERPRINT', 64),
         ];
+    }
+
+    /** The kernel takes the size of a column from a validator only; 255 characters are too many for some keys. */
+    private static function text(string $name, int $most): StringField
+    {
+        $validators = static fn(): array => [new LengthValidator(null, $most)];
+        return new StringField($name, ['validation' => $validators]);
     }
 
     public static function createTable(): void

@@ -17,6 +17,9 @@ final class Messages extends Gateway
     protected const LOSSES = [
         'reactions' => 'The source tells how many people reacted; the box keeps who did, and cannot be told.',
     ];
+    protected const APPROXIMATIONS = [
+        'params' => 'Values arrive as texts of at most 100 characters; keyboards and menus of bots do not arrive.',
+    ];
     protected const FIELDS = [
         'id' => 'chat_id',
         'author' => 'author_id',

@@ -26,6 +26,11 @@ final class Quiet
         defined('INTR_SKIP_EVENT_ADD') || define('INTR_SKIP_EVENT_ADD', 'Y');
         // The disk tells desktop applications about every change unless this is set; to be checked on a real box.
         defined('DISK_MIGRATE_MODE') || define('DISK_MIGRATE_MODE', true);
+        // On a box without cron every hit runs agents and the queue of mails at its end. The vetoes below would still
+        // stand then: mails of other people would be marked as failed for ever, and agents lose their notifications.
+        defined('NO_AGENT_CHECK') || define('NO_AGENT_CHECK', true);
+        // phpcs:ignore Generic.NamingConventions.UpperCaseConstantName -- the kernel's own name
+        defined('DisableEventsCheck') || define('DisableEventsCheck', true);
         $events = EventManager::getInstance();
         $vetoes = [
             ['im', 'OnBeforeMessageNotifyAdd', 'notification'],

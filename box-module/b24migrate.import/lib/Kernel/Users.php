@@ -33,6 +33,7 @@ final class Users extends Gateway
         'day' => 'PERSONAL_BIRTHDAY',
     ];
     protected const FILLED = ['DATE_REGISTER'];
+    private const LONGEST_LOGIN = 50;
 
     /** What would lose its author or owner. The kernel itself guards only some of it. */
     private const WORKS = [
@@ -47,6 +48,13 @@ final class Users extends Gateway
         ['crm', 'Bitrix\Crm\ContactTable', 'ASSIGNED_BY_ID CREATED_BY_ID', 'the user has contacts'],
         ['crm', 'Bitrix\Crm\CompanyTable', 'ASSIGNED_BY_ID CREATED_BY_ID', 'the user has companies'],
     ];
+
+    public function approximations(): array
+    {
+        return Loader::includeModule('extranet') ? [] : [
+            'USER_TYPE' => 'The box has no module extranet: guests arrive as users who belong to no group.',
+        ];
+    }
 
     public function find(array $values): ?string
     {
@@ -64,14 +72,18 @@ final class Users extends Gateway
     public function create(string $key, array $fields): string
     {
         $row = $this->row($fields) + [
-            'LOGIN' => $fields['EMAIL'],
+            'LOGIN' => self::login($fields['EMAIL']),
             'PASSWORD' => bin2hex(random_bytes(12)) . 'Aa1!',
             'ACTIVE' => 'Y',
             'LID' => \CSite::GetDefSite(),
             'UF_DEPARTMENT' => [],
         ];
         if (class_exists('CIntranetInviteDialog')) {
-            $row['GROUP_ID'] = \CIntranetInviteDialog::getUserGroups($row['LID'], $row['UF_DEPARTMENT'] === []);
+            $isGuest = $row['UF_DEPARTMENT'] === [];
+            // On a box without guests it would tell the groups of employees for them too.
+            $row['GROUP_ID'] = $isGuest && !Loader::includeModule('extranet')
+                ? []
+                : \CIntranetInviteDialog::getUserGroups($row['LID'], $isGuest);
         }
         $row['CONFIRM_CODE'] = '';
         $user = new \CUser();
@@ -85,8 +97,8 @@ final class Users extends Gateway
         $now = self::present(self::one(UserTable::class, ['*', 'UF_*'], $id));
         $row = $this->row($fields, $now);
         // Whoever signs in by something else than the address keeps it.
-        if (isset($row['EMAIL']) && ($now['LOGIN'] ?? '') === ($now['EMAIL'] ?? '')) {
-            $row['LOGIN'] = $row['EMAIL'];
+        if (isset($row['EMAIL']) && ($now['LOGIN'] ?? '') === self::login((string)($now['EMAIL'] ?? ''))) {
+            $row['LOGIN'] = self::login($row['EMAIL']);
         }
         $user = new \CUser();
         Dates::inServerTime(fn() => $user->Update((int)$id, $row))
@@ -126,7 +138,16 @@ final class Users extends Gateway
         if (in_array($fields['USER_TYPE'] ?? '', self::STRANGERS, true)) {
             $row['EXTERNAL_AUTH_ID'] = $fields['USER_TYPE'];
         }
-        return $row + Files::owned('PERSONAL_PHOTO', $fields, 'PERSONAL_PHOTO', (int)($now['PERSONAL_PHOTO'] ?? 0));
+        return $row + $this->picture('PERSONAL_PHOTO', $fields, 'PERSONAL_PHOTO', (int)($now['PERSONAL_PHOTO'] ?? 0));
+    }
+
+    /** The address, which may be longer than a login: then its beginning, told apart from other such beginnings. */
+    private static function login(string $email): string
+    {
+        $rest = '~' . substr(hash('sha256', $email), 0, 8);
+        return mb_strlen($email) <= self::LONGEST_LOGIN
+            ? $email
+            : mb_substr($email, 0, self::LONGEST_LOGIN - strlen($rest)) . $rest;
     }
 
     protected function fetched(array $ids): array

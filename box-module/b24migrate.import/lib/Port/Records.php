@@ -25,6 +25,21 @@ interface Records
      */
     public function losses(): array;
 
+    /**
+     * Fields that are kept, but not quite as they are sent, each with the reason in a sentence, for `import.fidelity`.
+     *
+     * @return array<string, string>
+     */
+    public function approximations(): array;
+
+    /**
+     * Fields of the record written last that the box did not take although it has them: a photo that is no picture to
+     * it. They are answered as ignored, once.
+     *
+     * @return list<string>
+     */
+    public function leftOut(): array;
+
     public function has(string $id): bool;
 
     /**

@@ -229,6 +229,20 @@ namespace Bitrix\Main {
     }
 }
 
+namespace Bitrix\Main\Data {
+
+    abstract class Connection
+    {
+    }
+}
+
+namespace Bitrix\Main\DB {
+
+    abstract class Connection extends \Bitrix\Main\Data\Connection
+    {
+    }
+}
+
 namespace Bitrix\Main\Config {
 
     use B24migrate\Import\Tests\Kernel\World;
@@ -247,6 +261,10 @@ namespace Bitrix\Main\Config {
 
         public static function delete(string $module, array $filter = []): void
         {
+            if (isset($filter['name'])) {
+                unset(World::$options[$module][$filter['name']]);
+                return;
+            }
             unset(World::$options[$module]);
         }
     }
@@ -350,6 +368,7 @@ namespace Bitrix\Main\ORM\Data {
         {
             World::call(static::class . '::add', [$row]);
             self::known(array_keys($row));
+            Signatures::refuseTooLong(Signatures::ofClass(static::class)['table'] ?? null, $row);
             if (static::TABLE === '') {
                 World::$tables[static::table()][reset($row)] = $row;
                 return new AddResult(0);
@@ -361,6 +380,7 @@ namespace Bitrix\Main\ORM\Data {
         {
             World::call(static::class . '::update', [$id, $row]);
             self::known(array_keys($row));
+            Signatures::refuseTooLong(Signatures::ofClass(static::class)['table'] ?? null, $row);
             World::$tables[static::table()][$id] = $row + World::$tables[static::table()][$id];
             return new Result();
         }
@@ -452,6 +472,20 @@ namespace {
                 'CONTENT' => $file['content'] ?? file_get_contents($file['tmp_name']),
                 'EXTERNAL_ID' => $file['external_id'] ?? bin2hex(random_bytes(8)),
             ]);
+        }
+
+        /** What is wrong with a picture: its extension, or that nobody can read it; null when nothing is. */
+        public static function CheckImageFile(
+            $file,
+            $iMaxSize = 0,
+            $iMaxWidth = 0,
+            $iMaxHeight = 0,
+            $access_typies = [],
+            $bForceMD5 = false,
+            $bSkipExt = false
+        ): ?string {
+            $isPicture = preg_match('/\.(jpe?g|png|gif|bmp|webp)$/i', $file['name'] ?? 'none.png') === 1;
+            return $isPicture ? null : 'The file is not a picture.';
         }
 
         public static function GetFileArray(int $id, $uploadDir = false): array|false

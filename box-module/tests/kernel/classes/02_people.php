@@ -22,7 +22,9 @@ namespace Bitrix\Main {
 namespace {
 
     use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\Signatures;
     use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\Loader;
 
     class CUser
     {
@@ -60,6 +62,11 @@ namespace {
                 $this->LAST_ERROR = 'A user with this login exists.<br>';
                 return false;
             }
+            $picture = CFile::CheckImageFile($row['PERSONAL_PHOTO'] ?? []);
+            if ($picture !== null) {
+                $this->LAST_ERROR = "$picture<br>";
+                return false;
+            }
             if (($row['CONFIRM_CODE'] ?? '') !== '') {
                 World::$noise[] = 'invitation';
             } elseif (!defined('INTR_SKIP_EVENT_ADD')) {
@@ -70,6 +77,11 @@ namespace {
 
         public function Update(int $id, array $row, $authActions = true): bool
         {
+            $picture = CFile::CheckImageFile($row['PERSONAL_PHOTO'] ?? []);
+            if ($picture !== null) {
+                $this->LAST_ERROR = "$picture<br>";
+                return false;
+            }
             World::$tables['users'][$id] = self::columns($row, World::row('users', $id)) + World::row('users', $id);
             return true;
         }
@@ -82,6 +94,7 @@ namespace {
 
         private static function columns(array $row, array $old): array
         {
+            Signatures::refuseTooLong('b_user', $row);
             foreach (['DATE_REGISTER', 'PERSONAL_BIRTHDAY'] as $name) {
                 if (array_key_exists($name, $row)) {
                     $row[$name] = World::heard($row[$name]);
@@ -98,7 +111,7 @@ namespace {
     {
         public static function getUserGroups(string $site, bool $extranet = false): array
         {
-            return $extranet ? [15] : [11];
+            return $extranet && Loader::includeModule('extranet') ? [15] : [11];
         }
     }
 

@@ -59,7 +59,9 @@ namespace Bitrix\Socialnetwork {
 namespace {
 
     use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\Signatures;
     use B24migrate\Import\Tests\Kernel\World;
+    use Bitrix\Main\Config\Option;
 
     const SONET_ROLES_OWNER = 'A';
     const SONET_ROLES_MODERATOR = 'E';
@@ -85,6 +87,9 @@ namespace {
             if ($subscribe) {
                 World::$noise[] = 'a subscription';
             }
+            if (!self::accepted($row, 0)) {
+                return false;
+            }
             $row = ['OWNER_ID' => $owner, 'ACTIVE' => 'Y'] + self::columns($row, []);
             $row += ['DATE_CREATE' => World::now(), 'DATE_UPDATE' => World::now(), 'DATE_ACTIVITY' => World::now()];
             $all = ['DESCRIPTION', 'PROJECT', 'KEYWORDS', 'PROJECT_DATE_START', 'PROJECT_DATE_FINISH'];
@@ -108,6 +113,9 @@ namespace {
                 $GLOBALS['APPLICATION']->say("$refused is refused");
                 return false;
             }
+            if (!self::accepted($row, $id)) {
+                return false;
+            }
             World::$tables['groups'][$id] = self::columns($row, $old) + ['DATE_UPDATE' => World::now()] + $old;
             return $old === [] ? false : $id;
         }
@@ -126,8 +134,20 @@ namespace {
             World::$tables['groups'][$id]['NUMBER_OF_MEMBERS'] = $members;
         }
 
+        /** Two groups of one name are two only where an option allows it; and a picture is one. */
+        private static function accepted(array $row, int $id): bool
+        {
+            $others = isset($row['NAME']) ? Rows::matching('groups', ['NAME' => $row['NAME'], '!ID' => $id]) : [];
+            $checked = Option::get('socialnetwork', 'check_group_name_enable', 'Y') === 'Y';
+            $fault = $others !== [] && $checked ? 'There is a group of this name' : null;
+            $fault ??= CFile::CheckImageFile(is_array($row['IMAGE_ID'] ?? null) ? $row['IMAGE_ID'] : []);
+            $fault === null || $GLOBALS['APPLICATION']->say($fault);
+            return $fault === null;
+        }
+
         private static function columns(array $row, array $old): array
         {
+            Signatures::refuseTooLong('b_sonet_group', $row);
             foreach (array_intersect(self::TIMES, array_keys($row)) as $name) {
                 $row[$name] = World::heard($row[$name]);
             }
@@ -232,6 +252,7 @@ namespace {
             }
             // A plain LOG_UPDATE is dropped, only an expression is honoured.
             unset($row['LOG_UPDATE']);
+            Signatures::refuseTooLong('b_sonet_log', $row);
             \Bitrix\Main\Text\Emoji::refuse($row);
             return World::put('log', $row + ['=LOG_DATE' => 'now', '=LOG_UPDATE' => 'now']);
         }
@@ -239,6 +260,7 @@ namespace {
         public static function Update(int $id, array $row): int
         {
             unset($row['LOG_UPDATE']);
+            Signatures::refuseTooLong('b_sonet_log', $row);
             \Bitrix\Main\Text\Emoji::refuse($row);
             World::$tables['log'][$id] = $row + World::row('log', $id);
             return $id;

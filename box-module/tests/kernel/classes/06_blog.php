@@ -38,6 +38,7 @@ namespace Bitrix\Blog\Item {
 namespace {
 
     use B24migrate\Import\Tests\Kernel\Rows;
+    use B24migrate\Import\Tests\Kernel\Signatures;
     use B24migrate\Import\Tests\Kernel\World;
     use Bitrix\Main\Text\Emoji;
 
@@ -124,6 +125,7 @@ namespace {
 
         private static function columns(array $row): array
         {
+            Signatures::refuseTooLong('b_blog_post', $row);
             foreach (array_intersect(['DATE_CREATE', 'DATE_PUBLISH'], array_keys($row)) as $name) {
                 $row[$name] = World::heard($row[$name]);
             }

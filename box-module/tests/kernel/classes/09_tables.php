@@ -6,6 +6,7 @@ declare(strict_types=1);
 
 namespace Bitrix\Main\ORM {
 
+    use B24migrate\Import\Tests\Kernel\FakeConnection;
     use B24migrate\Import\Tests\Kernel\Signatures;
     use B24migrate\Import\Tests\Kernel\World;
 
@@ -17,7 +18,13 @@ namespace Bitrix\Main\ORM {
 
         public function createDbTable(): void
         {
-            World::$tables[$this->manager::getTableName()] = [];
+            $table = $this->manager::getTableName();
+            $fields = $this->manager::getMap();
+            $sizes = array_combine(array_column($fields, 'name'), array_map(fn($field) => $field->size(), $fields));
+            $primary = array_filter($fields, fn($field) => $field->primary);
+            FakeConnection::refuseLongKey(array_sum(array_map(fn($field) => $field->size(), $primary)));
+            World::$services["columns $table"] = (object)['sizes' => $sizes];
+            World::$tables[$table] = [];
         }
 
         public function hasField($name): bool
@@ -27,16 +34,45 @@ namespace Bitrix\Main\ORM {
     }
 }
 
+namespace Bitrix\Main\ORM\Fields\Validators {
+
+    class LengthValidator
+    {
+        public function __construct(
+            private $min = 1,
+            private $max = null,
+            $errorPhrase = ['MIN' => null, 'MAX' => null]
+        ) {
+        }
+
+        public function getMax()
+        {
+            return $this->max;
+        }
+    }
+}
+
 namespace Bitrix\Main\ORM\Fields {
 
     class StringField
     {
-        public function __construct(public string $name, array $parameters = [])
+        public bool $primary = false;
+
+        public function __construct(public string $name, private array $parameters = [])
         {
+        }
+
+        /** The size of a column is that of its longest validator, whatever size it is configured to have. */
+        public function size(): int
+        {
+            $validators = isset($this->parameters['validation']) ? $this->parameters['validation']() : [];
+            $sizes = array_map(fn(Validators\LengthValidator $one) => (int)$one->getMax(), $validators);
+            return $sizes === [] ? 255 : max($sizes);
         }
 
         public function configurePrimary($value = true): static
         {
+            $this->primary = $value;
             return $this;
         }
 

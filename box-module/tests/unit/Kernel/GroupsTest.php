@@ -63,6 +63,35 @@ final class GroupsTest extends KernelCase
         self::assertSame([], World::$tables['groups']);
     }
 
+    public function testTwoGroupsOfOneNameArriveAndTheBoxChecksNamesAgainAfterwards(): void
+    {
+        $this->made('groups', $this->sales());
+        $id = $this->made('groups', $this->sales(['OWNER_ID' => $this->person()]), 'source:groups:2');
+        self::assertSame('Sales', $this->now('groups', $id)['NAME']);
+        $this->records('groups')->update($id, $this->sales(['DESCRIPTION' => 'Other']));
+        self::assertSame('Other', $this->now('groups', $id)['DESCRIPTION']);
+        self::assertSame('Y', World::$options['socialnetwork']['check_group_name_enable']);
+        self::assertSame([], World::$options['b24migrate.import']);
+    }
+
+    public function testNamesAreCheckedAgainAfterACallThatDied(): void
+    {
+        World::$options['socialnetwork']['check_group_name_enable'] = 'N';
+        World::$options['b24migrate.import']['check_group_name_enable'] = 'Y';
+        (new KernelBox())->finalize('');
+        self::assertSame('Y', World::$options['socialnetwork']['check_group_name_enable']);
+    }
+
+    public function testWhatTheBoxCannotMakeOfAGroupIsTold(): void
+    {
+        $groups = (new KernelBox())->records('groups');
+        $groups->create('a', $this->sales(['TYPE' => 'collab', 'IMAGE' => $this->file('logo.heic')]));
+        self::assertEqualsCanonicalizing(['IMAGE', 'TYPE'], $groups->leftOut());
+        $groups->create('b', $this->sales(['NAME' => 'x']));
+        self::assertSame([], $groups->leftOut());
+        self::assertArrayHasKey('TYPE', $groups->approximations());
+    }
+
     public function testASubjectIsMadeOnceAndAGroupWithoutOneGetsSome(): void
     {
         $this->made('groups', $this->sales());

@@ -11,6 +11,7 @@ use B24migrate\Import\Kernel\Limits;
 use B24migrate\Import\Contract\Catalog;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
+use Bitrix\Main\Application;
 
 final class GuardTest extends KernelCase
 {
@@ -41,6 +42,22 @@ final class GuardTest extends KernelCase
         $this->assertFalse(World::$inTransaction);
         $guard->together(static fn() => World::put('tasks', ['TITLE' => 'whole']));
         $this->assertCount(1, World::$tables['tasks']);
+    }
+
+    public function testATransactionThatTheKernelLeftOpenIsRolledBackToo(): void
+    {
+        $guard = new KernelGuard();
+        try {
+            $guard->together(static function (): void {
+                World::put('tasks', ['TITLE' => 'half']);
+                Application::getConnection()->startTransaction();
+                throw new \RuntimeException('of the kernel');
+            });
+        } catch (\RuntimeException $fault) {
+            $this->assertSame('of the kernel', $fault->getMessage());
+        }
+        $this->assertFalse(World::$inTransaction, 'or nothing of this hit would ever be committed');
+        $this->assertArrayNotHasKey('tasks', World::$tables);
     }
 
     public function testEveryStreamOfTheContractHasAGateway(): void

@@ -22,6 +22,16 @@ final class QuietTest extends KernelCase
         self::assertTrue(defined('INTR_SKIP_EVENT_ADD'));
     }
 
+    /** A box without cron sends waiting mail, and runs agents, at the end of every hit: inside the silence. */
+    public function testMailAndAgentsOfOthersWaitForAnotherHit(): void
+    {
+        World::put('mail_queue', ['ID' => 1, 'STATUS' => 'waiting']);
+        World::put('agents_waiting', ['ID' => 1, 'STATUS' => 'waiting']);
+        World::endOfHit();
+        self::assertSame('waiting', World::row('mail_queue', 1)['STATUS']);
+        self::assertSame('waiting', World::row('agents_waiting', 1)['STATUS']);
+    }
+
     public function testTheVetoesAreThereOnceHoweverOftenTheyAreAskedFor(): void
     {
         $this->box->quiet();

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
 use B24migrate\Import\Contract\ItemFault;
+use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
 
@@ -47,6 +48,39 @@ final class UsersTest extends KernelCase
         self::assertSame([15], World::row('users', $guest)['GROUP_ID']);
         $employee = $this->made('users', self::ANN);
         self::assertSame([11], World::row('users', $employee)['GROUP_ID']);
+    }
+
+    public function testOnABoxWithoutGuestsNobodyBecomesAnEmployeeByMistake(): void
+    {
+        self::assertSame([], $this->records('users')->approximations());
+        World::$versions['extranet'] = 'missing';
+        self::assertSame([], World::row('users', $this->person('guest'))['GROUP_ID']);
+        self::assertSame(['USER_TYPE'], array_keys($this->records('users')->approximations()));
+    }
+
+    public function testAnAddressThatIsLongerThanALoginArrives(): void
+    {
+        $long = str_repeat('a', 48) . '@example.org';
+        $ann = $this->made('users', ['EMAIL' => $long] + self::ANN);
+        $this->made('users', ['EMAIL' => str_replace('org', 'com', $long)] + self::ANN, 'source:users:2');
+        self::assertSame($long, $this->now('users', $ann)['EMAIL']);
+        self::assertSame([50], array_values(array_unique(array_map('mb_strlen', array_column(
+            array_slice(World::$tables['users'], 1),
+            'LOGIN'
+        )))));
+        $this->records('users')->update($ann, ['EMAIL' => 'ann@example.org']);
+        self::assertSame('ann@example.org', World::row('users', $ann)['LOGIN'], 'whoever signs in by the address');
+    }
+
+    public function testAPhotoThatIsNoPictureToTheBoxStaysOutAndIsTold(): void
+    {
+        $users = (new KernelBox())->records('users');
+        $id = $users->create('a', ['PERSONAL_PHOTO' => $this->file('me.heic')] + self::ANN);
+        self::assertSame(['PERSONAL_PHOTO'], $users->leftOut());
+        self::assertSame([], $users->leftOut(), 'once');
+        self::assertHolds(['PERSONAL_PHOTO' => null] + self::ANN, $this->now('users', $id));
+        $users->update($id, ['PERSONAL_PHOTO' => $this->file('me')]);
+        self::assertSame(['PERSONAL_PHOTO'], $users->leftOut());
     }
 
     public function testWhoWritesByMailStaysThat(): void
