@@ -11,11 +11,11 @@ use Bitrix\Main\ModuleManager;
 defined('B_PROLOG_INCLUDED') || exit;
 
 Loc::loadMessages(__FILE__);
+require_once __DIR__ . '/preflight.php';
 
 /** Written in the PHP of old boxes too, so that one of them can say what it lacks. */
 class b24migrate_import extends CModule
 {
-    public const OLDEST_PHP = '8.1.0';
     public const EVENT = ['rest', 'OnRestServiceBuildDescription'];
     public const SERVICE = ['B24migrate\\Import\\Rest\\Service', 'describe'];
 
@@ -39,16 +39,22 @@ class b24migrate_import extends CModule
 
     public function DoInstall()
     {
-        $obstacle = $this->obstacle();
+        $obstacle = b24migrate_import_preflight::obstacle();
         if ($obstacle !== null) {
-            $GLOBALS['APPLICATION']->ThrowException($obstacle);
-            return false;
+            return $this->refused($obstacle);
         }
-        $this->mapTable()::createTable();
-        // Before the module is registered: that is when the kernel forgets which scopes there are.
-        EventManager::getInstance()->registerEventHandler(...$this->handler());
-        ModuleManager::registerModule($this->MODULE_ID);
-        $this->forgetScopes();
+        $hasMap = $this->mapTable()::isThere();
+        try {
+            $this->mapTable()::createTable();
+            // Before the module is registered: that is when the kernel forgets which scopes there are.
+            EventManager::getInstance()->registerEventHandler(...$this->handler());
+            ModuleManager::registerModule($this->MODULE_ID);
+            $this->forgetScopes();
+        } catch (\Throwable $fault) {
+            // Half of it is worse than nothing; a map that was there before holds what was imported before.
+            $this->takeAway(!$hasMap);
+            return $this->refused($fault->getMessage());
+        }
         return true;
     }
 
@@ -85,13 +91,15 @@ class b24migrate_import extends CModule
         $this->forgetScopes();
     }
 
-    /** Why the module cannot be installed here, in a sentence; null when it can. */
-    private function obstacle()
+    /** Says why in a sentence: to whoever called, and on the page when an administrator has come by one. */
+    private function refused($why)
     {
-        if (version_compare(PHP_VERSION, self::OLDEST_PHP, '<')) {
-            return Loc::getMessage('B24MIGRATE_IMPORT_OLD_PHP', ['#VERSION#' => PHP_VERSION]);
+        $GLOBALS['APPLICATION']->ThrowException($why);
+        if (defined('ADMIN_SECTION')) {
+            $title = Loc::getMessage('B24MIGRATE_IMPORT_REFUSED');
+            $GLOBALS['APPLICATION']->IncludeAdminFile($title, __DIR__ . '/refused.php');
         }
-        return ModuleManager::isModuleInstalled('rest') ? null : Loc::getMessage('B24MIGRATE_IMPORT_NO_REST');
+        return false;
     }
 
     private function handler()

@@ -45,21 +45,25 @@ final class MapTable extends DataManager
         return new StringField($name, ['validation' => $validators]);
     }
 
+    public static function isThere(): bool
+    {
+        return (bool)Application::getConnection()->isTableExists(self::getTableName());
+    }
+
     public static function createTable(): void
     {
-        $connection = Application::getConnection();
-        if ($connection->isTableExists(self::getTableName())) {
+        if (self::isThere()) {
             return;
         }
         self::getEntity()->createDbTable();
-        $connection->createIndex(self::getTableName(), 'ix_b24migrate_import_order', ['STREAM', 'TARGET_ORDER']);
+        $order = ['STREAM', 'TARGET_ORDER'];
+        Application::getConnection()->createIndex(self::getTableName(), 'ix_b24migrate_import_order', $order);
     }
 
     public static function dropTable(): void
     {
-        $connection = Application::getConnection();
-        if ($connection->isTableExists(self::getTableName())) {
-            $connection->dropTable(self::getTableName());
+        if (self::isThere()) {
+            Application::getConnection()->dropTable(self::getTableName());
         }
     }
 }

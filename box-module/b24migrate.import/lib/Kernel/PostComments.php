@@ -88,12 +88,12 @@ final class PostComments extends Gateway
 
     private function show(int $id, int $owner, array $fields): void
     {
-        $log = Posts::logOf((int)$fields['post_id']);
+        $log = FeedLog::ofPost((int)$fields['post_id']);
         $twin = $log === 0 ? 0 : \CSocNetLogComments::Add($this->told($fields) + [
             'LOG_ID' => $log,
             'EVENT_ID' => 'blog_comment',
             'MODULE_ID' => false,
-        ] + Posts::logged(self::ENTITY, $id, $owner), self::SILENT);
+        ] + FeedLog::about(self::ENTITY, $id, $owner), self::SILENT);
         // A list of faults where the box refuses it: the feed would count one comment less than there are.
         is_numeric($twin) || throw self::refusal('the box does not take this comment into the feed');
     }
@@ -103,7 +103,7 @@ final class PostComments extends Gateway
         $text = Emoji::encode((string)($fields['text'] ?? ''));
         return [
             'USER_ID' => (int)$fields['author_id'],
-            '=LOG_DATE' => Posts::moment($fields['date']),
+            '=LOG_DATE' => FeedLog::moment($fields['date']),
             'MESSAGE' => $text,
             'TEXT_MESSAGE' => $text,
         ];

@@ -4,10 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use Bitrix\Blog\CommentTable;
 use Bitrix\Main\Config\Option;
 use Bitrix\Main\Text\Emoji;
-use Bitrix\Socialnetwork\{ComponentHelper, LogRightTable, LogTable};
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -17,9 +15,6 @@ defined('B_PROLOG_INCLUDED') || exit;
  */
 final class Posts extends Gateway
 {
-    private const EVENTS = ['blog_post', 'blog_post_important'];
-    private const LOG_TITLE = 250;
-
     /** The author's blog, made when there is none. */
     public static function blogOf(int $author): array
     {
@@ -29,19 +24,6 @@ final class Posts extends Gateway
             'USER_ID' => $author,
             'CREATE' => 'Y',
         ]) ?: [];
-    }
-
-    /** A row of the log takes times only as expressions. */
-    public static function moment(string $utc): string
-    {
-        $text = (string)Dates::text($utc);
-        return Dates::inServerTime(fn() => $GLOBALS['DB']->CharToDateFunction($text, 'FULL'));
-    }
-
-    public static function logOf(int $post): int
-    {
-        $filter = ['EVENT_ID' => self::EVENTS, 'SOURCE_ID' => $post];
-        return (int)(self::rows(\CSocNetLog::GetList([], $filter, false, false, ['ID']))[0]['ID'] ?? 0);
     }
 
     public function create(string $key, array $fields): string
@@ -65,18 +47,10 @@ final class Posts extends Gateway
         $this->write($fields + $now, $now, $save);
     }
 
-    /** Comments arrive without moving the post in the feed; once all are there it stands where the last one put it. */
+    /** Comments arrive without moving the post; once all are there it stands where the last one put it. */
     public function settle(int $id): void
     {
-        $newest = ['filter' => ['=POST_ID' => $id], 'order' => ['DATE_CREATE' => 'DESC'], 'limit' => 1];
-        $last = CommentTable::getList(['select' => ['DATE_CREATE']] + $newest)->fetch();
-        $log = $last ? self::logOf($id) : 0;
-        if ($log > 0) {
-            self::mustSucceed(LogTable::update($log, ['LOG_UPDATE' => $last['DATE_CREATE']]));
-            foreach (self::all(LogRightTable::class, ['ID'], ['=LOG_ID' => $log]) as $right) {
-                self::mustSucceed(LogRightTable::update((int)$right['ID'], ['LOG_UPDATE' => $last['DATE_CREATE']]));
-            }
-        }
+        FeedLog::settle($id);
     }
 
     public function delete(string $id): void
@@ -120,16 +94,17 @@ final class Posts extends Gateway
     /** @param callable(array): mixed $save gives the id */
     private function write(array $fields, array $now, callable $save): string
     {
-        $work = function () use ($fields, $now, $save): string {
+        $author = (int)$fields['AUTHOR_ID'];
+        $work = function () use ($fields, $now, $author, $save): string {
             $id = (int)Dates::inServerTime(fn() => $save($this->row($fields)))
                 ?: throw self::refusal('the box does not take this post');
             if (($fields['TAGS'] ?? []) !== $now['TAGS']) {
-                $this->tag($id, (int)(self::blogOf((int)$fields['AUTHOR_ID'])['ID'] ?? 0), $fields['TAGS'] ?? []);
+                $this->tag($id, (int)(self::blogOf($author)['ID'] ?? 0), $fields['TAGS'] ?? []);
             }
             if (($fields['FILES'] ?? []) !== $now['FILES']) {
                 Files::attach('BLOG_POST', 'UF_BLOG_POST_FILE', $id, $fields['FILES'] ?? []);
             }
-            $this->show($id, (int)$fields['AUTHOR_ID'], $fields);
+            FeedLog::show($id, ['TITLE' => self::title($fields), 'URL' => self::path($author, $id)] + $fields);
             return (string)$id;
         };
         // Whoever may read it is written down group by group, and each group takes that for something new.
@@ -171,54 +146,9 @@ final class Posts extends Gateway
         return (string)($fields['TITLE'] ?? '') ?: $beginning . Columns::NOTHING;
     }
 
-    private static function bare(string $text): string
+    public static function bare(string $text): string
     {
         return trim((string)preg_replace(['/\[[^\]]*\]/u', '/\s+/u'], ['', ' '], $text));
-    }
-
-    private function show(int $id, int $author, array $fields): void
-    {
-        $text = Emoji::encode((string)($fields['DETAIL_TEXT'] ?? ''));
-        $at = self::moment($fields['DATE_PUBLISH']);
-        $row = [
-            'EVENT_ID' => self::EVENTS[($fields['IMPORTANT'] ?? false) ? 1 : 0],
-            '=LOG_DATE' => $at,
-            '=LOG_UPDATE' => $at,
-            // Shorter than that of a post; and the log does not encode by itself what its columns may not hold.
-            'TITLE' => mb_substr(Emoji::encode(self::title($fields)), 0, self::LOG_TITLE),
-            'MESSAGE' => $text,
-            'TEXT_MESSAGE' => self::bare($text),
-        ];
-        $log = self::logOf($id);
-        if ($log === 0) {
-            $log = (int)\CSocNetLog::Add($row + self::logged('BLOG_POST', $id, $author) + [
-                'USER_ID' => $author,
-                'TITLE_TEMPLATE' => '#USER_NAME#',
-                'MODULE_ID' => 'blog',
-                'CALLBACK_FUNC' => false,
-                'ENABLE_COMMENTS' => 'Y',
-                'URL' => self::path($author, $id),
-                'SITE_ID' => \CSite::GetDefSite(),
-            ], false);
-            \CSocNetLog::Update($log, ['TMP_ID' => $log]);
-        } else {
-            \CSocNetLog::Update($log, $row);
-            \CSocNetLogRights::DeleteByLogID($log);
-        }
-        $codes = ComponentHelper::getBlogPostSocNetPerms(['postId' => $id, 'authorId' => $author]);
-        \CSocNetLogRights::Add($log, $codes);
-    }
-
-    /** What a row of the log says about the post or comment that it shows. */
-    public static function logged(string $kind, int $id, int $owner): array
-    {
-        return [
-            'ENTITY_TYPE' => SONET_ENTITY_USER,
-            'ENTITY_ID' => $owner,
-            'SOURCE_ID' => $id,
-            'RATING_TYPE_ID' => $kind,
-            'RATING_ENTITY_ID' => $id,
-        ];
     }
 
     /** "All employees" is written as a right of the author's own page, all others as their codes. */

@@ -155,6 +155,7 @@ namespace Bitrix\Main {
             $toMethodArg = []
         ): void {
             World::call('registerEventHandler', [$fromModuleId, $eventType, $toModuleId, $toClass, $toMethod]);
+            World::$tables['event_handlers']["$fromModuleId/$eventType/$toModuleId"] = [];
         }
 
         public function unRegisterEventHandler(
@@ -167,6 +168,7 @@ namespace Bitrix\Main {
             $toMethodArg = []
         ): void {
             World::call('unRegisterEventHandler', [$fromModuleId, $eventType, $toModuleId, $toClass, $toMethod]);
+            unset(World::$tables['event_handlers']["$fromModuleId/$eventType/$toModuleId"]);
         }
 
         /** Whether some handler forbids it. */
@@ -199,12 +201,17 @@ namespace Bitrix\Main {
 
         public static function isModuleInstalled(string $module): bool
         {
-            return ($module === 'rest') !== isset(World::$tables['modules'][$module]);
+            return str_contains($module, '.')
+                ? isset(World::$tables['modules'][$module])
+                : (World::$versions[$module] ?? '') !== 'missing';
         }
 
         public static function registerModule(string $module): void
         {
             World::call('registerModule', [$module]);
+            if (isset(World::$options['main']['refuses modules'])) {
+                throw new \RuntimeException('The box has no more room for modules');
+            }
             World::$tables['modules'][$module] = [];
         }
 
@@ -224,7 +231,9 @@ namespace Bitrix\Main {
 
         public static function getDocumentRoot(): string
         {
-            return sys_get_temp_dir() . '/b24migrate-fake-root';
+            $root = sys_get_temp_dir() . '/b24migrate-fake-root';
+            is_dir("$root/upload") || mkdir("$root/upload", 0700, true);
+            return $root;
         }
     }
 }
@@ -339,6 +348,16 @@ namespace Bitrix\Main\ORM\Data {
                 $names = [...$names, ...array_diff($own, ['LOGIC'])];
             }
             return $names;
+        }
+
+        public static function getMap()
+        {
+            return [];
+        }
+
+        public static function getTableName()
+        {
+            return null;
         }
 
         public static function getByPrimary(string|int $id, array $parameters = []): Rows
@@ -567,6 +586,16 @@ namespace B24migrate\Import\Tests\Kernel {
         public function say(string $message): void
         {
             $this->said = $message;
+        }
+
+        public function ThrowException($msg, $id = false)
+        {
+            $this->said = $msg;
+        }
+
+        public function IncludeAdminFile($strTitle, $filepath)
+        {
+            World::call('IncludeAdminFile', [$strTitle, basename($filepath)]);
         }
 
         public function GetException(): ?object

@@ -8,6 +8,7 @@ use B24migrate\Import\Cli\Setup;
 use B24migrate\Import\Cli\Wishes;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Kernel\MapTable;
+use B24migrate\Import\Tests\Kernel\Called;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
 
@@ -32,6 +33,127 @@ final class InstallTest extends KernelCase
         $this->assertSame('b24migrate.import', $module);
         $this->assertIsCallable([$class, $method]);
         $this->assertArrayHasKey(MapTable::getTableName(), World::$tables);
+    }
+
+    /**
+     * @dataProvider obstacles
+     * @param array<string, string> $versions
+     */
+    public function testABoxThatCannotHaveItSaysWhyAndStaysAsItWas(array $versions, string $folder, string $why): void
+    {
+        World::$versions = $versions;
+        World::$options['main'] = ['upload_dir' => $folder];
+        [$tables, $options] = [World::$tables, World::$options];
+        try {
+            Setup::perform(Wishes::of([]));
+            self::fail('it was installed');
+        } catch (\RuntimeException $refused) {
+            self::assertSame($why, $refused->getMessage());
+        }
+        self::assertSame([$tables, $options, []], [World::$tables, World::$options, World::$calls]);
+    }
+
+    /** @return array<string, array{array<string, string>, string, string}> */
+    public function obstacles(): array
+    {
+        return [
+            'no rest' => [
+                ['rest' => 'missing'], 'upload', 'The module needs the module rest, which is not installed here.',
+            ],
+            'an old CRM' => [
+                ['crm' => '21.500.0'], 'upload',
+                'The module needs crm 24.0.0 or newer, and this is crm 21.500.0: update the box.',
+            ],
+            'no folder for uploads' => [
+                [], 'nowhere', 'The web server cannot write to ' . sys_get_temp_dir()
+                    . '/b24migrate-fake-root/nowhere: give it the right to.',
+            ],
+        ];
+    }
+
+    public function testAModuleThatIsNotThereIsNoObstacle(): void
+    {
+        World::$versions = ['crm' => 'missing', 'tasks' => 'missing', 'bizproc' => 'missing'];
+        self::assertSame('The module is installed.', Setup::perform(Wishes::of([])));
+    }
+
+    public function testAKernelWhoseMethodsAreOtherwiseIsFound(): void
+    {
+        $fits = new \ReflectionMethod('b24migrate_import_preflight', 'fits');
+        $fits->setAccessible(true);
+        $kernel = new class {
+            public function plain($a, $b = null)
+            {
+            }
+
+            final protected function closed()
+            {
+            }
+
+            protected function open($a)
+            {
+            }
+        };
+        $asked = [
+            ['plain', 0, false, false], ['plain', 1, false, true], ['plain', 2, false, true],
+            ['plain', 3, false, false], ['none', 0, false, false], ['open', 1, false, false],
+            ['open', 1, true, true], ['open', 0, true, false],
+            ['closed', 0, true, false], ['plain', 2, true, true],
+        ];
+        foreach ($asked as [$name, $count, $anew, $answer]) {
+            self::assertSame($answer, $fits->invoke(null, $kernel::class, $name, $count, $anew), "$name $count");
+        }
+        self::assertFalse($fits->invoke(null, 'Bitrix\Nowhere', 'any', 0, false));
+    }
+
+    public function testThePreflightKnowsEveryMethodThatTheModuleCalls(): void
+    {
+        $file = self::FOLDER . '/install/kernel.php';
+        self::assertSame(Called::asPhp(), file_get_contents($file), 'it is what Called::asPhp() writes');
+        self::assertSame(Called::byModule(), require $file);
+    }
+
+    public function testWhatStopsHalfwayTakesItselfAway(): void
+    {
+        World::$options['main'] = ['refuses modules' => 'Y'];
+        try {
+            Setup::perform(Wishes::of([]));
+            self::fail('it was installed');
+        } catch (\RuntimeException $refused) {
+            self::assertSame('The box has no more room for modules', $refused->getMessage());
+        }
+        self::assertArrayNotHasKey(MapTable::getTableName(), World::$tables);
+        self::assertSame([], World::$tables['event_handlers']);
+    }
+
+    public function testAnAdministratorReadsTheReasonOnThePage(): void
+    {
+        $script = '<?php ' . strtr("require 'AUTOLOAD'; require 'LOAD'; WORLD::reset(); define('ADMIN_SECTION', true);"
+            . "WORLD::\$versions = ['rest' => 'missing']; \$module = CModule::CreateModuleObject('b24migrate.import');"
+            . 'echo json_encode([$module->DoInstall(), WORLD::calls("IncludeAdminFile")]);', [
+            'AUTOLOAD' => dirname(__DIR__, 2) . '/autoload.php',
+            'LOAD' => dirname(__DIR__, 2) . '/kernel/load.php',
+            'WORLD' => World::class,
+        ]);
+        mkdir($this->folder);
+        file_put_contents("$this->folder/page.php", $script);
+        $said = shell_exec('php ' . escapeshellarg("$this->folder/page.php"));
+        $page = ['The module cannot be installed', 'refused.php'];
+        self::assertSame([false, [$page]], json_decode((string)$said, true));
+    }
+
+    public function testNothingIsLeftWhenTheMapGoesToo(): void
+    {
+        [$tables, $options] = [World::$tables, World::$options];
+        Setup::perform(Wishes::of([]));
+        World::$options['b24migrate.import'] = ['shelf' => 'secret', 'check_group_name_enable' => 'Y'];
+        World::$options['socialnetwork']['check_group_name_enable'] = 'N';
+        Setup::perform(Wishes::of(['--uninstall', '--drop-map']));
+        self::assertSame($tables, array_filter(World::$tables), 'no table, no handler, no module');
+        $options['socialnetwork']['check_group_name_enable'] = 'Y';
+        self::assertSame($options, World::$options);
+        self::assertSame([['/upload/b24migrate.import']], World::calls('DeleteDirFilesEx'));
+        self::assertCount(2, World::calls('ScopeManager::cleanCache'));
     }
 
     public function testAWebhookIsPrintedReadyForUse(): void

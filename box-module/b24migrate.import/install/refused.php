@@ -1,0 +1,12 @@
+<?php
+
+use Bitrix\Main\Localization\Loc;
+
+if (!defined('B_PROLOG_INCLUDED') || B_PROLOG_INCLUDED !== true) {
+    die();
+}
+Loc::loadMessages(__DIR__ . '/index.php');
+$obstacle = $GLOBALS['APPLICATION']->GetException();
+?>
+<p><?= htmlspecialcharsbx($obstacle ? (string)$obstacle->GetString() : '') ?></p>
+<p><?= Loc::getMessage('B24MIGRATE_IMPORT_NOTHING_CHANGED') ?></p>
