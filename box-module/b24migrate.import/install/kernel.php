@@ -3,9 +3,12 @@
 // Methods of the kernel that the module calls, with how many arguments, and those that it has anew (~), by module:
 // what has to be there before it may be installed. A test writes this list and compares it.
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 return [
     'bizproc' => [
         'CBPWorkflowTemplateLoader' => 'delete:1 importTemplateFromArray:8 update:3',
+        'CBPWorkflowTemplateUser' => '__construct:1 isAdmin:0',
     ],
     'blog' => [
         'Bitrix\Blog\Item\Blog' => 'getByUser:1',

@@ -8,6 +8,8 @@ use Bitrix\Main\Loader;
 use Bitrix\Main\Localization\Loc;
 use Bitrix\Main\ModuleManager;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /**
  * Whether the module can be installed here, asked before anything is registered: a module that the kernel cannot load
  * breaks the page of all modules. Written in the PHP of old boxes too.

@@ -2,9 +2,8 @@
 
 use Bitrix\Main\Localization\Loc;
 
-if (!defined('B_PROLOG_INCLUDED') || B_PROLOG_INCLUDED !== true) {
-    die();
-}
+defined('B_PROLOG_INCLUDED') || exit;
+
 Loc::loadMessages(__DIR__ . '/index.php');
 $obstacle = $GLOBALS['APPLICATION']->GetException();
 ?>

@@ -43,7 +43,7 @@ final class Called
     {
         $said = "<?php\n\n// Methods of the kernel that the module calls, with how many arguments, and those that it "
             . "has anew (~), by module:\n// what has to be there before it may be installed. A test writes this list "
-            . "and compares it.\n\nreturn [\n";
+            . "and compares it.\n\ndefined('B_PROLOG_INCLUDED') || exit;\n\nreturn [\n";
         foreach (self::byModule() as $module => $classes) {
             $said .= "    '$module' => [\n";
             foreach ($classes as $class => $methods) {

@@ -164,7 +164,7 @@ class ImportTarget:
 
     def fidelity(self) -> list[Rule]:
         """The contract keeps everything; a module on a real box names what that box cannot keep: under `rules`, as the
-        contract has it, or under `items`, as our own does."""
+        contract has it, or under `items`, as older versions of our own do."""
         try:
             result = _decoded(self._portal.call("import.fidelity", {}).result)
         except Permanent as error:

@@ -8,6 +8,8 @@ use Bitrix\Blog\CommentTable;
 use Bitrix\Main\Text\Emoji;
 use Bitrix\Socialnetwork\{ComponentHelper, LogRightTable, LogTable};
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** The log, by whose rows the feed shows posts and counts comments. */
 final class FeedLog
 {

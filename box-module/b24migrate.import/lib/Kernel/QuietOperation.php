@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+defined('B_PROLOG_INCLUDED') || exit;
+
 /** What both operations on CRM items have in common: nobody hears of them, and dates stay as they are set. */
 trait QuietOperation
 {

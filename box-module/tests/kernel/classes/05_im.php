@@ -156,19 +156,10 @@ namespace {
                 return false;
             }
             $isPrivate = $row['MESSAGE_TYPE'] === 'P';
-            if ($isPrivate && (int)$row['FROM_USER_ID'] <= 0) {
-                $GLOBALS['APPLICATION']->say('The author is not known');
+            $fault = self::fault($row);
+            if ($fault !== null) {
+                $GLOBALS['APPLICATION']->say($fault);
                 return false;
-            }
-            if (str_contains($row['MESSAGE'], '[DISK=')) {
-                World::$noise[] = 'a file of the box in a chat that it does not belong to';
-            }
-            if ($row['MESSAGE'] === '' && ($row['FILES'] ?? []) === []) {
-                $GLOBALS['APPLICATION']->say('The message is empty');
-                return false;
-            }
-            if (($row['CONVERT'] ?? 'N') !== 'Y') {
-                World::$noise[] = 'a push about a message';
             }
             // Mentions are read with the eyes of whoever calls, and long texts are cut.
             $text = preg_replace('/\[USER=\d+\](.*?)\[\/USER\]/', '$1', $row['MESSAGE']);
@@ -180,9 +171,6 @@ namespace {
                 'DATE_CREATE' => World::heard($row['MESSAGE_DATE']) ?? World::now(),
             ]);
             World::put('unread', ['CHAT_ID' => $row['TO_CHAT_ID'], 'MESSAGE_ID' => $id, 'USER_ID' => 1]);
-            if (str_contains($row['MESSAGE'], '[USER=')) {
-                World::$noise[] = 'somebody is told to be mentioned';
-            }
             // Where files are looked for depends on the generation of the kernel.
             $files = World::$versions['im'] ?? '' ? $row['FILES'] : $row['PARAMS']['FILE_ID'] ?? [];
             // Keyboards and menus are objects of the kernel, and others are none.
@@ -192,6 +180,21 @@ namespace {
                 CIMContactList::SetRecent(['CHAT_ID' => $row['TO_CHAT_ID'], 'USER_ID' => $one['USER_ID']]);
             }
             return $id;
+        }
+
+        private static function fault(array $row): ?string
+        {
+            $heard = [
+                'a push about a message' => ($row['CONVERT'] ?? 'N') !== 'Y',
+                'somebody is told to be mentioned' => str_contains($row['MESSAGE'], '[USER='),
+                'a file of the box in a chat that it does not belong to' => str_contains($row['MESSAGE'], '[DISK='),
+            ];
+            World::$noise = [...World::$noise, ...array_keys(array_filter($heard))];
+            return match (true) {
+                $row['MESSAGE_TYPE'] === 'P' && (int)$row['FROM_USER_ID'] <= 0 => 'The author is not known',
+                $row['MESSAGE'] === '' && ($row['FILES'] ?? []) === [] => 'The message is empty',
+                default => null,
+            };
         }
 
         public static function Delete(int $id, $userId = null, $completeDelete = false, $byEvent = false): bool

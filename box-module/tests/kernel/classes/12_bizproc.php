@@ -22,7 +22,7 @@ namespace {
     {
         public const CurrentUser = 'CurrentUser';
 
-        public function __construct(private string $who)
+        public function __construct(private $who = null)
         {
         }
 
