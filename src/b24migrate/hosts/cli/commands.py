@@ -12,6 +12,7 @@ from b24migrate.hosts.cli import (
     accepting,
     analyzing,
     beginning,
+    box,
     certifying,
     completing,
     explaining,
@@ -101,6 +102,7 @@ app.command("metrics")(looking.metrics)
 app.command("report")(reporting.report)
 app.add_typer(certifying.certificate, name="certificate")
 app.add_typer(moving.store, name="store")
+app.add_typer(box.box, name="box")
 app.command("worker")(labouring.worker)
 app.command("serve")(serving.serve)
 app.command("demo")(trying.demo)
