@@ -35,12 +35,12 @@ final class QuietImport extends Import
     {
         $days = $this->values(self::$days);
         $result = parent::processFieldsBeforeSave();
-        ['UPDATED_TIME' => $at, 'UPDATED_BY' => $by] = $this->values(['UPDATED_TIME', 'UPDATED_BY']);
-        $last = array_intersect_key(
-            ['LAST_ACTIVITY_TIME' => $at, 'LAST_ACTIVITY_BY' => $by],
-            $this->values(['LAST_ACTIVITY_TIME', 'LAST_ACTIVITY_BY'])
-        );
-        $this->putBack($days + $last);
+        $changed = $this->values(['UPDATED_TIME', 'UPDATED_BY']);
+        $last = [
+            'LAST_ACTIVITY_TIME' => $changed['UPDATED_TIME'] ?? null,
+            'LAST_ACTIVITY_BY' => $changed['UPDATED_BY'] ?? null,
+        ];
+        $this->putBack($days + array_intersect_key(array_filter($last), $this->values(array_keys($last))));
         return $result;
     }
 }
