@@ -79,7 +79,7 @@ def test_a_stage_with_the_same_code_or_name_in_its_dictionary_is_linked(box: Cli
     after = box.rows("crm_stages")
     # a pipeline may take its order from the source, or stages would stand among those of the box anyhow
     assert after[target_id]["SORT"] in {before[target_id]["SORT"], 10}
-    assert after == before | {target_id: before[target_id] | {"SORT": after[target_id]["SORT"]}}
+    assert after == {**before, target_id: {**before[target_id], "SORT": after[target_id]["SORT"]}}
 
 
 def test_the_same_stage_in_another_dictionary_is_another_stage(box: Client) -> None:
