@@ -80,6 +80,8 @@ final class Batch
         if ($entry !== null && $entry->stream !== $this->stream->name) {
             throw new ItemFault('VALIDATION', 'key', "$key stands for a record of $entry->stream");
         }
+        // what an item that failed has left out is not told of the next one
+        $this->records->leftOut();
         $kinds = $this->kinds->of($this->stream, $fields, $this->typeOf($fields, $entry));
         $known = array_intersect_key($fields, $kinds);
         $kept = array_diff_key($known, $this->records->losses());

@@ -29,7 +29,6 @@ final class Finalizing
     public function stretch(string $after): array
     {
         $streams = array_keys(self::STRETCHES);
-        // In case a call has died between the two.
         Groups::checkNamesAgain();
         [$stream, $place] = explode('|', ($after === '' ? $streams[0] : $after) . '|');
         $at = array_search($stream, $streams, true);

@@ -113,8 +113,7 @@ final class ForumComments extends Gateway
             // AUX without data: no mail, and no event from which others would notify, log and count.
             'AUX' => 'Y',
             // Names of people are looked up, and the system must have one.
-            'AUTHOR_NAME' => (int)$fields['author_id'] === 0 ? self::SYSTEM : '',
-        ]);
+        ] + ((int)$fields['author_id'] === 0 ? ['AUTHOR_NAME' => self::SYSTEM] : []));
         $errors = array_map(static fn($error) => self::plain((string)$error->getMessage()), $feed->getErrors());
         return $comment
             ? (string)$comment['ID']

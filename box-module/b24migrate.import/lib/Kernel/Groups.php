@@ -162,19 +162,26 @@ final class Groups extends Gateway
             return $write();
         }
         return (new KernelGuard())->alone('group names', static function () use ($write): mixed {
-            self::checkNamesAgain();
+            self::putBack();
             $was = Option::get('socialnetwork', self::NAMES_CHECKED, 'Y');
             Option::set(KernelBox::MODULE, self::NAMES_CHECKED, $was);
             Option::set('socialnetwork', self::NAMES_CHECKED, 'N');
             try {
                 return $write();
             } finally {
-                self::checkNamesAgain();
+                self::putBack();
             }
         });
     }
 
+    /** What a call that died has left; one that lives still needs it. */
     public static function checkNamesAgain(): void
+    {
+        $isNoted = Option::get(KernelBox::MODULE, self::NAMES_CHECKED, '') !== '';
+        $isNoted && (new KernelGuard())->alone('group names', self::putBack(...));
+    }
+
+    private static function putBack(): void
     {
         $was = Option::get(KernelBox::MODULE, self::NAMES_CHECKED, '');
         if ($was !== '') {

@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
+use B24migrate\Import\Api\Door;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Kernel\KernelBox;
+use B24migrate\Import\Kernel\MapTable;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
 
@@ -81,6 +83,23 @@ final class UsersTest extends KernelCase
         self::assertHolds(['PERSONAL_PHOTO' => null] + self::ANN, $this->now('users', $id));
         $users->update($id, ['PERSONAL_PHOTO' => $this->file('me')]);
         self::assertSame(['PERSONAL_PHOTO'], $users->leftOut());
+    }
+
+    public function testWhatARefusedUserLeftOutIsNotToldOfTheNextOne(): void
+    {
+        $real = new KernelBox();
+        MapTable::createTable();
+        $photo = $this->file('me.heic');
+        $items = [];
+        foreach (['admin' => ['PERSONAL_PHOTO' => $photo], 'bob' => []] as $name => $more) {
+            $fields = ['NAME' => $name, 'EMAIL' => "$name@example.org"] + $more;
+            $items[] = ['key' => "source:users:$name", 'digest' => str_repeat('0', 64), 'fields' => $fields];
+        }
+        World::put('users', ['LOGIN' => 'admin@example.org', 'EMAIL' => 'other@example.org', 'UF_DEPARTMENT' => []]);
+        $body = (string)json_encode(['stream' => 'users', 'items' => $items]);
+        [$refused, $next] = (new Door($real))->answer('import.users.batch', $body)['items'];
+        self::assertSame(['failed', 'created'], [$refused['status'], $next['status']]);
+        self::assertSame([], $next['ignored']);
     }
 
     public function testWhoWritesByMailStaysThat(): void
