@@ -44,6 +44,12 @@ CHAPTER = Chapter(
             "The group is not there",
             "The group is not there, or may not be seen.",
         ),
+        _aside(
+            "SONET_CONTROLLER_LIVEFEED_BLOGPOST_ADD_ERROR",
+            "The box does not take the post",
+            "The box does not take the post: mostly one of its recipients is missing there.",
+            "Import users and groups first, then run `b24migrate retry`.",
+        ),
         _aside("ERROR_IMAGE_ID", "The image cannot be used", "The image cannot be used."),
         Page(
             "STRANGE_RESULT",

@@ -28,7 +28,7 @@ from b24migrate.target.rest.words import STAMP, Made
 
 SCOPE = "im.import"
 METHOD = "im.v2.Import.createGroup"
-UNDER_WAY = "IMPORT_GROUP"
+UNDER_IMPORT = "IMPORT_GROUP"
 SHIFT, DRAFTS = "import shift", "drafts"
 COPIES = "copies"  # the stream under which files in the folders of chats are remembered
 IMPORTED, COMMITTED, QUOTED = "imported", "committed", "quoted"  # what chats and messages are marked with
@@ -131,7 +131,7 @@ def is_under_way(box: Box, chat: str) -> bool:
     return (
         is_marked(box, IMPORTED, "numbers", chat)
         and imports(box)
-        and box.kept(_state(chat), lambda: _entity(box, chat) == UNDER_WAY, KEPT_S)
+        and box.kept(_state(chat), lambda: _entity(box, chat) == UNDER_IMPORT, KEPT_S)
     )
 
 
@@ -213,7 +213,7 @@ def clear(box: Box) -> None:
 
 
 def _left(box: Box) -> str:
-    (left,) = box.questions([Command("im.chat.get", {"ENTITY_TYPE": UNDER_WAY, "ENTITY_ID": STAMP})])
+    (left,) = box.questions([Command("im.chat.get", {"ENTITY_TYPE": UNDER_IMPORT, "ENTITY_ID": STAMP})])
     return str(left["ID"]) if left else ""
 
 

@@ -64,7 +64,7 @@ def add_chats(box: Box, items: Sequence[Item]) -> Iterator[Made]:
 
 def find_chats(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
     found = dict(_about(box, begun, ABOUT))
-    imported = dict(_about(box, [key for key in begun if key not in found], chat_import.UNDER_WAY))
+    imported = dict(_about(box, [key for key in begun if key not in found], chat_import.UNDER_IMPORT))
     for key, number in imported.items():
         chat_import.remember(box, key, number)
     return found | imported
@@ -116,7 +116,7 @@ def end_import(box: Box, some: Mapping[str, Known]) -> None:
         fields = one.trace if isinstance(one.trace, Mapping) else {}
         if about is None or str(about.get("owner")) != box.owner:
             continue
-        if about.get("entity_type") == chat_import.UNDER_WAY:
+        if about.get("entity_type") == chat_import.UNDER_IMPORT:
             if fields.get("name") and fields["name"] != about.get("name"):
                 box.call("im.chat.updateTitle", {"CHAT_ID": one.target_id, "TITLE": fields["name"]})
             chat_import.commit(box, one.target_id, spelling.ids(fields.get("users") or []))
