@@ -234,3 +234,22 @@ def test_reservations_of_many_threads_come_to_nothing_in_the_end() -> None:
         thread.join()
     budget.told("a", "user.get", 1e6 - 9.5, 600.0)
     assert budget.room("a", ["user.get"] * 20) == 10
+
+
+def test_batch_rests_until_a_quarter_of_its_time_is_back() -> None:
+    """A minute's time would go into reading a list again whose records there is no time left to ask about."""
+    clock = FakeClock()
+    budget, began = Budget(clock, 480.0), clock.monotonic()
+    for spent_s in (30.0, 60.0, 480.0):
+        budget.told("tag", "batch", spent_s, 600.0 - (clock.monotonic() - began))
+        clock.sleep(120.0)
+    assert budget.billing == "batch"
+    assert budget.worth_while_s("tag", "batch") == pytest.approx(480.0, abs=61.0)
+    assert budget.worth_while_s("tag", "user.get") == 0.0
+
+
+def test_a_method_that_pays_for_itself_rests_until_the_next_minute() -> None:
+    budget = Budget(FakeClock(), 480.0)
+    budget.told_inside(None, [1.0])
+    budget.told("tag", "user.get", 480.0, 600.0)
+    assert budget.worth_while_s("tag", "user.get") == 0.0

@@ -19,6 +19,7 @@ from b24migrate.quota import REQUEST_S
 BATCH = "batch"
 _WINDOW_S = 600.0
 _STEP_S = 60.0
+_WORTH_WHILE = 0.25  # of the limit
 _Key = tuple[str, str]  # credential, method
 
 
@@ -33,6 +34,15 @@ class _Spent:
         while self._parts and self._parts[0][0] <= now:
             self._parts.popleft()
         return sum(seconds for _, seconds in self._parts)
+
+    def until_below(self, now: float, most_s: float) -> float:
+        """How long it takes until at most so many seconds are left."""
+        left_s = self.seconds(now)
+        for until, seconds in self._parts:
+            left_s -= seconds
+            if left_s <= most_s:
+                return until - now
+        return 0.0
 
     def told(self, now: float, seconds: float, reset_s: float) -> None:
         """The portal's sum is right; `reset_s`: until its oldest part is forgotten, 0 where it does not say."""
@@ -86,6 +96,16 @@ class Budget:
         if not of_batch_s and any(of_commands_s):
             self.billing = "inner"
         return self.billing != "batch"
+
+    def worth_while_s(self, credential: str, method: str) -> float:
+        """How long a spent method rests until it is worth while to go on; 0 where the next minute's time will do.
+        `batch` pays for lists and for questions about their records: what a minute gives back would all go into a list
+        that is read again, and no time is left to ask about its records."""
+        if method != BATCH or self.billing != "batch":
+            return 0.0
+        with self._lock:
+            spent = self._spent.get((credential, method))
+            return spent.until_below(self._clock.monotonic(), self._limit_s * (1 - _WORTH_WHILE)) if spent else 0.0
 
     def took(self, lasted_s: Mapping[str, Sequence[float]]) -> None:
         """How long commands of each method lasted. The estimate rises at once and falls slowly: the first page of a

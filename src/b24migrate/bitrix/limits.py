@@ -114,11 +114,13 @@ class Governor:
         reset_s, reset_at = self._until_reset(credential, method), times.operating_reset_at or 0.0
         self.budget.told(credential, method, times.operating, reset_s, reset_at)
         if 0 < self._operating_s <= times.operating:
-            self._rest(credential, method, self._until_reset(credential, method), self._until_step(credential, method))
+            wait_s = max(self._until_reset(credential, method), self.budget.worth_while_s(credential, method))
+            self._rest(credential, method, wait_s, self._until_step(credential, method))
 
     def spent(self, credential: str, method: str, retry_after_s: float = 0.0) -> float:
         """OPERATION_TIME_LIMIT. Returns how long the method rests: until the oldest minute of its time drops out."""
         wait_s = bounded(retry_after_s) or self._until_reset(credential, method)
+        wait_s = max(wait_s, bounded(self.budget.worth_while_s(credential, method)))
         return self._rest(credential, method, wait_s, self._until_step(credential, method) or self._jittered(_STEP_S))
 
     def _still_paused(self, method: str) -> float:
