@@ -14,7 +14,7 @@ from tests.rest.everything import Move, moving
 
 from b24migrate.errors import Limited, Transient
 from b24migrate.records import Item
-from b24migrate.target.rest import sending
+from b24migrate.target.rest import feed_comments, sending
 from b24migrate.target.rest.heading import number_of
 from b24migrate.target.rest.memory import State
 from b24migrate.target.rest.target import RestTarget
@@ -168,6 +168,20 @@ def test_a_comment_whose_answer_was_lost_is_found_below_many_others(move: Move, 
         call(target, "log.blogcomment.add", POST_ID=post, TEXT=f"Later {number}")
     assert send(target, "feed", lost)[0] == "created"
     assert len(move.world.box.portal.company.feed_rows.comments) == 251
+
+
+def test_of_several_lost_comments_that_look_alike_the_oldest_is_the_first_that_was_sent(
+    move: Move, target: RestTarget
+) -> None:
+    somebody = call(target, "user.add", EMAIL="ann@example.org", UF_DEPARTMENT=[1])
+    post = call(target, "log.blogpost.add", POST_MESSAGE="News", DEST=["UA"])
+    trace = {"author": str(somebody), "post": str(post), "after": 0}
+    made = [
+        str(call(target, "log.blogcomment.add", POST_ID=post, USER_ID=somebody, TEXT=f"Words {number}"))
+        for number in range(3)
+    ]
+    keys = [f"source:feed_comments:1:{number}" for number in range(3)]
+    assert feed_comments.find_comments(target._box, dict.fromkeys(keys, trace)) == dict(zip(keys, made, strict=True))
 
 
 # ---------------------------------------------------------------- what is known already

@@ -96,6 +96,7 @@ def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
         after = min(int(one.get("after") or 0) for one in mine.values())
         pages = takewhile(partial(any_above, after), comments_by(box, author or box.owner))
         rows = [row for page in pages for row in page if int(own_id(row)) > after]
+        rows.sort(key=lambda row: int(own_id(row)))  # where texts are hidden, the oldest is the first that was sent
         for key, one in mine.items():
             candidates[key] = [own_id(row) for row in rows if could_be(row, key, one)]
     return unclaimed(box, STREAM, candidates)
