@@ -57,10 +57,10 @@ def _portal(
 
 def _figure(what: str, said: dict[str, Any], phase: str, name: str) -> Figure:
     one = said["of_all"][phase]
-    shown = f"{one['error']:+.1%}: {one['foretold_s']:,.0f} s foretold, {one['took_s']:,.0f} s taken"
+    shown = f"{one['error']:+.1%}: forecast {one['foretold_s']:,.0f} s, took {one['took_s']:,.0f} s"
     if phase == "run":
         shown += f"; range {said['low_s']:,.0f} to {said['high_s']:,.0f} s, {said['limited_by']} ({said['method']})"
-        shown += f", {said['requests']} requests to foretell"
+        shown += f", {said['requests']} requests for the forecast"
     return at_most("i", f"forecast of {name}: {what}", abs(one["error"]), BAR, shown)
 
 
@@ -71,5 +71,5 @@ def _enterprise(company: dict[str, object], said: dict[str, Any], *, speed: floa
         took_s = foretold(source, target, speed=speed, share=0, per_second=5, bucket=250)["took_s"]
     told_s = said["what_ifs"]["enterprise"]
     error = told_s / took_s - 1
-    shown = f"{error:+.1%}: {told_s:,.0f} s foretold, {took_s:,.0f} s taken"
+    shown = f"{error:+.1%}: forecast {told_s:,.0f} s, took {took_s:,.0f} s"
     return at_most("i", "what if Enterprise: files and talk", abs(error), BAR, shown)

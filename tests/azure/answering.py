@@ -58,7 +58,15 @@ def served(*answers: Answer) -> Iterator[int]:
 
         def log_message(self, *_: object) -> None: ...
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with listening(Handler) as port:
+        yield port
+    assert left == []
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
+    """The port where it answers."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -66,4 +74,3 @@ def served(*answers: Answer) -> Iterator[int]:
         finally:
             server.shutdown()
             thread.join()
-    assert left == []

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from tests import azurite
 from tests.azure import losing
+from tests.azure.answering import listening
 from tests.contract.shelf import GROUPS, TABLES, Time, row, stage
 
 from b24migrate.errors import BadConfiguration, Halted, MigrationError
@@ -98,14 +98,8 @@ def forbidding(there: bool) -> Iterator[int]:
 
         def log_message(self, *_: object) -> None: ...
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()
+    with listening(Handler) as port:
+        yield port
 
 
 def test_stores_with_other_prefixes_are_others() -> None:

@@ -89,6 +89,19 @@ def test_a_body_that_unpacks_to_more_than_a_gigabyte_costs_no_memory(
     assert int(said.stdout.split("\n")[1]) < 250
 
 
+def test_a_large_answer_that_waits_for_another_is_not_taken_for_a_slow_one() -> None:
+    """It is not read meanwhile: no byte of it comes for longer than the window of the least rate."""
+    body = b'{"result":"' + b" " * (9 << 20) + b'"}'
+    with RawServer(lambda _: [HEAD + b"Content-Length: %d\r\n\r\n" % len(body), body]) as server:
+        kit = Kit([server.webhook])
+        kit.portal.timeouts = QUICK._replace(call_s=60.0)
+        kit.portal.wire._large.acquire()
+        free = threading.Timer(2.5 * QUICK.window_s, kit.portal.wire._large.release)
+        free.start()
+        assert len(bytes(kit.portal.call("user.get", {}).result)) > 9 << 20  # type: ignore[arg-type]
+        free.join()
+
+
 def test_an_endless_body_is_one_error_and_the_portal_counts_as_alive() -> None:
     error = ask(lambda _: [HEAD + b"\r\n", *endless_json()], Timeouts())
     assert isinstance(error, Transient)

@@ -66,6 +66,10 @@ class Bounds:
             self.window_began = time.monotonic()
         self.window_bytes += size
 
+    def rest(self) -> None:
+        """Nothing is read at the moment: the rate is measured anew from here on."""
+        self.window_began, self.window_bytes = time.monotonic(), 0
+
     def check(self) -> None:
         """Raises TimeoutError, or KeyboardInterrupt."""
         self.interrupt.check(CALL_S)
@@ -171,7 +175,9 @@ class Wire:
     @contextmanager
     def _alone(self, bounds: Bounds) -> Iterator[None]:
         while not self._large.acquire(timeout=_SLICE_S):
+            bounds.rest()
             bounds.check()
+        bounds.rest()
         try:
             yield
         finally:

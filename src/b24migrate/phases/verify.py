@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import timedelta
 from types import MappingProxyType
 from zlib import crc32
 
 import msgspec
 
 from b24migrate.errors import Limited, Permanent
-from b24migrate.events import Waited
 from b24migrate.phases import comparing, lanes
 from b24migrate.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, Composed, Composer
 from b24migrate.phases.foresight import EXPECTED, Foresight, register_of
@@ -18,7 +16,7 @@ from b24migrate.phases.inventory import seen_in
 from b24migrate.phases.pull import look_for, pass_of
 from b24migrate.phases.read import SLOWLY, fewer
 from b24migrate.phases.unexpected import unexpected
-from b24migrate.phases.work import Follow, Later, Work, readable
+from b24migrate.phases.work import Follow, Work, readable
 from b24migrate.ports import (
     COMPARED,
     FINDINGS,
@@ -152,7 +150,7 @@ def sample(work: Work, job: Job) -> Follow:
         try:
             compare_records(work, stream, some)
         except Limited as limit:
-            return [slower(work, job, limit, {**job.args, "done": start}, len(some))]
+            return [slower(job, limit, {**job.args, "done": start}, len(some))]
     return []
 
 
@@ -165,19 +163,19 @@ def compare(work: Work, job: Job) -> Follow:
     try:
         compare_records(work, stream, [one for one in records if one.status is Status.IMPORT_OK])
     except Limited as limit:
-        return [slower(work, job, limit, job.args, len(records))]
+        return [slower(job, limit, job.args, len(records))]
     return lanes.further(job, records[-1], moved=False)
 
 
-def slower(work: Work, job: Job, limit: Limited, args: Args, tried: int) -> Later:
-    """The job that goes on when the limit allows it. Raises the limit where nothing was reached or asked in vain."""
+def slower(job: Job, limit: Limited, args: Args, tried: int) -> Job:
+    """The job that goes on with fewer records, behind those that were compared. Raises the limit if that is the same
+    job. It follows at once, in one write with the end of this one: if both remained after a crash, records that both
+    compare would count twice. The limit, which is known by then, parks it."""
     if limit.midway:
         args = {**args, SLOWLY: fewer(tried)}
     if args == job.args:
         raise limit
-    work.tell(Waited(job.scope, limit.method or "batch", limit.wait_s))
-    onward = Job(job.scope, job.kind, args, failures=job.failures)
-    return Later(onward, work.clock.now() + timedelta(seconds=limit.wait_s))
+    return Job(job.scope, job.kind, args, failures=job.failures)
 
 
 def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> None:
