@@ -68,6 +68,7 @@ return [
         'Bitrix\Main\Text\Emoji' => 'decode:1 encode:1',
         'Bitrix\Main\Type\Date' => 'createFromTimestamp:1',
         'Bitrix\Main\Type\DateTime' => 'createFromTimestamp:1',
+        'CAgent' => 'GetList:2',
         'CFile' => 'CheckImageFile:1 MakeFileArray:1 SaveFile:2',
         'CSite' => 'GetDefSite:0',
         'CTimeZone' => 'Disable:0 Enable:0',

@@ -111,6 +111,22 @@ final class FakeBox implements Box
         return ['b24migrate.import' => '0.1.0', 'main' => '25.100.200', 'tasks' => '24.450.0'];
     }
 
+    /** The setting `noise` is what was started, by kind. */
+    public function listen(): \Closure
+    {
+        return fn (array $ids): array => (array)$this->setting('noise') + ['mails' => [], 'agents' => []];
+    }
+
+    public function findings(): array
+    {
+        return array_map(static fn ($rule) => (array)$rule, $this->setting('findings') ?? []);
+    }
+
+    public function keepFindings(array $rules): void
+    {
+        $this->set('findings', $rules);
+    }
+
     /** Counts chats: a stretch of a hundred at a time, as the kernel would be asked to recount them. */
     public function finalize(string $after): array
     {

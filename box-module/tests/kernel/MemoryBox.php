@@ -89,6 +89,20 @@ final class MemoryBox implements Box, Guard
         return [];
     }
 
+    public function listen(): \Closure
+    {
+        return (new Kernel\Noise())->since(...);
+    }
+
+    public function findings(): array
+    {
+        return [];
+    }
+
+    public function keepFindings(array $rules): void
+    {
+    }
+
     public function finalize(string $after): array
     {
         return ['done' => 0, 'cursor' => null];

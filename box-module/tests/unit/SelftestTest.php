@@ -12,24 +12,79 @@ use PHPUnit\Framework\TestCase;
 
 final class SelftestTest extends TestCase
 {
+    private FakeBox $box;
+
+    protected function setUp(): void
+    {
+        $this->box = new FakeBox(':memory:', new NoAccidents());
+    }
+
     public function testOneOfEachKindComesGoesAndLeavesNothing(): void
     {
-        $box = new FakeBox(':memory:', new NoAccidents());
-        $told = (new Door($box))->answer('import.selftest', '{}');
-        $this->assertSame([], array_filter($told['streams'], static fn($one) => $one['error'] !== null), 'errors');
-        $this->assertSame([], array_merge(...array_column($told['streams'], 'differs')));
-        $this->assertTrue($told['ok']);
-        $this->assertSame(array_keys(Catalog::streams()), array_column($told['streams'], 'stream'));
-        foreach (array_keys(Catalog::streams()) as $stream) {
-            $this->assertSame(0, $box->map()->count($stream), $stream);
+        $checks = $this->checks();
+        $this->assertSame([], self::failed($checks));
+        $this->assertSame([], array_diff(array_keys(Catalog::streams()), array_column($checks, 'name')));
+        foreach ([...array_keys(Catalog::streams()), 'files'] as $stream) {
+            $this->assertSame(0, $this->box->map()->count($stream), $stream);
         }
+        $this->assertSame(['rules' => []], $this->ask('fidelity'));
+    }
+
+    public function testWhatABoxDoesNotKeepIsNamedAndFidelityTellsItBeforeARun(): void
+    {
+        $this->box->set('bent', ['crm_deals' => ['closedate' => '2026-11-16'], 'tasks' => ['deadline' => null]]);
+        $failed = self::failed($this->checks());
+        $this->assertSame(['crm_deals.closedate', 'tasks.deadline'], array_keys($failed));
+        $this->assertSame('sent "2020-03-04", the box has "2026-11-16"', $failed['crm_deals.closedate']);
+        $told = $this->ask('fidelity')['rules'];
+        $short = static fn($rule) => "{$rule['stream']} {$rule['field']} {$rule['keeping']}";
+        $this->assertSame(
+            ['crm_deals closedate approximated', 'tasks deadline lost'],
+            array_map($short, $told)
+        );
+        // the same words as long as the box is the same: who has accepted them is not asked again
+        $this->box->set('bent', ['crm_deals' => ['closedate' => '2026-11-17'], 'tasks' => ['deadline' => null]]);
+        $this->checks();
+        $this->assertSame($told, $this->ask('fidelity')['rules']);
+        $this->box->set('bent', []);
+        $this->checks();
+        $this->assertSame(['rules' => []], $this->ask('fidelity'), 'a box that was mended');
+    }
+
+    public function testWhatIsKnownToBeLostIsNotToldTwice(): void
+    {
+        $this->box->set('losses', ['crm_deals' => ['closedate' => 'No room.']]);
+        $this->assertSame([], self::failed($this->checks()));
+        $this->assertCount(1, $this->ask('fidelity')['rules']);
+    }
+
+    public function testNoiseIsTold(): void
+    {
+        $this->box->set('noise', ['mails' => ['USER_INVITE']]);
+        $this->assertSame(['mails' => 'USER_INVITE'], self::failed($this->checks()));
     }
 
     public function testWhatCannotBeMadeIsTold(): void
     {
-        $box = new FakeBox(':memory:', new NoAccidents());
-        $told = (new Door($box, ['groups']))->answer('import.selftest', '{}');
-        $this->assertFalse($told['ok']);
-        $this->assertStringContainsString('OWNER_ID', $told['streams'][0]['error']);
+        $failed = self::failed($this->checks(['groups']));
+        $this->assertStringContainsString('OWNER_ID', $failed['groups']);
+        $this->assertStringContainsString('it needs users', $failed['groups']);
+        // nothing of that is the fault of the box
+        $this->assertSame(['rules' => []], $this->ask('fidelity'));
+    }
+
+    private function checks(array $entities = Catalog::ENTITIES): array
+    {
+        return $this->ask('selftest', $entities)['checks'];
+    }
+
+    private function ask(string $method, array $entities = Catalog::ENTITIES): array
+    {
+        return (new Door($this->box, $entities))->answer("import.$method", '{}');
+    }
+
+    private static function failed(array $checks): array
+    {
+        return array_column(array_filter($checks, static fn(array $check) => !$check['ok']), 'detail', 'name');
     }
 }

@@ -26,7 +26,10 @@ final class Info
         ];
     }
 
-    /** `import.fidelity`: fields that this box does not keep as they are, each with the reason in a sentence. */
+    /**
+     * `import.fidelity`: fields that this box does not keep as they are, each with the reason in a sentence; its
+     * last self-test has found some of them.
+     */
     public static function fidelity(Box $box, array $entities): array
     {
         $rules = [];
@@ -38,7 +41,10 @@ final class Info
                 }
             }
         }
-        return ['rules' => $rules];
+        // what is known already is told in its own words
+        $said = array_map(static fn (array $rule) => "{$rule['stream']}.{$rule['field']}", $rules);
+        $new = static fn (array $rule) => !in_array("{$rule['stream']}.{$rule['field']}", $said, true);
+        return ['rules' => [...$rules, ...array_values(array_filter($box->findings(), $new))]];
     }
 
     /** `import.users.match`: users the box already has, imported or not. */

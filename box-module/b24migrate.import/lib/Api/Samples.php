@@ -4,15 +4,22 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
+use B24migrate\Import\Contract\Catalog;
+
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** One record of each stream for the selftest: old, and by the person that the selftest has made. */
+/**
+ * The world of the selftest: old, by a person of its own who is no administrator, and with what kernels are known to
+ * refuse or to bend. A sample is called by its stream; a second one of a stream has its case in brackets behind it.
+ */
 final class Samples
 {
     private const NAME = 'b24migrate selftest';
     private const BEFORE = '2019-02-03T04:05:06Z';
     private const LATER = '2020-03-04T05:06:07Z';
-    private const SAID = ['author_id' => '{users}', 'date' => self::LATER, 'text' => self::NAME];
+    /** Kernels write such a sign otherwise than other letters. */
+    private const EMOJI = self::NAME . ' 😀';
+    private const SAID = ['author_id' => '{users}', 'date' => self::LATER, 'text' => self::EMOJI];
     private const BY = [
         'assignedById' => '{users}', 'createdBy' => '{users}', 'updatedBy' => '{users}', 'createdTime' => self::BEFORE,
         'updatedTime' => self::LATER,
@@ -20,33 +27,48 @@ final class Samples
     private const PHONE = ['fm' => [['typeId' => 'PHONE', 'valueType' => 'WORK', 'value' => '+70000000000']]];
     private const CLIENT = ['companyId' => '{crm_companies}', 'contactIds' => ['{crm_contacts}']];
     private const STAGE = 'DT{crm_types}_{crm_categories}:B24M';
-    /** `{stream}` is the id of what was made in it. */
+    private const DEALS = '{crm_categories (deals)}';
+    private const PERSON = [
+        'NAME' => 'Selftest', 'LAST_NAME' => 'B24migrate', 'ACTIVE' => true, 'UF_DEPARTMENT' => ['{departments}'],
+        'DATE_REGISTER' => '2019-02-03', 'PERSONAL_BIRTHDAY' => '1980-01-31',
+    ];
+    private const GROUP = [
+        'NAME' => self::NAME, 'OWNER_ID' => '{users}', 'VISIBLE' => false, 'OPENED' => false,
+        'DATE_CREATE' => self::BEFORE, 'DATE_UPDATE' => self::LATER, 'DATE_ACTIVITY' => self::LATER,
+    ];
+    /** `{sample}` is the id of what was made of it. */
     private const OF = [
+        'files' => ['name' => 'b24migrate-selftest.txt', 'size' => 8, 'content' => 'c2VsZnRlc3Q=', 'sha256' => ''],
         'departments' => ['NAME' => self::NAME, 'PARENT' => '{root}', 'SORT' => 900],
-        'users' => [
-            'NAME' => 'Selftest', 'LAST_NAME' => 'B24migrate', 'EMAIL' => 'selftest@b24migrate.invalid',
-            'ACTIVE' => true, 'UF_DEPARTMENT' => ['{departments}'], 'DATE_REGISTER' => '2019-02-03',
-            'PERSONAL_BIRTHDAY' => '1980-01-31',
-        ],
-        'groups' => [
-            'NAME' => self::NAME, 'OWNER_ID' => '{users}', 'VISIBLE' => false, 'OPENED' => false,
-            'DATE_CREATE' => self::BEFORE, 'DATE_UPDATE' => self::LATER, 'DATE_ACTIVITY' => self::LATER,
-        ],
-        'group_members' => ['GROUP_ID' => '{groups}', 'USER_ID' => '{users}', 'ROLE' => 'A'],
+        'users' => ['EMAIL' => 'selftest@b24migrate.invalid'] + self::PERSON,
+        'users (another)' => ['EMAIL' => 'selftest2@b24migrate.invalid'] + self::PERSON,
+        'groups' => self::GROUP,
+        'groups (same name)' => self::GROUP,
+        'group_members' => ['GROUP_ID' => '{groups}', 'USER_ID' => '{users (another)}', 'ROLE' => 'K'],
         'crm_types' => [
             'title' => self::NAME, 'isCategoriesEnabled' => true, 'isStagesEnabled' => true, 'isClientEnabled' => true,
         ],
         'crm_categories' => [
             'entityTypeId' => '{crm_types}', 'name' => self::NAME, 'sort' => 900, 'isDefault' => false,
         ],
+        'crm_categories (deals)' => ['entityTypeId' => '2', 'name' => self::NAME, 'sort' => 900, 'isDefault' => false],
         'crm_stages' => [
             'ENTITY_ID' => 'DYNAMIC_{crm_types}_STAGE_{crm_categories}', 'STATUS_ID' => self::STAGE,
             'NAME' => self::NAME, 'SORT' => 15, 'COLOR' => '#ABCDEF',
         ],
+        'crm_stages (behind the final one)' => [
+            'ENTITY_ID' => 'DEAL_STAGE_' . self::DEALS, 'STATUS_ID' => 'C' . self::DEALS . ':B24M',
+            'NAME' => self::NAME, 'SORT' => 900, 'COLOR' => '#ABCDEF',
+        ],
+        'crm_stages (final)' => [
+            'ENTITY_ID' => 'DEAL_STAGE_' . self::DEALS, 'STATUS_ID' => 'C' . self::DEALS . ':WON',
+            'NAME' => self::NAME . ' won', 'SORT' => 1000, 'SEMANTICS' => 'S',
+        ],
         'crm_companies' => ['title' => self::NAME] + self::BY + self::PHONE,
         'crm_contacts' => ['name' => self::NAME, 'companyIds' => ['{crm_companies}']] + self::BY + self::PHONE,
         'crm_deals' => [
-            'title' => self::NAME, 'categoryId' => '0', 'movedTime' => self::LATER,
+            'title' => self::NAME, 'categoryId' => self::DEALS, 'stageId' => 'C' . self::DEALS . ':WON',
+            'begindate' => '2019-02-03', 'closedate' => '2020-03-04', 'movedTime' => self::LATER,
         ] + self::CLIENT + self::BY,
         'crm_spitems' => [
             'entityTypeId' => '{crm_types}', 'title' => self::NAME, 'categoryId' => '{crm_categories}',
@@ -61,17 +83,24 @@ final class Samples
             'TASK_ID' => '{tasks}', 'TITLE' => self::NAME, 'SORT_INDEX' => 3, 'IS_COMPLETE' => true,
             'CREATED_BY' => '{users}', 'TOGGLED_BY' => '{users}', 'TOGGLED_DATE' => self::LATER,
         ],
-        'task_comments' => ['task_id' => '{tasks}'] + self::SAID,
+        'task_comments' => ['task_id' => '{tasks}', 'files' => ['{files}']] + self::SAID,
         'chats' => [
             'type' => 'chat', 'name' => self::NAME, 'owner' => '{users}', 'users' => ['{users}'],
             'date_create' => self::BEFORE,
         ],
-        'chat_messages' => ['chat_id' => '{chats}'] + self::SAID,
-        'feed_posts' => [
-            'TITLE' => self::NAME, 'DETAIL_TEXT' => self::NAME, 'AUTHOR_ID' => '{users}',
-            'DATE_PUBLISH' => self::BEFORE, 'DEST' => ['U{users}'],
+        'chats (private)' => ['type' => 'private', 'users' => ['{users}', '{users (another)}']],
+        'chats (channel)' => [
+            'type' => 'channel', 'name' => self::NAME, 'owner' => '{users}', 'date_create' => self::BEFORE,
+            'users' => ['{users}', '{users (another)}'],
         ],
-        'feed_comments' => ['post_id' => '{feed_posts}'] + self::SAID,
+        'chat_messages' => ['chat_id' => '{chats}'] + self::SAID,
+        'chat_messages (of the system, private)' => ['chat_id' => '{chats (private)}', 'author_id' => '0'] + self::SAID,
+        'chat_messages (channel)' => ['chat_id' => '{chats (channel)}'] + self::SAID,
+        'feed_posts' => [
+            'TITLE' => self::NAME, 'DETAIL_TEXT' => self::EMOJI, 'AUTHOR_ID' => '{users}',
+            'DATE_PUBLISH' => self::BEFORE, 'DEST' => ['U{users}'], 'FILES' => ['{files}'],
+        ],
+        'feed_comments' => ['post_id' => '{feed_posts}', 'files' => ['{files}']] + self::SAID,
         'workflow_templates' => [
             'MODULE_ID' => 'crm', 'ENTITY' => 'CCrmDocumentDeal', 'DOCUMENT_TYPE' => 'DEAL', 'NAME' => self::NAME,
             'USER_ID' => '{users}', 'MODIFIED' => self::LATER, 'TEMPLATE' => [[
@@ -81,15 +110,47 @@ final class Samples
         ],
     ];
 
-    /** @param array<string, string> $ids of what was made before, by stream */
-    public static function of(string $stream, array $ids): array
+    /** @return list<string> in the order in which they are made, of these entities; a file goes with any of them */
+    public static function names(array $entities = Catalog::ENTITIES): array
     {
-        $named = array_combine(array_map(static fn ($name) => '{' . $name . '}', array_keys($ids)), $ids);
-        $fields = self::OF[$stream];
+        $streams = ['files', ...array_keys(Catalog::streams($entities))];
+        $served = static fn (string $name) => in_array(self::streamOf($name), $streams, true);
+        return array_values(array_filter(array_keys(self::OF), $served));
+    }
+
+    public static function streamOf(string $name): string
+    {
+        return explode(' ', $name)[0];
+    }
+
+    /**
+     * @param array<string, string> $ids of what was made before, by sample
+     * @return array{array<string, mixed>, list<string>} its fields without those that refer to what could not be made,
+     *         and what that is
+     */
+    public static function of(string $name, array $ids): array
+    {
+        // a box may have no departments of its own
+        $ids += isset($ids['departments']) || !isset($ids['root']) ? [] : ['departments' => $ids['root']];
+        $named = array_combine(array_map(static fn ($one) => '{' . $one . '}', array_keys($ids)), $ids);
+        $fields = self::OF[$name];
+        isset($fields['sha256']) && $fields['sha256'] = hash('sha256', base64_decode($fields['content']));
         array_walk_recursive($fields, static function (mixed &$value) use ($named): void {
             $value = is_string($value) ? strtr($value, $named) : $value;
         });
-        // what this box could not make is not referred to
-        return array_filter($fields, static fn ($value) => !is_string($value) || !str_contains($value, '{'));
+        $missing = [];
+        $isWhole = static function (mixed $value) use (&$missing): bool {
+            preg_match_all('/\{([a-z_]+(?: \([^)]*\))?)\}/', is_string($value) ? $value : '', $found);
+            $missing = [...$missing, ...$found[1]];
+            return $found[1] === [];
+        };
+        foreach ($fields as $field => $value) {
+            $kept = is_array($value) && array_is_list($value) ? array_values(array_filter($value, $isWhole)) : $value;
+            $fields[$field] = $kept;
+            if ($kept !== $value || !$isWhole($value)) {
+                unset($fields[$field]);
+            }
+        }
+        return [$fields, array_values(array_unique($missing))];
     }
 }

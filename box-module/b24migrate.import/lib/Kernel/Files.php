@@ -151,7 +151,12 @@ final class Files extends Gateway
 
     public function delete(string $id): void
     {
-        File::loadById((int)$id)?->delete(self::actor());
+        $file = File::loadById((int)$id);
+        $folder = $file?->getParent();
+        $file?->delete(self::actor());
+        // the one that was made for it alone
+        $own = $folder !== null && str_starts_with((string)$folder->getName(), self::STAMP);
+        $own && $folder->deleteTree(self::actor());
     }
 
     public function needed(string $id, array $gone = []): ?string

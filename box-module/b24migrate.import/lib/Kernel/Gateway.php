@@ -22,6 +22,8 @@ abstract class Gateway implements Records
     protected const LOSSES = [];
     protected const APPROXIMATIONS = [];
     protected const RESTLESS = [];
+    /** What a stamp begins with. */
+    protected const STAMP = 'b24m_';
 
     /** @var list<string> */
     protected array $leftOut = [];
@@ -127,7 +129,7 @@ abstract class Gateway implements Records
     /** What is written into a field of limited length so that a record can be found again by its key. */
     protected static function stamp(string $key): string
     {
-        return 'b24m_' . substr(hash('sha256', $key), 0, 40);
+        return self::STAMP . substr(hash('sha256', $key), 0, 40);
     }
 
     /** What is to be changed, as long as it is there: the ORM would change nothing and call it a success. */

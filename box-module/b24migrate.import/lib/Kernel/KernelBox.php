@@ -17,6 +17,7 @@ final class KernelBox implements Box
     public const MODULE = 'b24migrate.import';
     /** The option that `install.php --allow-activities` sets. */
     public const ALLOWED_ACTIVITIES = 'allow_activities';
+    private const FINDINGS = 'selftest_findings';
     private const MODULES = [
         'main', 'rest', 'intranet', 'humanresources', 'im', 'disk', 'socialnetwork', 'blog', 'forum', 'tasks', 'crm',
         'bizproc', 'iblock', self::MODULE,
@@ -117,6 +118,22 @@ final class KernelBox implements Box
     {
         $versions = array_map(ModuleManager::getVersion(...), array_combine(self::MODULES, self::MODULES));
         return array_map('strval', array_filter($versions));
+    }
+
+    public function listen(): \Closure
+    {
+        return (new Noise())->since(...);
+    }
+
+    public function findings(): array
+    {
+        $kept = json_decode(Option::get(self::MODULE, self::FINDINGS, '[]'), true);
+        return is_array($kept) ? $kept : [];
+    }
+
+    public function keepFindings(array $rules): void
+    {
+        Option::set(self::MODULE, self::FINDINGS, (string)json_encode($rules));
     }
 
     public function finalize(string $after): array

@@ -36,6 +36,20 @@ interface Box
     public function versions(): array;
 
     /**
+     * From now on whatever the import starts in spite of the silence is noted.
+     *
+     * @return \Closure(array<string, list<string>>): array<string, list<string>> asked with the records that were made
+     *         since, by stream, tells mails, notifications, agents and workflows that these have started, by kind
+     */
+    public function listen(): \Closure;
+
+    /** @return list<array<string, string>> what the last self-test has found: rules of `import.fidelity` */
+    public function findings(): array;
+
+    /** @param list<array<string, string>> $rules instead of those before */
+    public function keepFindings(array $rules): void;
+
+    /**
      * What is left when everything has arrived (counters and recents of chats, dates of activity), a stretch at a
      * time. It may be repeated.
      *

@@ -412,6 +412,14 @@ namespace Bitrix\Main\ORM\Data {
     }
 }
 
+namespace Bitrix\Main\Mail\Internal {
+
+    class EventTable extends \Bitrix\Main\ORM\Data\DataManager
+    {
+        protected const TABLE = 'mail_queue';
+    }
+}
+
 namespace {
 
     use B24migrate\Import\Tests\Kernel\Rows;
@@ -428,6 +436,15 @@ namespace {
         $format = strlen($text) > 10 ? '!d.m.Y H:i:s' : '!d.m.Y';
         $time = DateTimeImmutable::createFromFormat($format, $text);
         return $time === false ? false : $time->getTimestamp();
+    }
+
+    class CAgent
+    {
+        public static function GetList($arOrder = ['ID' => 'DESC'], $arFilter = [])
+        {
+            $rows = Rows::matching('agents_waiting', $arFilter);
+            return new Rows(array_reverse($rows));
+        }
     }
 
     class CTimeZone

@@ -54,6 +54,11 @@ namespace Bitrix\Disk {
             return $this->row['NAME'];
         }
 
+        public function getParent(): ?Folder
+        {
+            return Folder::loadById((int)$this->row['PARENT_ID']);
+        }
+
         public function getStorageId(): int
         {
             return $this->row['STORAGE_ID'];
@@ -91,6 +96,15 @@ namespace Bitrix\Disk {
             $row = ['FILE_ID' => $blob, 'SIZE' => $size, 'TYPE' => ObjectTable::TYPE_FILE];
             $kept = array_intersect_key($data, ['NAME' => 1, 'CREATED_BY' => 1, 'CODE' => 1]);
             return new File($this->child($kept + $row));
+        }
+
+        public function deleteTree(): bool
+        {
+            foreach (Rows::matching('objects', ['PARENT_ID' => $this->row['ID']]) as $child) {
+                unset(World::$tables['objects'][$child['ID']]);
+            }
+            unset(World::$tables['objects'][$this->row['ID']]);
+            return true;
         }
 
         private function child(array $row): array

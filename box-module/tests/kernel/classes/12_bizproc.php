@@ -4,6 +4,16 @@
 
 declare(strict_types=1);
 
+namespace Bitrix\Bizproc\Workflow\Entity {
+
+    use Bitrix\Main\ORM\Data\DataManager;
+
+    class WorkflowStateTable extends DataManager
+    {
+        protected const TABLE = 'workflows';
+    }
+}
+
 namespace Bitrix\Bizproc\Workflow\Template\Entity {
 
     use Bitrix\Main\ORM\Data\DataManager;
