@@ -604,6 +604,14 @@ class TargetRecord(NamedTuple):
     fields: Mapping[str, Json]
 
 
+class Tried(NamedTuple):
+    """One thing that a target has tried on itself. `detail`: what it saw, in an English sentence."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
 class Deleted(NamedTuple):
     """`status`: deleted, absent or kept; then `reason` says why. `needed`: it is kept because others depend on it, so
     that it may go when they are gone. `for_good`: no record of its kind can be deleted, whoever changed it or not."""
@@ -694,4 +702,9 @@ class Target(Protocol):
 
     def fidelity(self) -> Sequence[Rule]:
         """What this target does not keep as it is. Nothing is written."""
+        ...
+
+    def selftest(self) -> Sequence[Tried] | None:
+        """Tries with records of its own what it keeps, and takes them away; what it finds `fidelity` tells from then
+        on. None where it has no such thing. It may be repeated."""
         ...

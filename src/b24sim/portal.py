@@ -152,7 +152,7 @@ class Portal:
         self.methods = Registry(known, self._import_method)
         entities = "|".join(ENTITIES)
         self._import_name = re.compile(
-            rf"import\.(info|fidelity|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"
+            rf"import\.(info|fidelity|selftest|files\.put|users\.match|({entities})\.(fields|batch|list|delete))"
         )
         self._secrets = {user: secret or self._secret(user) for user in webhooks}
 

@@ -118,6 +118,10 @@ class Php:
         """From now on the box cannot keep these fields, by stream, for the reasons given."""
         self._box.tell("losses", losses)
 
+    def bend(self, fields: Mapping[str, Mapping[str, JSON]]) -> None:
+        """From now on these fields, by stream, are what the box makes of them, whatever is written."""
+        self._box.tell("bent", fields)
+
     def rows_of_all(self) -> JSON:
         return {stream: self.rows(stream) for stream in STREAMS}
 

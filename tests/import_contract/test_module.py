@@ -1,11 +1,13 @@
 """What the module for the box serves beyond the contract: what it cannot keep, its self-test, the end of a migration."""
 
 import pytest
-from tests.import_contract.client import Client, item
+from tests.import_contract.client import Client, Refused, Unanswered, item
 from tests.import_contract.product import Product
 from tests.import_contract.servers import Php
+from urllib3.exceptions import HTTPError
 
 from b24migrate.fidelity import Keeping, Rule
+from b24migrate.ports import Tried
 
 NO_KEYWORDS = "This box has no place for the keywords of a group."
 
@@ -60,3 +62,27 @@ def test_the_end_of_a_migration_goes_stretch_by_stretch(box: Product) -> None:
     first = box.target.finalize("", run="r")
     assert first is not None
     assert box.target.finalize(first, run="r") is None
+
+
+def test_what_the_self_test_finds_out_is_told_before_a_run(php: Php, box: Product) -> None:
+    php.bend({"crm_deals": {"closedate": "2026-11-16"}})
+    tried = box.target.selftest()
+    assert tried is not None
+    assert [one for one in tried if not one.ok] == [
+        Tried("crm_deals.closedate", ok=False, detail='sent "2020-03-04", the box has "2026-11-16"')
+    ]
+    (rule,) = box.target.fidelity()
+    assert (rule.stream, rule.field, rule.keeping) == ("crm_deals", "closedate", Keeping.APPROXIMATED)
+
+
+@pytest.mark.parametrize(
+    "at", ["after-append", "after-intent", "after-create", "after-map", "after-seal", "after-delete"]
+)
+def test_a_self_test_that_dies_leaves_nothing_to_the_next(php: Php, box: Product, at: str) -> None:
+    before = php.snapshot()
+    php.die(at, times=1)
+    with pytest.raises((Refused, Unanswered, HTTPError)):
+        Client(php).call("import.selftest")
+    told = Client(php).call("import.selftest")
+    assert [check for check in told["checks"] if not check["ok"]] == []
+    assert php.snapshot() == before

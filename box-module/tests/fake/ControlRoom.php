@@ -30,6 +30,7 @@ final class ControlRoom
             'fail_item' => $this->failItem($given),
             'crash' => $this->crash($given),
             'losses' => $this->box->set('losses', (object)$given),
+            'bent' => $this->box->set('bent', (object)$given),
             'allow_activities' => $this->box->set('allow_activities', $given),
         };
         return Json::encode($answer ?? (object)[]);

@@ -22,6 +22,7 @@ WORST_SKEW = timedelta(minutes=5)
 LEAST_FREE_BYTES = 1_000_000_000
 DELAYS_S = (0.0, 1.0, 2.0)
 LIMITS_WAITED = 20
+SELFTEST = "box"  # what its checks are called by
 PROBES = ("server.time", "profile", "user.admin", "scope")
 
 Said = TypeVar("Said")
@@ -294,6 +295,19 @@ def refused(name: str, error: MigrationError, gate: str) -> Check:
     if error.code == "HTML_ANSWER":
         fix = "Check the address: a web page answers there, not the REST interface of a portal."
     return Check(name, False, message, fix, "" if away else gate, fatal=True, code=error.code)
+
+
+def tested(target: Target, clock: Clock) -> list[Check]:
+    """What the box says after it has tried itself. Warnings at most: what is not kept, a run wants accepted."""
+    try:
+        tried = patient(clock, target.selftest)
+    except MigrationError as error:
+        message = f"the box did not finish its self-test: {error.message}"
+        return [Check(SELFTEST, False, message, "Run it again: it first takes away what was left.", code=error.code)]
+    if tried is None:
+        return [Check(SELFTEST, False, "the target has no self-test", "Install the current import module on the box.")]
+    fix = "See docs/box.md. `b24migrate fidelity` lists what a run wants accepted."
+    return [Check(f"{SELFTEST}: {one.name}", one.ok, one.detail, "" if one.ok else fix) for one in tried]
 
 
 def patient(clock: Clock, ask: Callable[[], Said], *, most_s: float = math.inf) -> Said:

@@ -15,7 +15,7 @@ from b24migrate.pipeline import analysis, fidelity, hold, plan, probe
 from b24migrate.pipeline.conductor import Conductor, steps
 from b24migrate.pipeline.crew import Crew
 from b24migrate.pipeline.diagnosis import Diagnosis, refusal
-from b24migrate.pipeline.doctor import examine
+from b24migrate.pipeline.doctor import examine, tested
 from b24migrate.pipeline.fidelity import Fidelity
 from b24migrate.pipeline.fidelity.checking import examined
 from b24migrate.pipeline.findings import drift, failed_files_by_entity, foreseen, mismatches, spared
@@ -45,10 +45,13 @@ class Runner:
     # who accepts what the target does not keep, asked before anything is written; nobody: the run does not begin
     consent: Callable[[Fidelity], str] = lambda _: ""
 
-    def examine(self, entities: Sequence[Entity]) -> Diagnosis:
-        """Looks at both ends and remembers what it saw."""
+    def examine(self, entities: Sequence[Entity], *, box: bool = False) -> Diagnosis:
+        """Looks at both ends and remembers what it saw. `box`: lets the box try itself first, whatever the source is
+        like; what it finds is in its list of what it does not keep."""
         work = self.work
         diagnosis = examine(work.source, work.target, work.store, entities, timezone=self.timezone, clock=work.clock)
+        if box and diagnosis.facts.server:
+            diagnosis = replace(diagnosis, checks=(*diagnosis.checks, *tested(work.target, work.clock)))
         if any(check for check in diagnosis.failed if not check.entity):
             return diagnosis
         analysis.save(work.store, diagnosis.facts)

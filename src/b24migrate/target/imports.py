@@ -12,7 +12,7 @@ from b24migrate import answers
 from b24migrate.bitrix.client import Portal
 from b24migrate.errors import GateUnmet, Permanent, Transient
 from b24migrate.fidelity import Keeping, Rule
-from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord
+from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord, Tried
 from b24migrate.records import Args, Item, Json, Outcome
 from b24migrate.streams import CustomFields
 from b24migrate.target.common import existing_fields, how_many_fit
@@ -175,6 +175,15 @@ class ImportTarget:
             return list(dict.fromkeys(map(_contract_rule, _objects(result, "import.fidelity", "rules"))))
         return [_rule(entry) for entry in _entries(result, "import.fidelity")]
 
+    def selftest(self) -> list[Tried] | None:
+        try:
+            result = _decoded(self._portal.call("import.selftest", {}).result)
+        except Permanent as error:
+            if error.code != _UNKNOWN:
+                raise self._unserved("import.selftest", error) if error.code in _UNSERVED else error from None
+            return None
+        return list(map(_tried, _objects(result, "import.selftest", "checks")))
+
     @property
     def _limits(self) -> TargetLimits:
         return (self._info or self.info()).limits
@@ -312,6 +321,13 @@ def _contract_rule(entry: Mapping[str, Any]) -> Rule:
     if keeping not in {one.value for one in Keeping}:
         raise _strange("import.fidelity")
     return Rule(_text(entry, "stream"), str(entry.get("field") or ""), Keeping(keeping), _text(entry, "reason"))
+
+
+def _tried(entry: Mapping[str, Any]) -> Tried:
+    ok = entry.get("ok")
+    if not isinstance(ok, bool):
+        raise _strange("import.selftest")
+    return Tried(_text(entry, "name"), ok, str(entry.get("detail") or ""))
 
 
 def _record(entry: Mapping[str, Any]) -> TargetRecord:

@@ -43,8 +43,10 @@ final class Selftest
     {
         try {
             return $this->box->guard()->alone('selftest', $this->tried(...));
-        } catch (ItemFault) {
-            throw new CallFault('QUERY_LIMIT_EXCEEDED', 503, 'Another self-test runs on this box right now.');
+        } catch (ItemFault $fault) {
+            throw $fault->fault === 'LOCKED'
+                ? new CallFault('QUERY_LIMIT_EXCEEDED', 503, 'Another self-test runs on this box right now.')
+                : $fault;
         }
     }
 
@@ -53,13 +55,8 @@ final class Selftest
         // what a self-test that died has left
         $this->takeAway();
         $started = $this->box->listen();
-        $ignored = [];
-        foreach (Samples::names($this->entities) as $name) {
-            $ignored[$name] = $this->make($name);
-        }
-        foreach (array_keys($this->ids) as $name) {
-            $this->compare($name, $ignored[$name] ?? []);
-        }
+        array_map($this->make(...), Samples::names($this->entities));
+        array_map($this->compare(...), array_keys($this->ids));
         $this->hear($started);
         $this->box->keepFindings(array_values($this->findings));
         $left = $this->takeAway();
@@ -70,8 +67,7 @@ final class Selftest
         return ['checks' => $this->checks];
     }
 
-    /** @return list<string> the fields that the box says it has ignored */
-    private function make(string $name): array
+    private function make(string $name): void
     {
         $stream = Samples::streamOf($name);
         [$fields, $missing] = $this->sample($name);
@@ -79,7 +75,7 @@ final class Selftest
             if ($stream === self::FILES) {
                 $body = ['key' => self::KEY . $name, 'offset' => 0] + $fields;
                 $this->ids[$name] = (string)Uploads::answer($this->box, self::arguments($body))['id'];
-                return [];
+                return;
             }
             $item = ['key' => self::KEY . $name, 'digest' => hash('sha256', Json::canonical($fields))];
             $body = ['items' => [$item + ['fields' => $fields]]];
@@ -90,16 +86,15 @@ final class Selftest
         }
         if ($error === '') {
             $this->ids[$name] = $outcome['id'];
-            return $outcome['ignored'];
+            return;
         }
         $because = $missing === [] ? '' : ' (it needs ' . implode(', ', $missing) . ')';
         $this->check($name, false, "the box does not take it: $error$because");
         // whoever lacks what another sample should have been says nothing about the box
         $missing === [] && $this->find($stream, '', 'approximated', self::REASONS['refused']);
-        return [];
     }
 
-    private function compare(string $name, array $ignored): void
+    private function compare(string $name): void
     {
         $stream = Samples::streamOf($name);
         try {
@@ -117,8 +112,7 @@ final class Selftest
                 continue;
             }
             $differs = true;
-            $isIgnored = in_array($field, $ignored, true) ? ' (it ignored it)' : '';
-            $detail = 'sent ' . self::spelled($value) . ', the box has ' . self::spelled($now) . $isIgnored;
+            $detail = 'sent ' . self::spelled($value) . ', the box has ' . self::spelled($now);
             $this->check("$name.$field", false, $detail);
             $keeping = in_array($now, self::EMPTY, true) ? 'lost' : 'approximated';
             $stream === self::FILES || $this->find($stream, $field, $keeping, self::REASONS[$keeping]);

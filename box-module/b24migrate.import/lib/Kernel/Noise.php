@@ -41,7 +41,7 @@ final class Noise
             'mails' => $this->newMails(),
             'notifications' => $people === [] || !Loader::includeModule('im') ? [] : self::notifications($people),
             'agents' => $this->newAgents(array_merge([], ...array_values($ids))),
-            'robots and workflows' => self::workflows($ids['crm_deals'] ?? []),
+            'robots and workflows' => self::workflows(self::documents($ids)),
         ];
     }
 
@@ -83,20 +83,34 @@ final class Noise
     /** New ones that have the number of one of our records among their arguments. */
     private function newAgents(array $numbers): array
     {
-        $agents = Gateway::rows(\CAgent::GetList(['ID' => 'DESC'], []));
+        $names = [];
+        $agents = \CAgent::GetList(['ID' => 'DESC'], []);
+        while (($row = $agents->Fetch()) && (int)$row['ID'] > $this->lastAgent) {
+            $names[] = (string)$row['NAME'];
+        }
         $pattern = '/\b(' . implode('|', array_map('preg_quote', $numbers)) . ')\b/';
-        $new = array_filter($agents, fn(array $row) => (int)$row['ID'] > $this->lastAgent);
-        return $numbers === [] ? [] : array_values(preg_grep($pattern, array_column($new, 'NAME')));
+        return $numbers === [] ? [] : array_values(preg_grep($pattern, $names));
     }
 
-    /** Robots are workflows of the stage that a deal is in. */
-    private static function workflows(array $deals): array
+    /** @return list<string> what bizproc calls the records of the CRM */
+    private static function documents(array $ids): array
+    {
+        $words = ['crm_companies' => 'COMPANY', 'crm_contacts' => 'CONTACT', 'crm_deals' => 'DEAL'];
+        $documents = [];
+        foreach ($words as $stream => $word) {
+            array_push($documents, ...array_map(static fn(string $id) => "{$word}_$id", $ids[$stream] ?? []));
+        }
+        $smart = static fn(string $id) => 'DYNAMIC_' . implode('_', CrmNumbers::parts($id));
+        return [...$documents, ...array_map($smart, $ids['crm_spitems'] ?? [])];
+    }
+
+    /** Robots are workflows of the stage that an item is in. */
+    private static function workflows(array $documents): array
     {
         $table = self::WORKFLOWS;
-        if ($deals === [] || !Loader::includeModule('bizproc') || !class_exists($table)) {
+        if ($documents === [] || !Loader::includeModule('bizproc') || !class_exists($table)) {
             return [];
         }
-        $documents = array_map(static fn(string $id) => "DEAL_$id", $deals);
         $filter = ['=MODULE_ID' => 'crm', '@DOCUMENT_ID' => $documents];
         $rows = $table::getList(['select' => ['ID', 'DOCUMENT_ID'], 'filter' => $filter])->fetchAll();
         return array_column($rows, 'DOCUMENT_ID');

@@ -101,6 +101,15 @@ final class SelftestTest extends KernelCase
         ], $heard(['users' => ['66'], 'tasks' => ['77'], 'crm_deals' => ['88']]));
     }
 
+    public function testWhatItFoundIsKeptOnTheBoxForTheNextCall(): void
+    {
+        $rule = ['stream' => 'crm_deals', 'field' => 'closedate', 'keeping' => 'lost', 'reason' => 'No room.'];
+        (new KernelBox())->keepFindings([$rule]);
+        self::assertContains($rule, (new Door(new KernelBox()))->answer('import.fidelity', '{}')['rules']);
+        self::assertSame([], self::failed($this->checks()));
+        self::assertNotContains($rule, (new Door(new KernelBox()))->answer('import.fidelity', '{}')['rules']);
+    }
+
     private static function sent(Door $door, string $entity, string $key, array $fields): string
     {
         $items = [['key' => $key, 'digest' => str_repeat('0', 64), 'fields' => $fields]];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,15 +48,20 @@ def init(context: typer.Context) -> None:
 
 def doctor(
     context: typer.Context,
+    *,
     probe: Annotated[
         bool, typer.Option("--probe", help="Also show how the source behaves where portals differ (docs/probe.md).")
+    ] = False,
+    box: Annotated[
+        bool,
+        typer.Option("--box", help="Also try on the box what it keeps, with records that it deletes again."),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="With --probe: write the answers as JSON, no personal data."),
     ] = None,
     language: Annotated[
-        str, typer.Option("--lang", metavar="en|ru", help="Language of --probe and of warnings about files.")
+        str, typer.Option("--lang", metavar="en|ru", help="Language of --probe, --box and of warnings about files.")
     ] = "en",
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
 ) -> None:
@@ -76,7 +82,9 @@ def doctor(
     seen: dict[str, Json] | None = None
     with looking(session, portals=True) as app:
         wanted = app.chosen()
-        found = app.runner.examine([entity for entity in app.catalog.entities if entity.name in wanted])
+        found = app.runner.examine([entity for entity in app.catalog.entities if entity.name in wanted], box=box)
+        if box:
+            found = replace(found, checks=tuple(retold(found.checks, words(language))))
         exposed = [exposed_file(path, words(language)) for path in app.settings.exposed_files]
         found = replace(found, checks=(*found.checks, *exposed))
         if probe and not any(check.name == "source" for check in found.failed):
@@ -94,6 +102,17 @@ def doctor(
         if not as_json:
             typer.echo(words(language)("probe.written", file=out))
     raise typer.Exit(found.exit_code)
+
+
+def retold(checks: Sequence[Check], words: Words) -> Iterator[Check]:
+    """What the box has tried, in this language."""
+    from b24migrate.hosts.report.sayings import Sayings
+    from b24migrate.pipeline.doctor import SELFTEST
+
+    told = Sayings(words)
+    for check in checks:
+        own = check.name.partition(":")[0] == SELFTEST
+        yield replace(check, message=str(told(check.message)), fix=str(told(check.fix))) if own else check
 
 
 def exposed_file(path: Path, words: Words) -> Check:

@@ -1,0 +1,71 @@
+"""`doctor --box`: the box tries itself, and a run knows what it found before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.hosts.scene import Scene, box, cloud
+
+from b24sim.imports.forgetful import Forgetful
+from b24sim.serve import Running
+
+PHONE = {"users:WORK_PHONE": "In its self-test this box kept nothing of what was sent."}
+PEOPLE = '[run]\nentities = ["users"]\n'
+
+
+@contextmanager
+def unaware(scene: Scene) -> Iterator[Running]:
+    """A box that loses a field, and does not know it yet."""
+    with cloud() as source, box() as target:
+        target.portal.imports = Forgetful(target.portal.imports, PHONE, said={})  # type: ignore[assignment]
+        scene.source, scene.target, scene.more = source.webhook(), target.webhook(), PEOPLE
+        yield target
+
+
+def test_what_the_box_finds_out_is_named_and_wants_to_be_accepted_before_a_run(scene: Scene) -> None:
+    with unaware(scene) as target:
+        assert "the target keeps every field" in scene.run("doctor").out
+        said = scene.run("doctor", "--box", "--json").json
+        found = {check["name"]: check for check in said["checks"]}
+        assert found["box: users.WORK_PHONE"]["level"] == "warning"
+        assert found["box: users.WORK_PHONE"]["message"].endswith("the box has null")
+        assert found["box: mails"]["ok"]
+        assert not found["fidelity"]["ok"]
+        assert said["exit_code"] == 0
+        assert scene.run("run").code == 3
+        assert not target.portal.imports.dump("users")
+        (line,) = scene.run("fidelity", "--json").json["items"]
+        assert (line["stream"], line["field"], line["keeping"]) == ("users", "WORK_PHONE", "lost")
+        assert scene.run("run", "--accept-fidelity").code == 0
+
+
+def test_nothing_is_tried_unless_somebody_asks_for_it(scene: Scene) -> None:
+    with unaware(scene):
+        assert "box: " not in scene.run("doctor").out
+        assert scene.run("fidelity", "--json").json["all_kept"] is True
+
+
+def test_it_speaks_russian(scene: Scene) -> None:
+    with unaware(scene):
+        out = " ".join(scene.run("doctor", "--box", "--lang", "ru").out.split())
+        assert 'box: users.WORK_PHONE: отправлено "b24migrate selftest", в коробке null' in out
+        assert "box: mails: ничего не запущено" in out
+        assert "с чем нужно согласиться до запуска" in out
+        told = scene.run("fidelity", "--lang", "ru").out
+        assert "При самопроверке коробка ничего не сохранила из отправленного." in " ".join(told.split())
+
+
+def test_a_box_whose_module_is_older_says_so(company: Scene) -> None:
+    said = company.run("doctor", "--box")
+    assert said.code == 0
+    assert "box: the target has no self-test" in said.out
+    assert "Install the current import module on the box." in said.out
+
+
+def test_the_box_is_tried_before_the_source_is_there(scene: Scene) -> None:
+    with unaware(scene):
+        scene.source = "http://127.0.0.1:9/rest/1/cloudsecret7f3a91/"
+        said = scene.run("doctor", "--box")
+        assert said.code == 4
+        assert "users.WORK_PHONE" in said.out
