@@ -7,10 +7,13 @@ from contextlib import contextmanager
 
 from tests.hosts.scene import Scene, box, cloud
 
+from b24sim.errors import RestError
+from b24sim.imports.box import Body, Result
 from b24sim.imports.forgetful import Forgetful
 from b24sim.serve import Running
 
 PHONE = {"users:WORK_PHONE": "In its self-test this box kept nothing of what was sent."}
+LATE = "not tried: the box is too slow for the whole self-test"
 PEOPLE = '[run]\nentities = ["users"]\n'
 
 
@@ -61,6 +64,34 @@ def test_a_box_whose_module_is_older_says_so(company: Scene) -> None:
     assert said.code == 0
     assert "box: the target has no self-test" in said.out
     assert "Install the current import module on the box." in said.out
+
+
+class Broken(Forgetful):
+    """A box that dies in its self-test, or is too slow for the whole of it."""
+
+    asked = 0
+    late = False
+
+    def handle(self, method: str, body: Body, size: int | None = None) -> Result:
+        if method != "import.selftest":
+            return super().handle(method, body, size)
+        self.asked += 1
+        if not self.late:
+            raise RestError("INTERNAL_SERVER_ERROR", "gone", 500)
+        return {"checks": [{"name": "tasks", "ok": False, "detail": LATE}]}
+
+
+def test_a_box_that_dies_in_it_is_not_asked_again_and_the_next_one_cleans_up(scene: Scene) -> None:
+    with unaware(scene) as target:
+        target.portal.imports = broken = Broken(target.portal.imports, {})  # type: ignore[assignment]
+        said = scene.run("doctor", "--box")
+        assert said.code == 0
+        assert "the box did not finish its self-test" in said.out
+        assert "Run it again: it first takes away what was left." in said.out
+        assert broken.asked == 1
+        broken.late = True
+        told = " ".join(scene.run("doctor", "--box", "--lang", "ru").out.split())
+        assert "box: tasks: не проверено: коробка слишком медленная для полной самопроверки" in told
 
 
 def test_the_box_is_tried_before_the_source_is_there(scene: Scene) -> None:

@@ -51,8 +51,9 @@ final class Setup
         if (!$module->IsInstalled()) {
             return 'The module is not installed.';
         }
-        $module->takeAway($dropMap);
-        return $dropMap ? 'The module and its map are gone.' : 'The module is uninstalled; its map is still there.';
+        $left = $module->takeAway($dropMap);
+        $told = $dropMap ? 'The module and its map are gone.' : 'The module is uninstalled; its map is still there.';
+        return $told . ($left === [] ? '' : ' Delete by hand what a self-test has left: ' . implode('; ', $left) . '.');
     }
 
     private static function webhook(int $user): string

@@ -72,9 +72,16 @@ class b24migrate_import extends CModule
         return true;
     }
 
-    /** Not `remove`: the kernel has a CModule::Remove, and PHP takes the two for one. */
+    /**
+     * Not `remove`: the kernel has a CModule::Remove, and PHP takes the two for one.
+     *
+     * @return string[] records of a self-test that died, which the box does not let go
+     */
     public function takeAway($dropMap)
     {
+        $left = $this->IsInstalled() && Loader::includeModule($this->MODULE_ID)
+            ? \B24migrate\Import\Rest\Service::cleanUp()
+            : [];
         EventManager::getInstance()->unRegisterEventHandler(...$this->handler());
         if ($dropMap) {
             $this->mapTable()::dropTable();
@@ -89,6 +96,7 @@ class b24migrate_import extends CModule
         Option::delete($this->MODULE_ID);
         ModuleManager::unRegisterModule($this->MODULE_ID);
         $this->forgetScopes();
+        return $left;
     }
 
     /** Says why in a sentence: to whoever called, and on the page when an administrator has come by one. */

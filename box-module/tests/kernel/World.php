@@ -30,12 +30,15 @@ final class World
     public static array $versions = [];
     /** @var array<string, object> what the kernel makes once for a call */
     public static array $services = [];
+    /** @var array<string, callable(array<string, mixed>): array<string, mixed>> what the box makes of rows, by table */
+    public static array $quirks = [];
     public static bool $inTransaction = false;
     private static int $lastId = 100;
 
     public static function reset(): void
     {
         self::$tables = self::$calls = self::$noise = self::$options = self::$versions = self::$services = [];
+        self::$quirks = [];
         self::$inTransaction = false;
         $GLOBALS['USER'] = new \CUser();
         $GLOBALS['DB'] = new FakeDatabase();
@@ -69,8 +72,14 @@ final class World
     public static function put(string $table, array $row): int
     {
         $id = (int)($row['ID'] ?? ++self::$lastId);
-        self::$tables[$table][$id] = ['ID' => $id] + $row;
+        self::set($table, $id, ['ID' => $id] + $row);
         return $id;
+    }
+
+    /** @param array<string, mixed> $row */
+    public static function set(string $table, int|string $id, array $row): void
+    {
+        self::$tables[$table][$id] = isset(self::$quirks[$table]) ? (self::$quirks[$table])($row) : $row;
     }
 
     /** @param array<mixed> $arguments */

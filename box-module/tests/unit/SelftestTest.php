@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace B24migrate\Import\Tests\Unit;
 
 use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Samples;
+use B24migrate\Import\Api\Selftest;
 use B24migrate\Import\Contract\Catalog;
 use B24migrate\Import\Tests\Fake\FakeBox;
 use B24migrate\Import\Tests\Fake\NoAccidents;
@@ -62,6 +64,25 @@ final class SelftestTest extends TestCase
     {
         $this->box->set('noise', ['mails' => ['USER_INVITE']]);
         $this->assertSame(['mails' => 'USER_INVITE'], self::failed($this->checks()));
+    }
+
+    public function testOnASlowBoxItEndsInTimeAndSaysWhatItDidNotTry(): void
+    {
+        $rule = ['stream' => 'tasks', 'field' => 'deadline', 'keeping' => 'lost', 'reason' => 'Found out earlier.'];
+        $this->box->keepFindings([$rule, ['stream' => 'users'] + $rule]);
+        $seconds = 0;
+        $clock = static function () use (&$seconds): int {
+            return $seconds += 5;
+        };
+        $checks = (new Selftest($this->box, Catalog::ENTITIES, $clock))->answer()['checks'];
+        $failed = self::failed($checks);
+        $late = 'not tried: the box is too slow for the whole self-test';
+        $this->assertSame([$late], array_values(array_unique($failed)));
+        $made = array_diff(Samples::names(), array_keys($failed));
+        $this->assertSame(['files', 'departments', 'users', 'users (another)'], $made);
+        $this->assertSame([], array_diff($made, array_column($checks, 'name')), 'what was made is compared');
+        $this->assertSame(0, $this->box->map()->count('users'), 'and deleted');
+        $this->assertSame(['rules' => [$rule]], $this->ask('fidelity'), 'what was known of the others still holds');
     }
 
     public function testWhatCannotBeMadeIsTold(): void

@@ -23,6 +23,7 @@ LEAST_FREE_BYTES = 1_000_000_000
 DELAYS_S = (0.0, 1.0, 2.0)
 LIMITS_WAITED = 20
 SELFTEST = "box"  # what its checks are called by
+SELFTEST_WAIT_S = 5.0  # for another self-test to end, besides the time that the box waits for it: two minutes in all
 PROBES = ("server.time", "profile", "user.admin", "scope")
 
 Said = TypeVar("Said")
@@ -300,7 +301,7 @@ def refused(name: str, error: MigrationError, gate: str) -> Check:
 def tested(target: Target, clock: Clock) -> list[Check]:
     """What the box says after it has tried itself. Warnings at most: what is not kept, a run wants accepted."""
     try:
-        tried = patient(clock, target.selftest)
+        tried = patient(clock, target.selftest, most_s=SELFTEST_WAIT_S, attempts=1)
     except MigrationError as error:
         message = f"the box did not finish its self-test: {error.message}"
         return [Check(SELFTEST, False, message, "Run it again: it first takes away what was left.", code=error.code)]
@@ -310,7 +311,7 @@ def tested(target: Target, clock: Clock) -> list[Check]:
     return [Check(f"{SELFTEST}: {one.name}", one.ok, one.detail, "" if one.ok else fix) for one in tried]
 
 
-def patient(clock: Clock, ask: Callable[[], Said], *, most_s: float = math.inf) -> Said:
+def patient(clock: Clock, ask: Callable[[], Said], *, most_s: float = math.inf, attempts: int = len(DELAYS_S)) -> Said:
     """Three attempts; a limit of the portal is waited for, in all no longer than `most_s`."""
     limits = 0
     failures = 0
@@ -319,7 +320,7 @@ def patient(clock: Clock, ask: Callable[[], Said], *, most_s: float = math.inf) 
             return ask()
         except Transient:
             failures += 1
-            if failures == len(DELAYS_S):
+            if failures == attempts:
                 raise
             clock.sleep(DELAYS_S[failures])
         except Limited as limit:

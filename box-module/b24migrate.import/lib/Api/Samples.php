@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Api;
 
-use B24migrate\Import\Contract\Catalog;
+use B24migrate\Import\Contract\{Catalog, Json};
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -15,6 +15,8 @@ defined('B_PROLOG_INCLUDED') || exit;
 final class Samples
 {
     private const NAME = 'b24migrate selftest';
+    /** Of the bytes "selftest". */
+    private const SHA256 = 'd354caf95d3e6516b85e558edc25f44a260802e9a2daa18a01fc1cf8459673da';
     private const BEFORE = '2019-02-03T04:05:06Z';
     private const LATER = '2020-03-04T05:06:07Z';
     /** Kernels write such a sign otherwise than other letters. */
@@ -38,7 +40,9 @@ final class Samples
     ];
     /** `{sample}` is the id of what was made of it. */
     private const OF = [
-        'files' => ['name' => 'b24migrate-selftest.txt', 'size' => 8, 'content' => 'c2VsZnRlc3Q=', 'sha256' => ''],
+        'files' => [
+            'name' => 'b24migrate-selftest.txt', 'size' => 8, 'content' => 'c2VsZnRlc3Q=', 'sha256' => self::SHA256,
+        ],
         'departments' => ['NAME' => self::NAME, 'PARENT' => '{root}', 'SORT' => 900],
         'users' => ['EMAIL' => 'selftest@b24migrate.invalid'] + self::PERSON,
         'users (another)' => ['EMAIL' => 'selftest2@b24migrate.invalid'] + self::PERSON,
@@ -131,24 +135,16 @@ final class Samples
     public static function of(string $name, array $ids): array
     {
         // a box may have no departments of its own
-        $ids += isset($ids['departments']) || !isset($ids['root']) ? [] : ['departments' => $ids['root']];
-        $named = array_combine(array_map(static fn ($one) => '{' . $one . '}', array_keys($ids)), $ids);
-        $fields = self::OF[$name];
-        isset($fields['sha256']) && $fields['sha256'] = hash('sha256', base64_decode($fields['content']));
-        array_walk_recursive($fields, static function (mixed &$value) use ($named): void {
-            $value = is_string($value) ? strtr($value, $named) : $value;
-        });
-        $missing = [];
-        $isWhole = static function (mixed $value) use (&$missing): bool {
-            preg_match_all('/\{([a-z_]+(?: \([^)]*\))?)\}/', is_string($value) ? $value : '', $found);
-            $missing = [...$missing, ...$found[1]];
-            return $found[1] === [];
-        };
-        foreach ($fields as $field => $value) {
-            $kept = is_array($value) && array_is_list($value) ? array_values(array_filter($value, $isWhole)) : $value;
-            $fields[$field] = $kept;
-            if ($kept !== $value || !$isWhole($value)) {
-                unset($fields[$field]);
+        $ids += isset($ids['root']) ? ['departments' => $ids['root']] : [];
+        $fields = $missing = [];
+        foreach (self::OF[$name] as $field => $value) {
+            $text = Json::encode($value);
+            preg_match_all('/\{([a-z_]+(?: \([^)]*\))?)\}/', $text, $found);
+            $lacking = array_diff($found[1], array_keys($ids));
+            $missing = [...$missing, ...$lacking];
+            if ($lacking === []) {
+                $filled = array_map(static fn ($sample) => (string)$ids[$sample], $found[1]);
+                $fields[$field] = Json::decode(str_replace($found[0], $filled, $text));
             }
         }
         return [$fields, array_values(array_unique($missing))];

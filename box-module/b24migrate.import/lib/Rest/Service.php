@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Rest;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\{Door, Selftest};
 use B24migrate\Import\Contract\{CallFault, ItemFault};
 use B24migrate\Import\Kernel\KernelBox;
 use Bitrix\Rest\{AccessException, RestException};
@@ -50,6 +50,17 @@ final class Service
             }
             // The server would tell what some kernel class has left there instead of what we say.
             $GLOBALS['APPLICATION']->ResetException();
+        }
+    }
+
+    /** Before the module goes: @return list<string> what of a self-test that died is still there, and why */
+    public static function cleanUp(): array
+    {
+        try {
+            $box = new KernelBox();
+            return (new Selftest($box, $box->entities()))->cleanUp();
+        } catch (\Throwable $fault) {
+            return [ItemFault::of($fault)->getMessage()];
         }
     }
 

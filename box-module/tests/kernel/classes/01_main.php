@@ -400,7 +400,7 @@ namespace Bitrix\Main\ORM\Data {
             World::call(static::class . '::update', [$id, $row]);
             self::known(array_keys($row));
             Signatures::refuseTooLong(Signatures::ofClass(static::class)['table'] ?? null, $row);
-            World::$tables[static::table()][$id] = $row + World::$tables[static::table()][$id];
+            World::set(static::table(), $id, $row + World::$tables[static::table()][$id]);
             return new Result();
         }
 
@@ -574,7 +574,7 @@ namespace {
             $bUpdateSearch = true,
             $bResizePictures = false
         ): bool {
-            World::$tables['sections'][$id] = $row + World::row('sections', $id);
+            World::set('sections', $id, $row + World::row('sections', $id));
             return true;
         }
 

@@ -82,7 +82,7 @@ namespace {
                 $this->LAST_ERROR = "$picture<br>";
                 return false;
             }
-            World::$tables['users'][$id] = self::columns($row, World::row('users', $id)) + World::row('users', $id);
+            World::set('users', $id, self::columns($row, World::row('users', $id)) + World::row('users', $id));
             return true;
         }
 
@@ -199,7 +199,7 @@ namespace B24migrate\Import\Tests\Kernel {
             $files = array_filter($row, $isNew);
             $this->attach($entity, $id, $files);
             $old = World::$tables["uf:$entity"][$id] ?? [];
-            World::$tables["uf:$entity"][$id] = $this->stored($entity, array_diff_key($row, $files), $old) + $old;
+            World::set("uf:$entity", $id, $this->stored($entity, array_diff_key($row, $files), $old) + $old);
         }
 
         /** @return array<string, array<string, mixed>> */

@@ -116,7 +116,7 @@ namespace {
             if (!self::accepted($row, $id)) {
                 return false;
             }
-            World::$tables['groups'][$id] = self::columns($row, $old) + ['DATE_UPDATE' => World::now()] + $old;
+            World::set('groups', $id, self::columns($row, $old) + ['DATE_UPDATE' => World::now()] + $old);
             return $old === [] ? false : $id;
         }
 
@@ -210,7 +210,7 @@ namespace {
         public static function Update(int $id, array $row): int
         {
             self::stir((int)World::row('members', $id)['GROUP_ID']);
-            World::$tables['members'][$id] = $row + World::row('members', $id);
+            World::set('members', $id, $row + World::row('members', $id));
             return $id;
         }
 
@@ -228,7 +228,7 @@ namespace {
         public static function stir(int $group): void
         {
             $dates = ['DATE_UPDATE' => World::now(), 'DATE_ACTIVITY' => World::now()];
-            World::$tables['groups'][$group] = $dates + World::row('groups', $group);
+            World::set('groups', $group, $dates + World::row('groups', $group));
         }
     }
 
@@ -262,7 +262,7 @@ namespace {
             unset($row['LOG_UPDATE']);
             Signatures::refuseTooLong('b_sonet_log', $row);
             \Bitrix\Main\Text\Emoji::refuse($row);
-            World::$tables['log'][$id] = $row + World::row('log', $id);
+            World::set('log', $id, $row + World::row('log', $id));
             return $id;
         }
     }
@@ -317,7 +317,7 @@ namespace {
 
         public static function Update(int $id, array $row, $bSetSource = false): int
         {
-            World::$tables['log_comments'][$id] = $row + World::row('log_comments', $id);
+            World::set('log_comments', $id, $row + World::row('log_comments', $id));
             return $id;
         }
 

@@ -67,7 +67,7 @@ namespace {
             if (!$GLOBALS['USER_FIELD_MANAGER']->allowed($row, (int)World::row('posts', $id)['AUTHOR_ID'])) {
                 return false;
             }
-            World::$tables['posts'][$id] = self::columns($row) + World::row('posts', $id);
+            World::set('posts', $id, self::columns($row) + World::row('posts', $id));
             $GLOBALS['USER_FIELD_MANAGER']->attach('BLOG_POST', $id, $row);
             return $id;
         }
@@ -189,7 +189,7 @@ namespace {
             }
             $row = isset($row['POST_TEXT']) ? ['POST_TEXT' => Emoji::encode($row['POST_TEXT'])] + $row : $row;
             $at = isset($row['DATE_CREATE']) ? ['DATE_CREATE' => World::heard($row['DATE_CREATE'])] : [];
-            World::$tables['comments'][$id] = $at + $row + World::row('comments', $id);
+            World::set('comments', $id, $at + $row + World::row('comments', $id));
             $GLOBALS['USER_FIELD_MANAGER']->attach('BLOG_COMMENT', $id, $row);
             return $id;
         }

@@ -69,7 +69,7 @@ namespace {
 
         public static function update(int $id, array $row, bool $system = false, $validationRequired = true): int
         {
-            World::$tables['templates'][$id] = $row + ['MODIFIED' => World::now()] + World::row('templates', $id);
+            World::set('templates', $id, $row + ['MODIFIED' => World::now()] + World::row('templates', $id));
             return $id;
         }
 
