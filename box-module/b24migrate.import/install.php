@@ -6,7 +6,6 @@
 declare(strict_types=1);
 
 use B24migrate\Import\Cli\Setup;
-use B24migrate\Import\Cli\Wishes;
 
 if (PHP_SAPI !== 'cli') {
     exit;
@@ -15,21 +14,20 @@ if (PHP_VERSION_ID < 80100) {
     fwrite(STDERR, 'The module needs PHP 8.1 or newer, and this is PHP ' . PHP_VERSION . ".\n");
     exit(2);
 }
-require __DIR__ . '/cli/Wishes.php';
 require __DIR__ . '/cli/Setup.php';
 
 try {
-    $wishes = Wishes::of(array_slice($argv, 1));
+    $setup = new Setup(array_slice($argv, 1));
     // This file lies in local/modules/b24migrate.import.
-    $root = $wishes->help ? '' : $wishes->documentRoot ?? dirname(__DIR__, 3);
-    if (!$wishes->help && !is_file("$root/bitrix/modules/main/include/prolog_before.php")) {
+    $root = $setup->help ? '' : $setup->documentRoot ?? dirname(__DIR__, 3);
+    if (!$setup->help && !is_file("$root/bitrix/modules/main/include/prolog_before.php")) {
         throw new InvalidArgumentException("There is no Bitrix in $root: tell where with --document-root.");
     }
 } catch (InvalidArgumentException $bad) {
     fwrite(STDERR, $bad->getMessage() . "\n");
     exit(2);
 }
-if ($wishes->help) {
+if ($setup->help) {
     echo "php install.php                                installs the module\n"
         . "php install.php --create-webhook [--user ID]   and prints the URL of a webhook of this administrator (1)\n"
         . "php install.php --uninstall [--drop-map]       uninstalls it, and deletes the map if asked\n"
@@ -45,7 +43,7 @@ define('BX_NO_ACCELERATOR_RESET', true);
 require "$root/bitrix/modules/main/include/prolog_before.php";
 
 try {
-    echo Setup::perform($wishes) . "\n";
+    echo $setup->perform() . "\n";
 } catch (RuntimeException $refused) {
     fwrite(STDERR, $refused->getMessage() . "\n");
     exit(1);

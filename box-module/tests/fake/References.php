@@ -23,7 +23,8 @@ final class References
         if ($stream === null) {
             return [];
         }
-        $seen = new Inspection(self::trusting($box), $id);
+        $refers = [];
+        $seen = new Inspection(self::trusting($box, $refers), $id);
         $type = $stream->typedBy === null ? null : $fields[$stream->typedBy] ?? null;
         foreach ((new Kinds($box->customFields()))->of($stream, $fields, $type) as $seen->field => $kind) {
             self::try(fn () => isset($fields[$seen->field]) && $kind($fields[$seen->field], $seen));
@@ -31,7 +32,7 @@ final class References
         foreach ($stream->rules as $rule) {
             self::try(fn () => $rule($fields, $seen, $name));
         }
-        return array_values($seen->refers);
+        return array_values($refers);
     }
 
     private static function try(callable $check): void
@@ -43,10 +44,11 @@ final class References
         }
     }
 
-    private static function trusting(FakeBox $box): Lookup
+    /** @param array<string, array{string, string}> $refers what was asked for, by stream and id */
+    private static function trusting(FakeBox $box, array &$refers): Lookup
     {
-        return new class ($box) implements Lookup {
-            public function __construct(private readonly FakeBox $box)
+        return new class ($box, $refers) implements Lookup {
+            public function __construct(private readonly FakeBox $box, private array &$refers)
             {
             }
 
@@ -57,6 +59,7 @@ final class References
 
             public function has(string $stream, string $id): bool
             {
+                $this->refers["$stream:$id"] = [$stream, $id];
                 return true;
             }
 
@@ -67,7 +70,8 @@ final class References
 
             public function find(string $stream, array $values): ?string
             {
-                return $stream === 'users' ? null : $this->box->records($stream)->find($values);
+                $found = $stream === 'users' ? null : $this->box->records($stream)->find($values);
+                return $found !== null && $this->has($stream, $found) ? $found : null;
             }
 
             public function allowedActivities(): array

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-use B24migrate\Import\Rest\Errors;
+use B24migrate\Import\Rest\Service;
 use PHPUnit\Framework\TestCase;
 
 final class ErrorsTest extends TestCase
@@ -15,7 +15,7 @@ final class ErrorsTest extends TestCase
         set_error_handler(static fn (): bool => true);
         $thrown = false;
         try {
-            Errors::heeded(static function () use ($level): void {
+            Service::withStrictErrors(static function () use ($level): void {
                 $handler = set_error_handler(null);
                 restore_error_handler();
                 $handler($level, 'said', dirname(__DIR__, 2) . '/b24migrate.import/lib/Api/Door.php', 1);

@@ -94,11 +94,9 @@ final class CrmRules
             return;
         }
         $seen->field = 'stageId';
-        $found = $seen->box->find('crm_stages', ['ENTITY_ID' => $dictionary, 'STATUS_ID' => $stage]);
-        if ($found === null) {
+        if ($seen->box->find('crm_stages', ['ENTITY_ID' => $dictionary, 'STATUS_ID' => $stage]) === null) {
             throw $seen->missing('STAGE_NOT_FOUND', "$dictionary has no stage $stage");
         }
-        $seen->refers["crm_stages:$found"] = ['crm_stages', $found];
     }
 
     /** Pipelines of different types are different things, even where the source counts them alike. */

@@ -6,13 +6,10 @@ namespace B24migrate\Import\Contract;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** The check of one item under way: where to look things up, which field is at hand, what was referred to. */
+/** The check of one item under way: where to look things up, which field is at hand. */
 final class Inspection
 {
     public string $field = '';
-
-    /** @var array<string, array{string, string}> stream and id */
-    public array $refers = [];
 
     /** @param ?string $itself the id of the record when it exists already */
     public function __construct(public readonly Lookup $box, public readonly ?string $itself = null)
@@ -34,7 +31,6 @@ final class Inspection
         if (!$this->box->has($stream, $id)) {
             throw $this->missing($fault, "$stream has no record $id");
         }
-        $this->refers["$stream:$id"] = [$stream, $id];
     }
 
     /** @return array<string, mixed> the fields of what is referred to */

@@ -13,9 +13,9 @@ defined('B_PROLOG_INCLUDED') || exit;
  *
  * Fields are told by kind, in a line of names: `parentId` lies in PARENT_ID, `name:TITLE` in TITLE. Kinds: text, said
  * (a text that must not be empty: for none stands something that nobody sees), code (a text with numbers of the
- * CRM in it), flag (Y/N), bool, int, place (an int, 0 for none), number, id, link (an id, or 0), user (an id that is
- * always there), author (a user, or 0 for the system), ids, time and day (strings of the site), moment and date
- * (objects), midnight (a day in a column that holds a time). What is more than a spelling the gateways do themselves.
+ * CRM in it), flag (Y/N), bool, int, place (an int, 0 for none), number, id, link (an id, or 0), author (an id, "0" for
+ * the system), ids, time and day (strings of the site), moment and date (objects), midnight (a day in a column that
+ * holds a time). What is more than a spelling the gateways do themselves.
  */
 final class Columns
 {
@@ -77,7 +77,7 @@ final class Columns
             'said' => (string)$value === '' ? self::NOTHING : (string)$value,
             'flag' => $value ? 'Y' : 'N',
             'int', 'id' => $value === null ? false : (int)$value,
-            'place', 'author', 'user', 'link' => (int)$value,
+            'place', 'author', 'link' => (int)$value,
             'bool' => (bool)$value,
             'number' => (float)$value,
             'code' => CrmNumbers::plain((string)$value),
@@ -99,7 +99,7 @@ final class Columns
             'flag', 'bool' => $value === 'Y' || $value === true,
             'number' => $value === null ? null : self::number((float)$value),
             'int', 'place' => $value === null || $value === '' ? null : (int)$value,
-            'id', 'link', 'user' => (int)$value === 0 ? null : (string)(int)$value,
+            'id', 'link' => (int)$value === 0 ? null : (string)(int)$value,
             'author' => (string)(int)$value,
             'ids' => array_values(array_map('strval', array_filter(array_map('intval', (array)($value ?: []))))),
             'time', 'moment' => Dates::utc($value),

@@ -20,8 +20,7 @@ final class CrmValues
     private const FIELDS = [
         'code' => 'currencyId stageId',
         'text' => 'title name lastName secondName comments sourceId',
-        'user' => 'assignedById createdBy updatedBy movedBy',
-        'link' => 'companyId',
+        'link' => 'assignedById createdBy updatedBy movedBy companyId',
         'moment' => 'createdTime updatedTime movedTime',
         'bool' => 'opened closed isManualOpportunity',
         'date' => 'begindate closedate',

@@ -17,8 +17,6 @@ defined('B_PROLOG_INCLUDED') || exit;
  */
 final class KernelShelf implements Shelf
 {
-    private const MODULE = 'b24migrate.import';
-
     private readonly string $folder;
 
     public function __construct(string $folder = '')
@@ -69,13 +67,13 @@ final class KernelShelf implements Shelf
 
     private static function ofTheBox(): string
     {
-        $secret = Option::get(self::MODULE, 'shelf', '');
+        $secret = Option::get(KernelBox::MODULE, 'shelf', '');
         if ($secret === '') {
             $secret = bin2hex(random_bytes(16));
-            Option::set(self::MODULE, 'shelf', $secret);
+            Option::set(KernelBox::MODULE, 'shelf', $secret);
         }
         $uploads = Application::getDocumentRoot() . '/' . Option::get('main', 'upload_dir', 'upload');
-        return $uploads . '/' . self::MODULE . '/' . $secret;
+        return $uploads . '/' . KernelBox::MODULE . '/' . $secret;
     }
 
     private function path(string $key, string $kind): string

@@ -30,17 +30,13 @@ final class QuietImport extends Import
         return new Result();
     }
 
-    /** It keeps who made, changed and moved an item, and when; the days and the last activity are its own. */
-    public function processFieldsBeforeSave(): Result
+    /** The kernel takes the last activity from the time of creation, which it has just set to now. */
+    private function kept(): array
     {
-        $days = $this->values(self::$days);
-        $result = parent::processFieldsBeforeSave();
         $changed = $this->values(['UPDATED_TIME', 'UPDATED_BY']);
-        $last = [
+        return array_filter([
             'LAST_ACTIVITY_TIME' => $changed['UPDATED_TIME'] ?? null,
             'LAST_ACTIVITY_BY' => $changed['UPDATED_BY'] ?? null,
-        ];
-        $this->putBack($days + array_intersect_key(array_filter($last), $this->values(array_keys($last))));
-        return $result;
+        ]);
     }
 }

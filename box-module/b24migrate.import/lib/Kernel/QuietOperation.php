@@ -4,13 +4,26 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use Bitrix\Main\Result;
+
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** What both operations on CRM items have in common: nobody hears of them, and dates stay as they are set. */
+/** What both operations on CRM items have in common: nobody hears of them, and what is set stays as it is set. */
 trait QuietOperation
 {
-    /** On its way into a final stage the kernel dates an item to today, and a new one is always on its way. */
-    private static array $days = ['BEGINDATE', 'CLOSEDATE'];
+    /** @return array<string, mixed> what the kernel would set otherwise, by column */
+    abstract private function kept(): array;
+
+    public function processFieldsBeforeSave(): Result
+    {
+        // On its way into a final stage the kernel dates an item to today, and a new one is always on its way.
+        $kept = $this->values(['BEGINDATE', 'CLOSEDATE']) + $this->kept();
+        $result = parent::processFieldsBeforeSave();
+        foreach ($kept as $column => $value) {
+            $this->item->hasField($column) && $this->item->set($column, $value);
+        }
+        return $result;
+    }
 
     protected function createToDoActivity(): void
     {
@@ -20,17 +33,10 @@ trait QuietOperation
     {
     }
 
-    /** @return array<string, mixed> of those that this kind of item has */
-    private function values(array $names): array
+    /** @return array<string, mixed> of those columns that this kind of item has */
+    private function values(array $columns): array
     {
-        $names = array_values(array_filter($names, $this->item->hasField(...)));
-        return array_combine($names, array_map($this->item->get(...), $names));
-    }
-
-    private function putBack(array $values): void
-    {
-        foreach ($values as $name => $value) {
-            $this->item->set($name, $value);
-        }
+        $there = array_values(array_filter($columns, $this->item->hasField(...)));
+        return array_combine($there, array_map($this->item->get(...), $there));
     }
 }

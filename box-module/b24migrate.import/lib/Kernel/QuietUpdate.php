@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use Bitrix\Crm\Service\Operation\Update;
-use Bitrix\Main\Result;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
@@ -14,17 +13,13 @@ final class QuietUpdate extends Update
 {
     use QuietOperation;
 
-    public const SYSTEM_FIELDS = [
+    private const SYSTEM_FIELDS = [
         'CREATED_TIME', 'UPDATED_TIME', 'MOVED_TIME', 'CREATED_BY', 'UPDATED_BY', 'MOVED_BY',
     ];
 
-    public function processFieldsBeforeSave(): Result
+    private function kept(): array
     {
-        $known = array_filter($this->values(self::SYSTEM_FIELDS), static fn(mixed $value) => $value !== null);
-        $kept = $known + $this->values(self::$days);
-        $result = parent::processFieldsBeforeSave();
-        $this->putBack($kept);
-        return $result;
+        return array_filter($this->values(self::SYSTEM_FIELDS), static fn(mixed $value) => $value !== null);
     }
 
     /** Otherwise a change of nothing but the authors or times would be dropped. */

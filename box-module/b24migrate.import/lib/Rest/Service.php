@@ -21,6 +21,9 @@ final class Service
         429 => '429 Too Many Requests', 500 => '500 Internal Server Error', 503 => '503 Service Unavailable',
     ];
 
+    /** What a newer PHP only advises against still works. */
+    private const SERIOUS = E_ALL & ~E_DEPRECATED & ~E_USER_DEPRECATED;
+
     /** For the event OnRestServiceBuildDescription. */
     public static function describe(): array
     {
@@ -39,7 +42,7 @@ final class Service
         $level = ob_get_level();
         ob_start();
         try {
-            return Errors::heeded(static fn () => self::served(strtolower($server->getMethod())));
+            return self::withStrictErrors(static fn () => self::served(strtolower($server->getMethod())));
         } catch (CallFault $fault) {
             throw self::told($fault);
         } catch (\Throwable $bug) {
@@ -61,6 +64,26 @@ final class Service
             return (new Selftest($box, $box->entities()))->cleanUp();
         } catch (\Throwable $fault) {
             return [ItemFault::of($fault)->getMessage()];
+        }
+    }
+
+    /** A warning of the module's own code is an exception, the fault of one item; those of the kernel are its custom. */
+    public static function withStrictErrors(callable $work): mixed
+    {
+        $home = dirname(__DIR__, 2) . DIRECTORY_SEPARATOR;
+        $before = null;
+        $before = set_error_handler(
+            static function (int $level, string $message, string $file, int $line) use ($home, &$before): bool {
+                if (str_starts_with($file, $home) && (error_reporting() & $level & self::SERIOUS) !== 0) {
+                    throw new \ErrorException($message, 0, $level, $file, $line);
+                }
+                return $before !== null && (bool)$before($level, $message, $file, $line);
+            }
+        );
+        try {
+            return $work();
+        } finally {
+            restore_error_handler();
         }
     }
 

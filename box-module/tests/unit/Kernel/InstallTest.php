@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
 use B24migrate\Import\Cli\Setup;
-use B24migrate\Import\Cli\Wishes;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Kernel\MapTable;
 use B24migrate\Import\Tests\Kernel\Called;
@@ -18,13 +17,12 @@ final class InstallTest extends KernelCase
 
     public static function setUpBeforeClass(): void
     {
-        require_once self::FOLDER . '/cli/Wishes.php';
         require_once self::FOLDER . '/cli/Setup.php';
     }
 
     public function testTheHandlerIsRegisteredBeforeTheModuleAndTheScopesAreForgottenLast(): void
     {
-        $this->assertSame('The module is installed.', Setup::perform(Wishes::of([])));
+        $this->assertSame('The module is installed.', (new Setup([]))->perform());
         $this->assertSame(
             ['createIndex', 'registerEventHandler', 'registerModule', 'ScopeManager::cleanCache'],
             array_column(World::$calls, 0)
@@ -45,7 +43,7 @@ final class InstallTest extends KernelCase
         World::$options['main'] = ['upload_dir' => $folder];
         [$tables, $options] = [World::$tables, World::$options];
         try {
-            Setup::perform(Wishes::of([]));
+            (new Setup([]))->perform();
             self::fail('it was installed');
         } catch (\RuntimeException $refused) {
             self::assertSame($why, $refused->getMessage());
@@ -74,7 +72,7 @@ final class InstallTest extends KernelCase
     public function testAModuleThatIsNotThereIsNoObstacle(): void
     {
         World::$versions = ['crm' => 'missing', 'tasks' => 'missing', 'bizproc' => 'missing'];
-        self::assertSame('The module is installed.', Setup::perform(Wishes::of([])));
+        self::assertSame('The module is installed.', (new Setup([]))->perform());
     }
 
     public function testAKernelWhoseMethodsAreOtherwiseIsFound(): void
@@ -117,7 +115,7 @@ final class InstallTest extends KernelCase
     {
         World::$options['main'] = ['refuses modules' => 'Y'];
         try {
-            Setup::perform(Wishes::of([]));
+            (new Setup([]))->perform();
             self::fail('it was installed');
         } catch (\RuntimeException $refused) {
             self::assertSame('The box has no more room for modules', $refused->getMessage());
@@ -145,10 +143,10 @@ final class InstallTest extends KernelCase
     public function testNothingIsLeftWhenTheMapGoesToo(): void
     {
         [$tables, $options] = [World::$tables, World::$options];
-        Setup::perform(Wishes::of([]));
+        (new Setup([]))->perform();
         World::$options['b24migrate.import'] = ['shelf' => 'secret', 'check_group_name_enable' => 'Y'];
         World::$options['socialnetwork']['check_group_name_enable'] = 'N';
-        Setup::perform(Wishes::of(['--uninstall', '--drop-map']));
+        (new Setup(['--uninstall', '--drop-map']))->perform();
         self::assertSame($tables, array_filter(World::$tables), 'no table, no handler, no module');
         $options['socialnetwork']['check_group_name_enable'] = 'Y';
         self::assertSame($options, World::$options);
@@ -158,17 +156,17 @@ final class InstallTest extends KernelCase
 
     public function testAWebhookIsPrintedReadyForUse(): void
     {
-        $url = Setup::perform(Wishes::of(['--create-webhook']));
+        $url = (new Setup(['--create-webhook']))->perform();
         $this->assertSame('https://box.example/rest/1/secret/', $url);
         $this->assertContains('import', World::calls('createPassword')[0][1]);
     }
 
     public function testActivitiesAreAllowedByNameAndForbiddenAgain(): void
     {
-        $told = Setup::perform(Wishes::of(['--allow-activities', 'CodeActivity,AcmeSync']));
+        $told = (new Setup(['--allow-activities', 'CodeActivity,AcmeSync']))->perform();
         $this->assertSame('Allowed activities: CodeActivity,AcmeSync.', $told);
         $this->assertSame(['codeactivity', 'acmesync'], (new KernelBox())->allowedActivities());
-        $told = Setup::perform(Wishes::of(['--allow-activities', '']));
+        $told = (new Setup(['--allow-activities', '']))->perform();
         $this->assertSame('Only standard activities are allowed.', $told);
         $this->assertSame([], (new KernelBox())->allowedActivities());
     }
@@ -176,21 +174,21 @@ final class InstallTest extends KernelCase
     public function testAWebhookOfSomebodyElseThanAnAdministratorIsRefused(): void
     {
         $this->expectExceptionMessage('User 7 is no administrator');
-        Setup::perform(Wishes::of(['--create-webhook', '--user', '7']));
+        (new Setup(['--create-webhook', '--user', '7']))->perform();
     }
 
     public function testTheMapStaysUnlessItsEndIsAskedFor(): void
     {
-        Setup::perform(Wishes::of([]));
+        (new Setup([]))->perform();
         World::$options['b24migrate.import'] = ['shelf' => 'secret'];
-        Setup::perform(Wishes::of(['--uninstall']));
+        (new Setup(['--uninstall']))->perform();
         $this->assertArrayNotHasKey('b24migrate.import', World::$options);
         $this->assertSame([['/upload/b24migrate.import']], World::calls('DeleteDirFilesEx'));
         $this->assertArrayHasKey(MapTable::getTableName(), World::$tables);
         $this->assertSame(World::calls('registerEventHandler'), World::calls('unRegisterEventHandler'));
-        $this->assertSame('The module is not installed.', Setup::perform(Wishes::of(['--uninstall', '--drop-map'])));
-        Setup::perform(Wishes::of([]));
-        Setup::perform(Wishes::of(['--uninstall', '--drop-map']));
+        $this->assertSame('The module is not installed.', (new Setup(['--uninstall', '--drop-map']))->perform());
+        (new Setup([]))->perform();
+        (new Setup(['--uninstall', '--drop-map']))->perform();
         $this->assertArrayNotHasKey(MapTable::getTableName(), World::$tables);
     }
 

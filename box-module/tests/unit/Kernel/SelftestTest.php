@@ -6,7 +6,6 @@ namespace B24migrate\Import\Tests\Unit\Kernel;
 
 use B24migrate\Import\Api\Door;
 use B24migrate\Import\Cli\Setup;
-use B24migrate\Import\Cli\Wishes;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Kernel\MapTable;
 use B24migrate\Import\Port\Entry;
@@ -30,7 +29,6 @@ final class SelftestTest extends KernelCase
     public static function setUpBeforeClass(): void
     {
         $folder = __DIR__ . '/../../../b24migrate.import/cli';
-        require_once "$folder/Wishes.php";
         require_once "$folder/Setup.php";
     }
 
@@ -193,11 +191,11 @@ final class SelftestTest extends KernelCase
 
     public function testUninstallingTakesAwayWhatASelfTestThatDiedHasLeft(): void
     {
-        Setup::perform(Wishes::of([]));
+        (new Setup([]))->perform();
         $before = self::rows();
         self::sent(new Door(new KernelBox()), 'users', 'b24migrate:selftest:users', self::PERSON);
         self::assertNotSame($before, self::rows());
-        $told = Setup::perform(Wishes::of(['--uninstall']));
+        $told = (new Setup(['--uninstall']))->perform();
         self::assertSame('The module is uninstalled; its map is still there.', $told);
         self::assertCount(1, World::$tables['users'], 'the administrator');
         self::assertSame([], World::$tables[MapTable::getTableName()]);
@@ -205,10 +203,10 @@ final class SelftestTest extends KernelCase
 
     public function testWhatTheBoxDoesNotLetGoIsNamedWhenTheModuleGoes(): void
     {
-        Setup::perform(Wishes::of([]));
+        (new Setup([]))->perform();
         self::sent(new Door(new KernelBox()), 'users', 'b24migrate:selftest:users', self::PERSON);
         World::$versions['intranet'] = 'missing';
-        $told = Setup::perform(Wishes::of(['--uninstall', '--drop-map']));
+        $told = (new Setup(['--uninstall', '--drop-map']))->perform();
         self::assertStringContainsString('Delete by hand what a self-test has left: users: ', $told);
     }
 

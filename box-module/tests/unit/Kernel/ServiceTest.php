@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
 use B24migrate\Import\Api\Door;
-use B24migrate\Import\Rest\Errors;
 use B24migrate\Import\Rest\Service;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
@@ -77,7 +76,7 @@ final class ServiceTest extends KernelCase
         });
         $inside = dirname(__DIR__, 3) . '/b24migrate.import/lib/Rest/Service.php';
         try {
-            Errors::heeded(static function () use ($inside): void {
+            Service::withStrictErrors(static function () use ($inside): void {
                 trigger_error('of the kernel', E_USER_WARNING);
                 self::handler()(E_WARNING, 'of the module', $inside, 1);
             });

@@ -4,14 +4,14 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-use B24migrate\Import\Cli\Wishes;
+use B24migrate\Import\Cli\Setup;
 use PHPUnit\Framework\TestCase;
 
-final class WishesTest extends TestCase
+final class SetupTest extends TestCase
 {
     public static function setUpBeforeClass(): void
     {
-        require_once __DIR__ . '/../../b24migrate.import/cli/Wishes.php';
+        require_once __DIR__ . '/../../b24migrate.import/cli/Setup.php';
     }
 
     public function testWhereTheSiteLiesIsTrueInEveryFolder(): void
@@ -22,7 +22,7 @@ final class WishesTest extends TestCase
         $here = (string)getcwd();
         chdir("$site/bitrix");
         try {
-            $this->assertSame(realpath($site), Wishes::of(['--document-root', '../'])->documentRoot);
+            $this->assertSame(realpath($site), (new Setup(['--document-root', '../']))->documentRoot);
         } finally {
             chdir($here);
             unlink("$site/bitrix/modules/main/include/prolog_before.php");
