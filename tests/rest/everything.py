@@ -33,10 +33,7 @@ PLAN = small(
     messages=40,
 )
 # What the source itself has lost is left out, so that every record arrives.
-MAPPING = {
-    "placeholder_user": "1",
-    "policy": {"crm_deals.categoryId": "drop", "crm_deals.stageId": "drop", "tasks.groupId": "drop"},
-}
+POLICY = {"crm_deals.categoryId": "drop", "crm_deals.stageId": "drop", "tasks.groupId": "drop"}
 EVERYTHING = (
     *("users", "groups", "chats", "tasks", "feed", "workflows"),
     *("crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems"),
@@ -128,10 +125,12 @@ class Move:
 
 @contextmanager
 def moving(folder: Path, *entities: str, box: Portal | None = None, **plan: Any) -> Iterator[Move]:
+    """Tasks of a company whose deals stay go without them."""
+    policy = POLICY if not entities or "crm_deals" in entities else {**POLICY, "tasks.ufCrmTask": "drop"}
     with world(folder, replace(PLAN, **plan), box=box) as made:
         made.settings = {
             "run": {"entities": list(entities or EVERYTHING)},
             "target": {"kind": "rest"},
-            "mapping": MAPPING,
+            "mapping": {"placeholder_user": "1", "policy": policy},
         }
         yield Move(made)

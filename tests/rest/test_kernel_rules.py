@@ -29,6 +29,7 @@ PERSON = {
 TASK = {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"}
 DEAL = {"title": "Big", "stageId": "WON", "categoryId": None, "closedate": "2023-04-05", "opportunity": 5.0}
 DEAL |= {"createdTime": "2023-01-02T03:04:05Z", "updatedTime": "2023-04-05T06:07:08Z"}
+CRM = ("crm_structure", "crm_companies", "crm_contacts", "crm_deals")
 PIPELINE = {"entityTypeId": "2", "name": "Rent", "sort": 200, "isDefault": False}
 
 
@@ -224,7 +225,7 @@ def test_a_deal_that_is_won_in_a_later_run_keeps_its_close_date(tmp_path: Path) 
 
 
 def test_who_would_rather_keep_who_changed_a_deal_loses_its_close_date_and_is_told(tmp_path: Path) -> None:
-    with moving(tmp_path, box=stock()) as move:
+    with moving(tmp_path, "users", *CRM, box=stock()) as move:
         move.world.settings["target"] = {"kind": "rest", "close_dates": False}
         assert move.run().exit_code == 0
         assert move.unforeseen == []

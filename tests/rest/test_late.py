@@ -9,7 +9,7 @@ from tests.rest.everything import Move, moving
 
 from b24migrate.pipeline import mend
 
-SMALL: dict[str, Any] = {"companies": 2, "contacts": 2, "deals": 2, "smart_items": 1, "posts": 6, "templates": 0}
+TASKS_AND_FEED = ("users", "groups", "tasks", "feed")
 
 
 def own_comment(move: Move, **fields: Any) -> str:
@@ -30,7 +30,7 @@ def there(move: Move, end: str) -> dict[str, Any]:
 
 
 def test_a_comment_of_the_feed_goes_when_the_task_is_there_that_it_names(tmp_path: Path) -> None:
-    with moving(tmp_path, **SMALL) as move:
+    with moving(tmp_path, *TASKS_AND_FEED, posts=6) as move:
         task = next(iter(move.world.cloud.portal.company.tasks.table))
         comment = own_comment(move, text=f"see /company/personal/user/1/tasks/task/view/{task}/")
         assert move.run().exit_code == 0
@@ -40,7 +40,7 @@ def test_a_comment_of_the_feed_goes_when_the_task_is_there_that_it_names(tmp_pat
 
 
 def test_verify_tells_of_a_comment_that_came_before_what_it_names(tmp_path: Path) -> None:
-    with moving(tmp_path, **SMALL) as move:
+    with moving(tmp_path, *TASKS_AND_FEED, posts=6) as move:
         task = next(iter(move.world.cloud.portal.company.tasks.table))
         comment = own_comment(move, text=f"see /company/personal/user/1/tasks/task/view/{task}/")
         assert move.run("users", "groups", "feed").exit_code == 0
@@ -69,12 +69,18 @@ def test_verify_tells_of_a_comment_whose_file_came_only_by_a_retry(tmp_path: Pat
         assert told == {str(row["comment_id"]) for row in with_files} != set()
 
 
-def test_verify_tells_of_a_message_whose_file_came_only_by_a_retry(tmp_path: Path) -> None:
+def test_a_chat_gets_a_picture_that_came_only_by_a_retry_and_verify_tells_of_messages_without_files(
+    tmp_path: Path,
+) -> None:
+    """The picture can be put right."""
     with moving(tmp_path, "users", "groups", "chats") as move:
         move_without_files_first(move)
         told = {one[2] for one in move.unforeseen if one[:2] == ("chat_messages", "differs") and one[3] == "files"}
         payloads = move.world.table("ChatMessages", "RowKey", "Payload")
         assert told == {row["RowKey"] for row in payloads if "FILE_ID" in str(row["Payload"])} != set()
+        pictures = [one for one in move.world.box.portal.company.pictures if one[0] == "im"]
+        pictured = [one for one in move.world.sql("SELECT RowKey FROM Files") if one[0].startswith("chat:")]
+        assert len(pictures) == len(pictured) > 0
 
 
 def comments_with_files(move: Move) -> list[dict[str, Any]]:
@@ -83,14 +89,6 @@ def comments_with_files(move: Move) -> list[dict[str, Any]]:
 
 
 # ---------------------------------------------------------------- what can be put right
-
-
-def test_a_chat_gets_a_picture_that_came_only_by_a_retry(tmp_path: Path) -> None:
-    with moving(tmp_path, "users", "groups", "chats") as move:
-        move_without_files_first(move)
-        pictures = [one for one in move.world.box.portal.company.pictures if one[0] == "im"]
-        pictured = [one for one in move.world.sql("SELECT RowKey FROM Files") if one[0].startswith("chat:")]
-        assert len(pictures) == len(pictured) > 0
 
 
 def test_posts_are_shown_to_their_groups_although_those_came_only_later(tmp_path: Path) -> None:

@@ -11,14 +11,13 @@ from tests.rest.everything import moving
 from b24sim import Portal
 from b24sim.native.task_habits import TaskHabits
 
-CRM = ("crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
-TASKS = ("users", "groups", *CRM, "tasks")
+TASKS = ("users", "groups", "tasks")
 LATE = 1_617_390_000  # on a Friday evening
 
 
 def test_a_lost_task_is_found_by_a_box_that_does_not_filter_by_its_stamp(tmp_path: Path) -> None:
     box = Portal(role="box", task_habits=TaskHabits(filters_xml_id=False))
-    with moving(tmp_path, *TASKS, box=box, deals=10, smart_items=4) as move:
+    with moving(tmp_path, *TASKS, box=box) as move:
         move.lose(3, "tasks.task.add")
         assert move.run().exit_code == 0
         assert box.stats.faults["lost"] > 2
@@ -27,7 +26,7 @@ def test_a_lost_task_is_found_by_a_box_that_does_not_filter_by_its_stamp(tmp_pat
 
 
 def test_a_deadline_outside_working_hours_stays_where_the_task_counts_them(tmp_path: Path) -> None:
-    with moving(tmp_path, *TASKS, deals=10, smart_items=4) as move:
+    with moving(tmp_path, *TASKS) as move:
         table = move.world.cloud.portal.company.tasks.table
         number = table.ids[0]
         table.put(number, table.row(number) | {"MATCH_WORK_TIME": "Y", "DEADLINE": LATE, "TITLE": "Late"})
@@ -44,7 +43,7 @@ def test_a_deadline_outside_working_hours_stays_where_the_task_counts_them(tmp_p
 
 def test_lists_end_on_a_box_that_looks_for_their_start_in_the_address_only(tmp_path: Path) -> None:
     box = Portal(role="box", task_habits=TaskHabits(chats=True, start_from_address=True))
-    with moving(tmp_path, *TASKS, box=box, deals=10, smart_items=4, tasks=54) as move:
+    with moving(tmp_path, *TASKS, box=box, tasks=54) as move:
         move.lose(9, "task.commentitem.add", "tasks.task.add")
         move.run()  # one file of so many tasks is gone from the source
         assert {*move.statuses()["tasks"], *move.statuses()["task_comments"]} == {"IMPORT_OK"}
@@ -54,7 +53,7 @@ def test_lists_end_on_a_box_that_looks_for_their_start_in_the_address_only(tmp_p
 
 def test_who_only_commented_is_let_in_and_leaves_nothing_behind_in_the_task(tmp_path: Path) -> None:
     """An author must see the task; he watches it for as long as its comments come."""
-    with moving(tmp_path, *TASKS, deals=10, smart_items=4) as move:
+    with moving(tmp_path, *TASKS) as move:
         assert move.run().exit_code == 0
         errors = move.world.box.portal.stats.errors
         assert errors["ERROR_CORE"] > 0
@@ -67,7 +66,7 @@ def test_who_only_commented_is_let_in_and_leaves_nothing_behind_in_the_task(tmp_
 
 def test_comments_that_are_quoted_in_a_chat_arrive_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
     box = Portal(role="box", task_habits=TaskHabits(chats=True))
-    with moving(tmp_path, *TASKS, box=box, deals=10, smart_items=4, tasks=30) as move:
+    with moving(tmp_path, *TASKS, box=box, tasks=30) as move:
         move.world.settings["run"] |= {"workers": 8}
         assert move.run().exit_code in (0, 5)
         columns = ("RowKey", "SourceUtc", "TargetId")
@@ -80,7 +79,7 @@ def test_comments_that_are_quoted_in_a_chat_arrive_in_the_order_in_which_they_we
 
 def test_tasks_outside_the_dates_of_their_project_arrive_also_when_those_are_set_already(tmp_path: Path) -> None:
     """A later run, and one after an undo, finds a box where everything has come to its end."""
-    with moving(tmp_path, *TASKS, deals=10, smart_items=4) as move:
+    with moving(tmp_path, *TASKS) as move:
         cloud, box = move.world.cloud.portal.company, move.world.box.portal.company
         project = next(one for one in cloud.groups.ids if cloud.groups.row(one)["_PROJECT_DATE_START"])
         table = cloud.tasks.table

@@ -71,15 +71,7 @@ def taken_back(move: Move) -> undo.Tally:
         return taking.tallies["workflow_templates"]
 
 
-def test_templates_arrive_once_and_differ_exactly_as_was_foretold(tmp_path: Path) -> None:
-    with applying(tmp_path) as move:
-        assert move.run().exit_code == 0
-        assert len(rows(move)) == 15  # one of sixteen is a robot's, which no method shows
-        assert move.twice() == []
-        as_foretold(move)
-
-
-def test_a_template_starts_by_itself_only_when_everything_has_arrived(tmp_path: Path) -> None:
+def test_templates_arrive_as_foretold_and_start_by_themselves_only_when_everything_is_there(tmp_path: Path) -> None:
     with applying(tmp_path) as move:
         starts: list[set[str]] = []
         with move.app() as app:
@@ -101,6 +93,9 @@ def test_a_template_starts_by_itself_only_when_everything_has_arrived(tmp_path: 
             )
         }
         assert {row["NAME"]: row["AUTO_EXECUTE"] for row in rows(move)} == wanted
+        assert len(rows(move)) == 15  # one of sixteen is a robot's, which no method shows
+        assert move.twice() == []
+        as_foretold(move)
 
 
 def test_lost_answers_and_expired_tokens_bring_nothing_twice(tmp_path: Path) -> None:
@@ -194,8 +189,15 @@ def test_whoever_dies_at_any_write_leaves_one_template_under_its_own_name(tmp_pa
 
 
 def test_templates_are_taken_back_except_what_somebody_changed(tmp_path: Path) -> None:
+    """Without the application that wrote them they are not taken for gone."""
     with applying(tmp_path, templates=3) as move:
         assert move.run().exit_code == 0
+        with_it = move.world.settings["target"]
+        move.world.settings["target"] = {"kind": "rest"}
+        tally = taken_back(move)
+        assert (tally.deleted, tally.kept) == (0, 3)
+        assert len(rows(move)) == 3
+        move.world.settings["target"] = with_it
         table = move.world.box.portal.company.workflows.templates
         kept = rows(move)[0]
         table.put(int(kept["ID"]), kept | {"DESCRIPTION": "by hand"})
@@ -245,7 +247,7 @@ def coded(move: Move) -> set[str]:
     return names
 
 
-def test_templates_with_code_are_refused_and_the_others_arrive(tmp_path: Path) -> None:
+def test_templates_with_code_are_refused_unless_named_and_then_never_switched_on(tmp_path: Path) -> None:
     with applying(tmp_path, code_templates=4) as move:
         names = coded(move)
         assert move.run().exit_code == 5
@@ -253,13 +255,10 @@ def test_templates_with_code_are_refused_and_the_others_arrive(tmp_path: Path) -
         assert names.isdisjoint(row["NAME"] for row in rows(move))
         refused = move.world.sql("SELECT LastErrorCode FROM WorkflowTemplates WHERE Status = 'IMPORT_ERR'")
         assert refused == [("ACTIVITY_NOT_ALLOWED",)] * 4
-
-
-def test_code_that_the_configuration_names_is_never_switched_on(tmp_path: Path) -> None:
-    with applying(tmp_path, code_templates=4) as move:
-        names = coded(move)
         move.world.settings["run"] |= {"allow_activities": list(CODE)}
-        assert move.run().exit_code == 0
+        with move.app() as app:
+            renewed = mend.renew(app.work, ("workflows",), "")
+            assert mend.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
         assert len(rows(move)) == 15
         assert {row["AUTO_EXECUTE"] for row in rows(move) if row["NAME"] in names} == {"0"}
         assert move.spared == []
@@ -375,12 +374,3 @@ def test_what_stayed_behind_is_written_after_an_undo_when_there_is_an_applicatio
         assert len(rows(move)) == 3
         assert move.unforeseen == []
         assert "stay behind" not in " ".join(move.world.entity("workflows").notes)
-
-
-def test_what_an_application_wrote_is_not_taken_for_gone_without_it(tmp_path: Path) -> None:
-    with applying(tmp_path, templates=3) as move:
-        assert move.run().exit_code == 0
-        move.world.settings["target"] = {"kind": "rest"}
-        tally = taken_back(move)
-        assert (tally.deleted, tally.kept) == (0, 3)
-        assert len(rows(move)) == 3
