@@ -27,24 +27,22 @@ def few(tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.mark.slow
-def test_a_company_is_moved_and_verified(few: World, azure_store: str, tmp_path: Path) -> None:
+def test_a_company_is_moved_and_verified(few: World, azure_store: str) -> None:
     with on_azure(few, azure_store) as host:
         host.ask("start")
         assert_moved(host.run())
         assert not host.bugs
         assert not host.mailbox.receive()
-    assert_once(few, tmp_path / "other")
+    assert_once(few)
 
 
 @pytest.mark.slow
-def test_messages_that_come_twice_and_hosts_that_die_change_nothing(
-    few: World, azure_store: str, tmp_path: Path
-) -> None:
+def test_messages_that_come_twice_and_hosts_that_die_change_nothing(few: World, azure_store: str) -> None:
     with on_azure(few, azure_store, dying=0.3, doubling=0.15) as host:
         host.ask("start", {"entities": TEAM})
         assert_moved(host.run(), TEAM)
         assert host.deaths > 3
-    assert_once(few, tmp_path / "other", TEAM)
+    assert_once(few, TEAM)
 
 
 @pytest.fixture

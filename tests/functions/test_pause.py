@@ -59,9 +59,7 @@ def test_while_it_is_paused_no_message_does_anything_and_no_job_is_lost(small: W
 
 
 @pytest.mark.parametrize("how", ["resume", "start"])
-def test_a_paused_run_goes_on_and_the_box_gets_everything_once(
-    small: World, host: Host, tmp_path: Path, how: str
-) -> None:
+def test_a_paused_run_goes_on_and_the_box_gets_everything_once(small: World, host: Host, how: str) -> None:
     run = host.ask("start")[1]["run"]
     for _ in range(6):
         work_a_little(host, 3)
@@ -71,14 +69,14 @@ def test_a_paused_run_goes_on_and_the_box_gets_everything_once(
         assert (code, told["run"]) == (202, run)
         assert host.state() == "active"
     assert_moved(host.run())
-    assert_once(small, tmp_path / "other")
+    assert_once(small)
     assert not host.bugs
     code, told = host.ask("resume")
     assert (code, told["code"]) == (409, "NO_RUN")
     assert "at its end" in told["message"]
 
 
-def test_hosts_that_die_and_pauses_in_between_change_nothing(small: World, tmp_path: Path) -> None:
+def test_hosts_that_die_and_pauses_in_between_change_nothing(small: World) -> None:
     from tests.functions.conftest import on_sqlite
 
     with on_sqlite(small, dying=0.2, doubling=0.2) as host:
@@ -93,7 +91,7 @@ def test_hosts_that_die_and_pauses_in_between_change_nothing(small: World, tmp_p
                 host.one.tick()
         assert_moved(host.ask("status")[1])
         assert host.deaths
-    assert_once(small, tmp_path / "other")
+    assert_once(small)
 
 
 def test_whoever_finishes_the_last_job_while_it_is_paused_moves_nothing_along(
@@ -156,7 +154,7 @@ def few(tmp_path: Path) -> Iterator[World]:
 
 
 @pytest.mark.slow
-def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_store: str, tmp_path: Path) -> None:
+def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_store: str) -> None:
     with on_azure(few, azure_store) as host:
         run = host.ask("start", {"entities": TEAM})[1]["run"]
         for _ in range(3):
@@ -174,7 +172,7 @@ def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_stor
         assert_moved(host.run(), TEAM)
         assert not host.bugs
         assert not host.mailbox.poisoned()
-    assert_once(few, tmp_path / "other", TEAM)
+    assert_once(few, TEAM)
 
 
 def _plan(host: Host) -> dict[str, list[str]]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from tests.hosts.scene import Scene, box, cloud
 
 from b24migrate import wiring
 from b24migrate.clocks import FastClock
+from b24migrate.hosts import cli
 from b24migrate.pipeline import doctor
 
 
@@ -31,3 +33,23 @@ def company(scene: Scene) -> Iterator[Scene]:
     with cloud() as source, box() as target:
         scene.source, scene.target = source.webhook(), target.webhook()
         yield scene
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """That company after its migration."""
+    folder = tmp_path_factory.mktemp("migrated")
+    with cloud() as source, box() as target, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wiring, "SystemClock", lambda: FastClock(20))
+        scene = Scene(folder, source=source.webhook(), target=target.webhook())
+        scene.write()
+        assert cli.run(["--config", str(scene.config), "run"]) == 0
+        yield scene
+
+
+@pytest.fixture
+def moved(scene: Scene, migrated: Scene) -> Scene:
+    """A folder of its own after a migration, to look at; the portals are those of others as well."""
+    shutil.copytree(migrated.folder, scene.folder, dirs_exist_ok=True)
+    scene.source, scene.target = migrated.source, migrated.target
+    return scene

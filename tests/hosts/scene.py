@@ -43,7 +43,7 @@ class Said:
 @dataclass
 class Scene:
     folder: Path
-    capture: pytest.CaptureFixture[str]
+    capture: pytest.CaptureFixture[str] | None = None
     source: str = ""
     target: str = ""
     more: str = ""
@@ -61,6 +61,7 @@ class Scene:
 
     def run(self, *arguments: str) -> Said:
         """In this process; what it said is kept for the search for secrets."""
+        assert self.capture is not None
         self.write()
         self.capture.readouterr()
         code = cli.run(["--config", str(self.config), *arguments])

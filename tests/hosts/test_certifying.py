@@ -14,37 +14,34 @@ from tests.hosts.test_mistakes import is_clear
 FILE = Path("certificate.jsonl")
 
 
-def test_it_is_written_and_holds(company: Scene) -> None:
-    assert company.run("run").code == 0
-    said = company.run("certificate")
+def test_it_is_written_and_holds(moved: Scene) -> None:
+    said = moved.run("certificate")
     is_clear(said, 0, "Written: certificate.jsonl", "migrated and verified", "Root hash ")
     root = said.out.split()[-1]
-    again = company.run("certificate", "check", str(FILE))
+    again = moved.run("certificate", "check", str(FILE))
     is_clear(again, 0, "It holds: certificate.jsonl", root)
     before = FILE.read_bytes()
     assert SOURCE_SECRET.encode() not in before
     assert TARGET_SECRET.encode() not in before
-    assert company.run("certificate", "--out", "other.jsonl").code == 0
+    assert moved.run("certificate", "--out", "other.jsonl").code == 0
     assert Path("other.jsonl").read_bytes() == before
     assert not list(Path().glob("*.new"))
 
 
-def test_json_is_nothing_but_json(company: Scene) -> None:
-    company.run("run")
-    made = company.run("certificate", "--json").json
+def test_json_is_nothing_but_json(moved: Scene) -> None:
+    made = moved.run("certificate", "--json").json
     assert (made["holds"], made["exit_code"], made["file"]) == (True, 0, str(FILE))
     assert made["streams"]["groups"]["retrieved"] == 4
     assert sum(made["sums"].values()) == sum(b'"class":' in line for line in FILE.read_bytes().splitlines())
-    assert company.run("certificate", "check", str(FILE), "--json").json == made
+    assert moved.run("certificate", "check", str(FILE), "--json").json == made
     FILE.write_bytes(FILE.read_bytes().replace(b'"groups"', b'"Groups"'))
-    broken = company.run("certificate", "check", str(FILE), "--json")
+    broken = moved.run("certificate", "check", str(FILE), "--json")
     assert (broken.code, broken.json["exit_code"], broken.json["holds"]) == (5, 5, False)
     assert broken.json["code"] == "CERTIFICATE_BROKEN"
 
 
-def test_a_check_needs_nothing_but_the_file(company: Scene, tmp_path: Path) -> None:
-    company.run("run")
-    company.run("certificate")
+def test_a_check_needs_nothing_but_the_file(moved: Scene, tmp_path: Path) -> None:
+    moved.run("certificate")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     FILE.rename(elsewhere / "it")
@@ -85,21 +82,19 @@ def test_something_else_is_no_certificate(scene: Scene, content: str) -> None:
     is_clear(scene.run("certificate", "check", str(FILE)), 2, "certificate.jsonl is not a certificate")
 
 
-def test_mistaken_places(company: Scene) -> None:
-    is_clear(company.run("certificate", "check", "nowhere"), 2, "nowhere cannot be read")
-    is_clear(company.run("certificate", "check"), 2, "FILE")
-    company.run("run")
+def test_mistaken_places(moved: Scene) -> None:
+    is_clear(moved.run("certificate", "check", "nowhere"), 2, "nowhere cannot be read")
+    is_clear(moved.run("certificate", "check"), 2, "FILE")
     Path("taken").mkdir()
     for place in ("nowhere/it", "b24migrate.db/it", "taken"):
-        is_clear(company.run("certificate", "--out", place), 4, f"{place} cannot be written", "--out")
+        is_clear(moved.run("certificate", "--out", place), 4, f"{place} cannot be written", "--out")
     assert not list(Path().glob("*.new"))
 
 
-def test_a_broken_one_says_which_line(company: Scene) -> None:
-    company.run("run")
-    company.run("certificate")
+def test_a_broken_one_says_which_line(moved: Scene) -> None:
+    moved.run("certificate")
     lines = FILE.read_bytes().splitlines(keepends=True)
     one = json.loads(lines[5])
     lines[5] = lines[5].replace(one["id"].encode(), b"77", 1)
     FILE.write_bytes(b"".join(lines))
-    is_clear(company.run("certificate", "check", str(FILE)), 5, "line 6", "root hash")
+    is_clear(moved.run("certificate", "check", str(FILE)), 5, "line 6", "root hash")

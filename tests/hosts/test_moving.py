@@ -41,18 +41,17 @@ def looked_at(scene: Scene, url: str) -> Said:
     return scene.run("status")
 
 
-def test_a_store_is_copied_and_both_are_compared(company: Scene) -> None:
-    company.run("run")
-    before = company.run("status", "--json").json
-    said = copy(company)
+def test_a_store_is_copied_and_both_are_compared(moved: Scene) -> None:
+    before = moved.run("status", "--json").json
+    said = copy(moved)
     is_clear(said, 0, "Copied ChatMessages: ", "Work goes on in sqlite:////", "set store.url")
     assert said.err == ""
     rows = {line.split()[0]: line.split() for line in said.out.splitlines() if " yes" in line}
     assert rows["Groups"][1] == "4"
     assert len(rows["Groups"][2]) == 16
-    company.more = f"[store]\nurl = '{TO}'\n"
-    assert company.run("status", "--json").json == before
-    assert company.run("run").code == 0
+    moved.more = f"[store]\nurl = '{TO}'\n"
+    assert moved.run("status", "--json").json == before
+    assert moved.run("run").code == 0
 
 
 def test_json_is_nothing_but_json(company: Scene) -> None:

@@ -43,9 +43,8 @@ def test_a_company_is_moved_and_verified(company: Scene) -> None:
     assert {name for name, entity in status["entities"].items() if entity["verified"]} == {"users", "groups", "chats"}
 
 
-def test_the_status_has_the_promised_shape(company: Scene) -> None:
-    company.run("run")
-    status = company.run("status", "--json").json
+def test_the_status_has_the_promised_shape(moved: Scene) -> None:
+    status = moved.run("status", "--json").json
     assert set(status) == {"run", "entities"}
     groups = status["entities"]["groups"]
     assert set(groups) == {"verified", "phases", "streams", "notes"}
@@ -159,23 +158,21 @@ def test_a_bad_user_map_is_refused_whole(company: Scene, text: str, wanted: str)
     assert wanted in said.err
 
 
-def test_metrics_have_the_promised_names_and_survive_a_restart(company: Scene) -> None:
-    company.run("run")
-    text = company.run("metrics").out
+def test_metrics_have_the_promised_names_and_survive_a_restart(moved: Scene) -> None:
+    text = moved.run("metrics").out
     for name in KINDS:
         assert f"# TYPE {name} " in text
     assert 'records_import_ok_total{entity="groups"} 4.0' in text
     assert 'duration_ms{entity="groups",phase="get"}' in text
-    assert company.run("metrics", "--out", "metrics.prom").code == 0
+    assert moved.run("metrics", "--out", "metrics.prom").code == 0
     assert 'records_import_ok_total{entity="groups"} 4.0' in Path("metrics.prom").read_text()
 
 
-def test_metrics_are_told_in_json_too(company: Scene) -> None:
-    company.run("run")
-    told = company.run("metrics", "--json").json["metrics"]
+def test_metrics_are_told_in_json_too(moved: Scene) -> None:
+    told = moved.run("metrics", "--json").json["metrics"]
     assert {one["name"] for one in told} <= KINDS.keys()
     assert {"name": "records_import_ok_total", "labels": {"entity": "groups"}, "value": 4} in told
-    assert company.run("metrics", "--json", "--out", "metrics.json").out == ""
+    assert moved.run("metrics", "--json", "--out", "metrics.json").out == ""
     assert {one["name"] for one in json.loads(Path("metrics.json").read_text())["metrics"]} <= KINDS.keys()
 
 
@@ -258,10 +255,9 @@ def test_a_stopped_run_says_so_and_goes_on_later(scene: Scene) -> None:
         assert said.code == 0, said.all
 
 
-def test_the_log_has_exactly_the_promised_keys(company: Scene) -> None:
-    company.run("run")
+def test_the_log_has_exactly_the_promised_keys(moved: Scene) -> None:
     keys = {"ts", "level", "run", "entity", "op", "sourceId", "status", "attempt", "latency_ms", "error_code", "msg"}
-    lines = [json.loads(line) for line in (company.folder / "b24migrate.log").read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in (moved.folder / "b24migrate.log").read_text("utf-8").splitlines()]
     assert lines
     assert all(set(line) == keys for line in lines)
     assert len({line["run"] for line in lines} - {""}) == 1

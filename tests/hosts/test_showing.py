@@ -105,31 +105,29 @@ def test_there_are_words_for_every_state() -> None:
     assert SIDES.keys() == set(SideState) - {SideState.NOW, SideState.ABSENT, SideState.FAILED}
 
 
-def test_a_record_of_a_run_is_shown_on_every_side(company: Scene) -> None:
-    assert company.run("run").code == 0
-    found = company.run("find", "1", "--stream", "users", "--json").json
+def test_a_record_of_a_run_is_shown_on_every_side(moved: Scene) -> None:
+    found = moved.run("find", "1", "--stream", "users", "--json").json
     assert found["hits"][0]["by"] == "id"
     email = found["hits"][0]["email"]
-    said = company.run("show", "users", "1")
+    said = moved.run("show", "users", "1")
     assert said.code == 0
     assert "On the target, and equal." in said.out
     assert email in said.out
-    told = company.run("show", "users", "1", "--json").json
+    told = moved.run("show", "users", "1", "--json").json
     assert (told["verdict"], told["source"]["state"], told["target"]["state"]) == ("equal", "now", "now")
-    stored = company.run("show", "users", "1", "--stored", "--json").json
+    stored = moved.run("show", "users", "1", "--stored", "--json").json
     assert (stored["verdict"], stored["source"]["state"]) == ("imported", "not_asked")
-    by_email = company.run("find", email.upper())
+    by_email = moved.run("find", email.upper())
     assert by_email.code == 0
     assert re.search(r"^users +1 +import_ok ", by_email.out, re.MULTILINE)
-    heard = "".join(company.heard)
+    heard = "".join(moved.heard)
     assert SOURCE_SECRET not in heard
     assert TARGET_SECRET not in heard
 
 
-def test_without_the_secrets_what_is_staged_is_shown(company: Scene) -> None:
-    assert company.run("run").code == 0
-    company.source = company.target = "env:NOWHERE_AT_ALL"
-    said = company.run("show", "groups", company.run("find", "", "--stream", "groups", "--json").json["hits"][0]["id"])
+def test_without_the_secrets_what_is_staged_is_shown(moved: Scene) -> None:
+    moved.source = moved.target = "env:NOWHERE_AT_ALL"
+    said = moved.run("show", "groups", moved.run("find", "", "--stream", "groups", "--json").json["hits"][0]["id"])
     assert said.code == 0
     assert "The webhook of the source cannot be had here" in said.out
     assert "? NAME" in said.out
@@ -152,12 +150,11 @@ def test_what_is_not_there_is_a_sentence(company: Scene, arguments: tuple[str, .
     assert "\x1b" not in ended.err
 
 
-def test_on_a_terminal_of_80_columns_no_line_is_longer(company: Scene) -> None:
-    assert company.run("run").code == 0
+def test_on_a_terminal_of_80_columns_no_line_is_longer(moved: Scene) -> None:
     above, below = pty.openpty()
     os.set_blocking(above, False)
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "xterm"}
-    with company.process("show", "users", "1", on=below, env=environment) as shown_process:
+    with moved.process("show", "users", "1", on=below, env=environment) as shown_process:
         assert shown_process.wait(300) == 0
         text = os.read(above, 1 << 20).decode()
     os.close(above)
@@ -167,8 +164,7 @@ def test_on_a_terminal_of_80_columns_no_line_is_longer(company: Scene) -> None:
     assert max(map(len, lines)) <= 80
 
 
-def test_json_is_harmless_and_whole(company: Scene) -> None:
-    assert company.run("run").code == 0
-    out = company.run("find", "", "--json").out
+def test_json_is_harmless_and_whole(moved: Scene) -> None:
+    out = moved.run("find", "", "--json").out
     assert out.rstrip("\n").isprintable()
     assert len(json.loads(out)["hits"]) == 50
