@@ -54,11 +54,12 @@ def place() -> Iterator[Place]:
 
 @pytest.fixture
 def examples(request: pytest.FixtureRequest) -> Callable[[int], settings]:
-    """Settings for so many random examples; for a twelfth of them in Azurite, where each takes seconds."""
+    """Settings for so many random examples; for a twelfth of them in Azurite, where each takes seconds, and for a
+    fourth in memory, which is the program of the file."""
 
     def chosen(count: int) -> settings:
         return settings(
-            max_examples=count // 12 if is_slow(request) else count,
+            max_examples=count // {"azure": 12, "sqlite-memory": 4}.get(request.node.callspec.params["backend"], 1),
             stateful_step_count=12 if is_slow(request) else 25,
             deadline=None,
             suppress_health_check=list(HealthCheck),
