@@ -319,6 +319,9 @@ POISON_REASON = (
 )
 
 
+BROKEN_JOB = ("BROKEN_ROW", "The job cannot be read from the store: its row is damaged. Run the same step again.")
+
+
 class Lease(NamedTuple):
     job: Job
     token: str
@@ -336,7 +339,8 @@ class Waiting(NamedTuple):
 class Queue(Protocol):
     """Jobs wait here until they are finished. A job whose worker died comes back when its lease ends. One that was
     given out three times, and each time came back only so, is given to nobody any more: it goes to the dead letters
-    with the code POISON. A job that is parked or released starts anew."""
+    with the code POISON. A job that is parked or released starts anew. One whose row is damaged goes to the dead
+    letters as soon as its turn comes (BROKEN_ROW)."""
 
     @property
     def glance_s(self) -> float:

@@ -214,6 +214,11 @@ class Outcome(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
+DAMAGED = "damaged"
+LONGEST_DAMAGED = 500
+_ARGS = msgspec.json.Decoder(dict[str, Any])
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One unit of work on the queue. Doing it twice is harmless; its id makes putting it twice harmless too."""
@@ -228,12 +233,26 @@ class Job:
     def id(self) -> str:
         return f"{self.scope}:{self.kind}:{digest(self.args)[:24]}"
 
+    @property
+    def is_damaged(self) -> bool:
+        """Its arguments could not be read from the store, and nobody can do it."""
+        return self.args.keys() == {DAMAGED}
+
     def tried(self, attempts: int, failures: int) -> Job:
         return replace(self, attempts=attempts, failures=failures)
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in self.args.items())
         return f"{self.scope}/{self.kind}({inside})"
+
+
+def stored_job(scope: str, kind: str, args: str, attempts: Json, failures: Json) -> Job:
+    """As a store kept it. One whose arguments cannot be read has them as they stand there, under one name."""
+    try:
+        decoded, counts = _ARGS.decode(args), (int(attempts), int(failures))
+    except (msgspec.DecodeError, UnicodeDecodeError, TypeError, ValueError):
+        decoded, counts = {DAMAGED: str(args)[:LONGEST_DAMAGED]}, (0, 0)
+    return Job(scope, kind, decoded, *counts)
 
 
 class DeadLetter(NamedTuple):

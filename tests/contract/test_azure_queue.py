@@ -216,3 +216,17 @@ def test_one_of_many_tends(place: Place, queue: AzureQueue) -> None:
     place.tables.asked.clear()
     assert place.queue().tend(now=at(315)) == 0
     assert place.tables.asked["GET"] <= 3  # one of them its own
+
+
+def test_a_job_whose_row_is_damaged_is_a_dead_letter_and_the_others_go_on(place: Place, queue: AzureQueue) -> None:
+    queue.put([A])
+    queue.put([B])
+    table = place.account().table("Jobs")
+    (row,) = table.query_entities("Id eq @id", parameters={"id": A.id})
+    table.update_entity({**row, "Args": '{"after": '})
+    lease = claim(queue)
+    assert lease.job == B
+    queue.finish(lease, [])
+    (letter,) = queue.dead()
+    assert (letter.code, letter.job.is_damaged) == ("BROKEN_ROW", True)
+    assert queue.open(A.scope) == 0

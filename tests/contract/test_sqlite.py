@@ -269,3 +269,20 @@ def test_a_log_that_readers_held_back_is_cut(tmp_path: Path, opened: Opened, mon
     monkeypatch.setattr(database, "_COMMITS_BETWEEN_LOOKS", 1)
     stage(opened.store, row(1))
     assert (tmp_path / "store.db-wal").stat().st_size == 0
+
+
+def test_a_job_whose_row_is_damaged_is_a_dead_letter_and_the_others_go_on(opened: Opened, tmp_path: Path) -> None:
+    damaged, whole = Job("groups-get", "read", {"after": "5"}), Job("groups-get", "read", {"after": "9"})
+    opened.queue.put([damaged, whole])
+    with closing(sqlite3.connect(tmp_path / "store.db", timeout=5)) as raw, raw:
+        raw.execute("UPDATE Jobs SET Args = '{\"after\": ' WHERE Id = ?", (damaged.id,))
+    lease = opened.queue.claim("host:1:0", now=NOON, lease_s=60)
+    assert lease is not None
+    assert lease.job == whole
+    opened.queue.finish(lease, [])
+    (letter,) = opened.queue.dead()
+    assert (letter.code, letter.job.scope, letter.job.is_damaged) == ("BROKEN_ROW", "groups-get", True)
+    assert opened.queue.open("groups-get") == 0
+    assert opened.queue.revive() == 1  # nobody can do it, and nobody forgets it
+    assert opened.queue.claim("host:1:0", now=NOON, lease_s=60) is None
+    assert [one.code for one in opened.queue.dead()] == ["BROKEN_ROW"]

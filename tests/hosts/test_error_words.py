@@ -14,7 +14,7 @@ from b24migrate.error_pages.writing import ABOUT, document
 from b24migrate.hosts.words import DEFAULT, LANGUAGES
 from b24migrate.hosts.words.errors_of import fix_words, fixes_words, message_words, page_words
 from b24migrate.pipeline.causes import GIVEN_UP, NOTHING_TO_DO, RUN_AGAIN, Cause, Group
-from b24migrate.ports import POISON_REASON
+from b24migrate.ports import BROKEN_JOB, POISON_REASON
 from b24migrate.records import Status
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "errors.ru.md"
@@ -24,6 +24,7 @@ SENTENCES = [
     *Again,
     *ADVICE,
     POISON_REASON,
+    BROKEN_JOB[1],
     *OF_THE_DOCUMENT,
     *(text for chapter in CHAPTERS for text in (chapter.title, chapter.about)),
 ]
@@ -113,3 +114,4 @@ def test_a_group_names_each_advice_once() -> None:
 def test_what_a_portal_said_is_shown_as_it_said_it() -> None:
     assert message_words("Access denied.", "ru") == "Access denied."
     assert is_russian(message_words(POISON_REASON, "ru"))
+    assert is_russian(message_words(BROKEN_JOB[1], "ru"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from tests.pipeline.world import World, world
 from b24migrate.phases import read, unexpected
 from b24migrate.phases.compose import Composer
 from b24migrate.pipeline import perform
-from b24migrate.records import Record
+from b24migrate.records import Job, Record
+from b24migrate.stores.sqlite.queue import SqliteQueue
 from b24sim.context import Method
 from b24sim.phpjson import decode, encode
 from b24sim.result import Result
@@ -284,3 +285,28 @@ def test_the_code_is_the_one_with_a_page() -> None:
     from b24migrate.error_pages import PAGES
 
     assert unexpected.UNEXPECTED in PAGES
+
+
+def test_a_job_whose_row_is_damaged_fails_its_step_and_the_next_run_reads_everything(
+    small: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    put, spoilt = SqliteQueue.put, []
+
+    def spoiling(queue: SqliteQueue, jobs: Sequence[Job], **more: Any) -> None:
+        put(queue, jobs, **more)
+        if not spoilt and jobs and jobs[0].scope == "users-get":
+            spoilt.append(jobs[0].id)
+            with closing(sqlite3.connect(small.folder / "b24migrate.db", timeout=5)) as store, store:
+                store.execute("UPDATE Jobs SET Args = '{' WHERE Id = ?", (jobs[0].id,))
+
+    monkeypatch.setattr(SqliteQueue, "put", spoiling)
+    ended = small.run("users")
+    assert ended.exit_code == 4
+    assert "users-get is failed" in ended.message
+    assert [(scope, code) for scope, _, code, _ in small.letters()] == [("users-get", "BROKEN_ROW")]
+    assert small.run("users").exit_code in (0, 5)
+    assert small.letters() == []
+    assert {row["Status"] for row in small.records("Users").values()} == {"IMPORT_OK"}

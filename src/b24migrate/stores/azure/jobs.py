@@ -12,10 +12,8 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, NamedTuple
 
-import msgspec
-
 from b24migrate.ports import Clock
-from b24migrate.records import DeadLetter, Job, Json, canonical
+from b24migrate.records import DeadLetter, Job, Json, canonical, stored_job
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.messages import Message
 from b24migrate.stores.azure.properties import Entity, Overflow, columns, entity
@@ -91,8 +89,7 @@ class Row(NamedTuple):
 
     def job(self, overflow: Overflow) -> Job:
         found = columns(self.values, overflow)
-        args = msgspec.json.decode(found["Args"])
-        return Job(found["Scope"], found["Kind"], args, found["Attempts"], found["Failures"])
+        return stored_job(*(found[name] for name in ("Scope", "Kind", "Args", "Attempts", "Failures")))
 
     def letter(self, overflow: Overflow) -> DeadLetter:
         found = columns(self.values, overflow)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from threading import Lock
 
-from b24migrate.ports import DELIVERIES, POISON, POISON_REASON, Clock, Lease, Waiting
+from b24migrate.ports import BROKEN_JOB, DELIVERIES, POISON, POISON_REASON, Clock, Lease, Waiting
 from b24migrate.records import DeadLetter, Job, Json
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.adding import AGAIN, Additions
@@ -105,8 +105,10 @@ class AzureQueue:
     ) -> Lease | None:
         """None when somebody else was faster, or when it is given to nobody any more."""
         self._ages.met(row.age)
-        if row.deliveries >= DELIVERIES:
-            self._bury(row.job(self._blobs), lambda fresh: self._unchanged(row, fresh), POISON, POISON_REASON, now)
+        job = row.job(self._blobs)
+        if job.is_damaged or row.deliveries >= DELIVERIES:
+            why = BROKEN_JOB if job.is_damaged else (POISON, POISON_REASON)
+            self._bury(job, lambda fresh: self._unchanged(row, fresh), *why, now)
             return None
         token = token_of(row.age)
         until = text(now + timedelta(seconds=lease_s))
@@ -117,7 +119,7 @@ class AzureQueue:
             if given is None or given.token != token:
                 return None
         self._held[token] = given
-        return Lease(given.job(self._blobs), token)
+        return Lease(job, token)
 
     # ------------------------------------------------------------ holding, and letting go
 

@@ -9,10 +9,8 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
-import msgspec
-
-from b24migrate.ports import DELIVERIES, POISON, POISON_REASON, Lease, Waiting
-from b24migrate.records import DeadLetter, Job, canonical
+from b24migrate.ports import BROKEN_JOB, DELIVERIES, POISON, POISON_REASON, Lease, Waiting
+from b24migrate.records import DeadLetter, Job, canonical, stored_job
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.words import beginning, moment, text
 
@@ -96,9 +94,13 @@ class SqliteQueue:
                 if _deliveries(last) < DELIVERIES:
                     token = f"{_deliveries(last) + 1}.{secrets.token_hex(12)}"
                     (row,) = connection.execute(_CLAIM, (owner, token, until, until, seq)).fetchall()
-                    return Lease(_job(*row), token)
+                    job = stored_job(*row)
+                    if not job.is_damaged:
+                        return Lease(job, token)
                 (row,) = connection.execute(_POISON, (seq,)).fetchall()
-                connection.execute(_BURY, (*_row(_job(*row)), POISON, POISON_REASON, text(now)))
+                job = stored_job(*row)
+                why = BROKEN_JOB if job.is_damaged else (POISON, POISON_REASON)
+                connection.execute(_BURY, (*_row(job), *why, text(now)))
         return None
 
     def renew(self, lease: Lease, *, now: datetime, lease_s: float) -> bool:
@@ -134,7 +136,7 @@ class SqliteQueue:
     def jobs(self) -> list[Waiting]:
         with self._database.reading() as connection:
             rows = connection.execute(_JOBS).fetchall()
-        return [Waiting(_job(*row), moment(at) if at else None, bool(held)) for *row, at, held in rows]
+        return [Waiting(stored_job(*row), moment(at) if at else None, bool(held)) for *row, at, held in rows]
 
     def held(self, *, now: datetime) -> int:
         with self._database.reading() as connection:
@@ -157,7 +159,7 @@ class SqliteQueue:
     def dead(self, scope: str = "") -> list[DeadLetter]:
         with self._database.reading() as connection:
             rows = connection.execute(_DEAD, (scope,)).fetchall()
-        return [DeadLetter(_job(*row[:5]), *row[5:]) for row in rows]
+        return [DeadLetter(stored_job(*row[:5]), *row[5:]) for row in rows]
 
     def dead_count(self, *, parts: bool = False) -> int:
         with self._database.reading() as connection:
@@ -168,11 +170,11 @@ class SqliteQueue:
         query = _DEAD_PARTS.format(which="=" if scope else ">=")
         with self._database.reading() as connection:
             rows = connection.execute(query, (scope,)).fetchall()
-        return [DeadLetter(_job(*row[:5]), *row[5:]) for row in rows]
+        return [DeadLetter(stored_job(*row[:5]), *row[5:]) for row in rows]
 
     def revive(self, scope: str = "") -> int:
         with self._database.writing() as connection:
-            jobs = [_job(*row[:5]).tried(0, 0) for row in connection.execute(_DEAD, (scope,))]
+            jobs = [stored_job(*row[:5]).tried(0, 0) for row in connection.execute(_DEAD, (scope,))]
             _put(connection, jobs)
             connection.execute("DELETE FROM DeadLetters WHERE ? IN ('', Scope)", (scope,))
         return len(jobs)
@@ -202,7 +204,3 @@ def _put(connection: sqlite3.Connection, jobs: Sequence[Job], visible_at: dateti
 
 def _row(job: Job) -> tuple[Any, ...]:
     return job.id, job.scope, job.kind, canonical(job.args).decode(), job.attempts, job.failures
-
-
-def _job(scope: str, kind: str, args: str, attempts: int, failures: int) -> Job:
-    return Job(scope, kind, msgspec.json.decode(args), attempts, failures)
