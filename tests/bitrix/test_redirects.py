@@ -284,7 +284,10 @@ def test_a_redirect_of_a_download_to_a_storage_is_told() -> None:
 
 
 def test_the_delivery_hosts_of_the_vendor() -> None:
-    assert is_vendor_file_host("cdn-com.bitrix24.com")
+    for name in ("cdn-com.bitrix24.com", "cdn-ru.bitrix24.ru", "cdn.com.bitrix24.com", "CDN.bitrix24.site."):
+        assert is_vendor_file_host(name)
+    for name in ("cdnfirm.bitrix24.com", "cdn-firm.bitrix24.ru", "cdn.bitrix24.evil", "cdn-ru.bitrix24.xyz"):
+        assert not is_vendor_file_host(name)
     assert not is_vendor_file_host("firm.bitrix24.com")
     assert not is_vendor_file_host("cdn.example.com")
 

@@ -19,6 +19,11 @@ _SHARED = re.compile(
     r"ngrok\.app|ngrok\.io|nip\.io|no-ip\.org|pages\.dev|sslip\.io|synology\.me|trycloudflare\.com|"
     r"vercel\.app|web\.app|windows\.net|workers\.dev|yandexcloud\.net"
 )
+# the endings that the kernel itself names (landing lib/help.php, mobile …/utils/email/src/domains.js)
+_DELIVERY = re.compile(
+    r"cdn(?:[-.][a-z]{2,3})?\.bitrix24\."
+    r"(?:by|cn|com|com\.br|com\.tr|de|es|eu|fr|id|in|io|it|jp|kz|pl|ru|shop|site|ua|uk|vn)"
+)
 _VENDOR = "bitrix24"  # bitrix24.ru, bitrix24.com, bitrix24.com.br, …: each portal is a customer's own
 
 
@@ -62,9 +67,9 @@ def same_owner(one: str, other: str) -> bool:
 
 def is_vendor_file_host(host: str) -> bool:
     """The vendor's own delivery hosts, as its documentation shows them in links of photos and files:
-    cdn-ru.bitrix24.ru, cdn-com.bitrix24.com, cdn.com.bitrix24.com, cdn.bitrix24.site (user-get.md, landing pages)."""
-    host = host.lower().rstrip(".")
-    return host.startswith("cdn") and _registered(host).split(".")[0] == _VENDOR
+    cdn-ru.bitrix24.ru, cdn-com.bitrix24.com, cdn.com.bitrix24.com, cdn.bitrix24.site (user-get.md, landing pages). A
+    portal may be called `cdnfirm`; and under other endings anybody may register the vendor's name."""
+    return _DELIVERY.fullmatch(host.lower().rstrip(".")) is not None
 
 
 def _registered(host: str) -> str:
