@@ -67,6 +67,14 @@ def everything(folder: Path, **more: Json) -> Iterator[World]:
         yield made
 
 
+@contextmanager
+def tasks_of(folder: Path, **more: Json) -> Iterator[World]:
+    """The CRM stays where it is, and tasks go without it."""
+    with everything(folder, **more) as made:
+        made.settings["mapping"]["policy"] = {"tasks.groupId": "drop", "tasks.ufCrmTask": "drop"}
+        yield made
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """By stream: the staged rows by row key, and what the box has by key."""

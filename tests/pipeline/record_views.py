@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.pipeline.world import World, small
+from tests.pipeline.world import World
 
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.looking_up import RecordView, record
 from b24migrate.pipeline.looking_up.model import FieldRow
 from b24migrate.records import Staged
-
-EVERYTHING = small(deals=8, companies=4, contacts=8, smart_types=2, smart_items=4, posts=4, templates=4, tasks=8)
 
 
 def looked_up(made: World, stream: str, source_id: object, **more: Any) -> RecordView:
@@ -20,6 +18,12 @@ def looked_up(made: World, stream: str, source_id: object, **more: Any) -> Recor
         found = record(app.work, stream, str(source_id), **more)
     assert found is not None
     return found
+
+
+def all_of(made: World, table: str, stream: str) -> list[RecordView]:
+    with made.app() as app:
+        found = [record(app.work, stream, key) for key in made.records(table)]
+    return [one for one in found if one is not None]
 
 
 def field(view: RecordView, name: str) -> FieldRow:

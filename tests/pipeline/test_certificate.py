@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.every import CATALOG, everything
+from tests.pipeline.every import CATALOG
 from tests.pipeline.test_verify import verify_everything
 from tests.pipeline.world import World, world
 from tests.pipeline.world import small as small_plan
@@ -116,14 +116,12 @@ def test_everything_compared_is_everything_verified(talk: World) -> None:
         assert told["migrated"] == linked
 
 
-def test_a_company_with_everything_closes(tmp_path: Path) -> None:
-    with everything(tmp_path) as made:
-        assert made.run().exit_code in (0, 5)
-        written, lines = make(made)
-        assert [one.stream for one in written.head.streams] == [*CATALOG.streams, "files"]
-        assert all(one.verified for one in written.head.streams if one.stream != "files")
-        assert entries(lines, **{"class": "excluded"})
-        assert all(line["reason"] for line in entries(lines, **{"class": "impossible"}).values())
+def test_a_company_with_everything_closes(whole: World) -> None:
+    written, lines = make(whole)
+    assert [one.stream for one in written.head.streams] == [*CATALOG.streams, "files"]
+    assert all(one.verified for one in written.head.streams if one.stream != "files")
+    assert entries(lines, **{"class": "excluded"})
+    assert all(line["reason"] for line in entries(lines, **{"class": "impossible"}).values())
 
 
 def test_the_same_store_gives_the_same_bytes(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,22 +343,21 @@ def equal_to(made: World) -> set[tuple[str, str]]:
     return {(stream, one) for stream, ids in rows for one, _ in json.loads(ids)}
 
 
-@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
-@pytest.mark.parametrize("moment", [1, 3, 8])
 def test_a_verify_that_was_killed_remembers_exactly_what_it_compared(
-    talk: World, monkeypatch: pytest.MonkeyPatch, moment: int, before: bool
+    talk: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verify, "AT_ONCE", 5)
     verify_all_of(talk)
     whole = equal_to(talk)
     _, lines = make(talk, "undisturbed")
-    with pytest.raises(Killed):
-        verify_all_of(talk, moment, before=before)
-    refused(talk, Halted, "is not at its end")
-    verify_all_of(talk)
-    assert equal_to(talk) == whole
-    _, again = make(talk, "disturbed")
-    assert entries_without_place(again) == entries_without_place(lines)
+    for moment, before in product((1, 3, 8), (True, False)):
+        with pytest.raises(Killed):
+            verify_all_of(talk, moment, before=before)
+        refused(talk, Halted, "is not at its end")
+        verify_all_of(talk)
+        assert equal_to(talk) == whole, (moment, before)
+        _, again = make(talk, "disturbed")
+        assert entries_without_place(again) == entries_without_place(lines), (moment, before)
 
 
 def entries_without_place(lines: list[dict[str, Json]]) -> list[dict[str, Json]]:

@@ -18,17 +18,21 @@ from tests.pipeline.world import SMALL, World, world
 from b24migrate.entities import feed
 from b24migrate.entities.feed import Cursor
 from b24migrate.streams import PHASES
+from b24sim import Plan
 from b24sim.company.feed import ALL, PUBLISHED
 from b24sim.methods.feed import FeedHabits
 
 PLAN = replace(SMALL, posts=90, comments_per_post=6, deals=0, tasks=0)
+FEW = replace(PLAN, posts=56, comments_per_post=3)  # two pages of posts
 WEBHOOKS = (1, 2, 5)
 ENTITIES = ("users", "groups", "feed")
 
 
 @contextmanager
-def company(folder: Path, habits: FeedHabits | None = None, webhooks: tuple[int, ...] = WEBHOOKS) -> Iterator[World]:
-    with world(folder, PLAN, webhooks=webhooks, feed_habits=habits) as made:
+def company(
+    folder: Path, habits: FeedHabits | None = None, webhooks: tuple[int, ...] = WEBHOOKS, plan: Plan = PLAN
+) -> Iterator[World]:
+    with world(folder, plan, webhooks=webhooks, feed_habits=habits) as made:
         made.settings = {"mapping": dict(SETTINGS["mapping"]), "run": {"user_coverage": 0.5}}
         close_a_post(made)
         yield made
@@ -76,7 +80,7 @@ CURSORS: dict[Cursor, dict[str, Any]] = {
 )
 def test_every_comment_is_migrated_or_counted(tmp_path: Path, names_post: bool, cursor: Cursor, lower: bool) -> None:
     habits = FeedHabits(comments_name_post=names_post, lower_keys=lower, **CURSORS[cursor])
-    with company(tmp_path, habits) as made:
+    with company(tmp_path, habits, plan=FEW) as made:
         ended = made.run(*ENTITIES)
         ours, seen = said_by(made), seen_posts(made)
         visible = {key for key, row in ours.items() if row["_post_id"] in seen}
@@ -178,16 +182,17 @@ def test_what_was_found_out_before_a_kill_is_not_asked_again(tmp_path: Path) -> 
         assert len(made.records("FeedComments")) + aside(made)[feed.UNSEEN] == len(said_by(made))
 
 
-@pytest.mark.parametrize("kind", CURSORS)
 @pytest.mark.parametrize("posts", [0, 1, 2, 90])
-@pytest.mark.parametrize("order", ["newest", "nearest", "bumped"])
-def test_which_id_the_cursors_take_is_proven(tmp_path: Path, kind: Cursor, posts: int, order: str) -> None:
-    habits = FeedHabits(**CURSORS[kind], order=order)
-    with world(tmp_path, replace(PLAN, posts=posts), feed_habits=habits) as made, made.app() as app:
+def test_which_id_the_cursors_take_is_proven(tmp_path: Path, posts: int) -> None:
+    with world(tmp_path, replace(PLAN, posts=posts)) as made:
         for post in made.cloud.portal.company.feed.posts.values():
             post.dest = (ALL,)
-        hidden = order == "bumped" and kind is Cursor.POST and posts == PLAN.posts  # some are found and some not
-        assert feed.cursor_kind(app.work.source) is (kind if posts and not hidden else Cursor.UNKNOWN)
+        for kind, order in product(CURSORS, ("newest", "nearest", "bumped")):
+            made.cloud.portal.feed_habits = FeedHabits(**CURSORS[kind], order=order)
+            hidden = order == "bumped" and kind is Cursor.POST and posts == PLAN.posts  # some are found and some not
+            with made.app() as app:
+                found = feed.cursor_kind(app.work.source)
+            assert found is (kind if posts and not hidden else Cursor.UNKNOWN), (kind, order)
 
 
 @pytest.mark.parametrize("kind", CURSORS)

@@ -16,10 +16,22 @@ from b24migrate.pipeline.state import DONE, RUNNING
 FEW: dict[str, dict[str, Any]] = {"run": {"test_limit": 3, "entities": list(TALK)}}
 
 
+PLAN = small(users=30, departments=8, groups=12, chats=14, messages=400)
+
+
 @pytest.fixture
 def few(tmp_path: Path) -> Iterator[World]:
-    with world(tmp_path, small(users=30, departments=8, groups=12, chats=14, messages=400)) as made:
+    with world(tmp_path, PLAN) as made:
         made.settings = dict(FEW)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The same, migrated."""
+    with world(tmp_path_factory.mktemp("limited"), PLAN) as made:
+        made.settings = dict(FEW)
+        assert made.run().exit_code == 0
         yield made
 
 
@@ -27,42 +39,38 @@ def pulled(made: World, table: str) -> set[str]:
     return {key for key, one in made.records(table).items() if one["PulledThrough"]}
 
 
-def test_the_first_by_id_are_read_and_what_they_refer_to_is_pulled_through(few: World) -> None:
-    assert few.run().exit_code == 0
-    company = few.cloud.portal.company
+def test_the_first_by_id_are_read_and_what_they_refer_to_is_pulled_through(limited: World) -> None:
+    company = limited.cloud.portal.company
     first = {str(number) for number in company.users.ids[:3]}
-    assert few.records("Users").keys() - pulled(few, "Users") == first
-    assert pulled(few, "Users")
-    assert few.records("Groups").keys() >= {str(number) for number in company.groups.ids[:3]}
+    assert limited.records("Users").keys() - pulled(limited, "Users") == first
+    assert pulled(limited, "Users")
+    assert limited.records("Groups").keys() >= {str(number) for number in company.groups.ids[:3]}
     owners = {str(company.groups.row(number)["OWNER_ID"]) for number in company.groups.ids[:3]}
-    members = {key.partition(":")[2] for key in few.records("GroupMembers")}
-    assert owners | members <= few.records("Users").keys()
+    members = {key.partition(":")[2] for key in limited.records("GroupMembers")}
+    assert owners | members <= limited.records("Users").keys()
 
 
-def test_what_was_pulled_through_is_imported_and_counted(few: World) -> None:
-    few.run()
-    users = few.stream("users")
-    assert users.retrieved == users.import_ok == len(few.records("Users")) == len(few.imported("users"))
-    assert few.stream("departments").import_ok == len(few.imported("departments"))
-    assert {one["Status"] for one in few.records("Users").values()} == {"IMPORT_OK"}
+def test_what_was_pulled_through_is_imported_and_counted(limited: World) -> None:
+    users = limited.stream("users")
+    assert users.retrieved == users.import_ok == len(limited.records("Users")) == len(limited.imported("users"))
+    assert limited.stream("departments").import_ok == len(limited.imported("departments"))
+    assert {one["Status"] for one in limited.records("Users").values()} == {"IMPORT_OK"}
 
 
-def test_a_limited_run_is_clean_and_has_no_drift(few: World) -> None:
-    few.run()
+def test_a_limited_run_is_clean_and_has_no_drift(limited: World) -> None:
     for name in ("users", "groups", "chats"):
-        about = few.entity(name)
+        about = limited.entity(name)
         assert about.verified, about
         assert {one.drift for one in about.streams.values()} == {0}
 
 
-def test_each_chat_gives_one_page_of_messages(few: World) -> None:
-    few.run()
+def test_each_chat_gives_one_page_of_messages(limited: World) -> None:
     per_chat: dict[str, int] = {}
-    for key in few.records("ChatMessages"):
+    for key in limited.records("ChatMessages"):
         chat = key.partition(":")[0]
         per_chat[chat] = per_chat.get(chat, 0) + 1
     assert max(per_chat.values()) <= 50
-    assert len(few.records("Chats")) <= 3 + len(pulled(few, "Chats"))
+    assert len(limited.records("Chats")) <= 3 + len(pulled(limited, "Chats"))
 
 
 @pytest.mark.parametrize("listing", [False, True])
@@ -102,12 +110,11 @@ def test_a_limited_run_twice_changes_nothing(few: World) -> None:
     assert few.effects() == before
 
 
-def test_pictures_of_pulled_through_users_arrive_with_them(few: World) -> None:
-    few.run()
-    company = few.cloud.portal.company
-    with_photo = {key for key in pulled(few, "Users") if company.users.row(int(key)).get("PERSONAL_PHOTO")}
+def test_pictures_of_pulled_through_users_arrive_with_them(limited: World) -> None:
+    company = limited.cloud.portal.company
+    with_photo = {key for key in pulled(limited, "Users") if company.users.row(int(key)).get("PERSONAL_PHOTO")}
     assert with_photo
-    imported = few.imported("users")
+    imported = limited.imported("users")
     assert all(imported[f"source:users:{key}"]["fields"]["PERSONAL_PHOTO"] for key in with_photo)
 
 

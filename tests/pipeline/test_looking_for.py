@@ -34,18 +34,18 @@ HOSTILE = (
 )
 
 
-@pytest.fixture
-def work(tmp_path: Path) -> Iterator[Work]:
-    """Of a store with nothing in it."""
-    with world(tmp_path) as made, made.app() as app:
-        yield app.work
-
-
 @pytest.fixture(scope="module")
 def portals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """For stores that nothing is read into."""
     with world(tmp_path_factory.mktemp("portals")) as made:
         yield made
+
+
+@pytest.fixture
+def work(portals: World, tmp_path: Path) -> Iterator[Work]:
+    """Of a store with nothing in it."""
+    with replace(portals, folder=tmp_path).app() as app:
+        yield app.work
 
 
 def stage(work: Work, stream: str, rows: dict[str, Any], *, escaped: bool = True) -> None:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from tests.pipeline.record_views import EVERYTHING, field, first, looked_up, stage, target_id, texts
+from tests.pipeline.record_views import all_of, field, first, looked_up, stage, target_id, texts
 from tests.pipeline.test_verify import verify_everything
-from tests.pipeline.world import World, small, world
+from tests.pipeline.world import World, world
 
 from b24migrate.pipeline.looking_up import FieldNote, FieldVerdict, RecordVerdict, SideState, record
 from b24migrate.records import Link
 from b24sim.imports.catalog import STREAMS
 from b24sim.imports.deletion import delete_records
-
-
-@pytest.fixture
-def everything(tmp_path: Path) -> Iterator[World]:
-    with world(tmp_path, EVERYTHING) as made:
-        made.run()
-        yield made
 
 
 def test_a_record_that_arrived_is_equal_and_says_where_it_is(talk: World) -> None:
@@ -50,11 +41,8 @@ def test_a_reference_is_rewritten_from_the_sources_id_to_the_targets(talk: World
 
 
 def test_a_text_that_names_somebody_is_rewritten(talk: World) -> None:
-    texts_found = [
-        row
-        for key in talk.records("ChatMessages")
-        if "[USER=" in str((row := field(looked_up(talk, "chat_messages", key), "text")).source)
-    ]
+    found = [field(view, "text") for view in all_of(talk, "ChatMessages", "chat_messages")]
+    texts_found = [one for one in found if "[USER=" in str(one.source)]
     assert texts_found
     assert {one.verdict for one in texts_found} == {FieldVerdict.REWRITTEN}
 
@@ -132,20 +120,18 @@ def test_a_record_that_waits_shows_what_will_be_sent(small: World) -> None:
     assert field(view, "NAME").target is None
 
 
-def test_what_a_rule_excludes_and_what_cannot_be_read_are_found_too(tmp_path: Path) -> None:
-    with world(tmp_path, small(tasks=3, deals=2)) as made:
-        made.run()
-        excluded = made.sql("SELECT RowKey FROM SetAside WHERE Why = 'excluded' AND RowKey LIKE 'excluded:chats:%'")
-        key = str(excluded[0][0]).removeprefix("excluded:chats:")
-        view = looked_up(made, "chats", key)
-        assert (view.verdict, view.status) == (RecordVerdict.EXCLUDED, "")
-        assert view.aside is not None
-        assert "task" in view.aside.reason
-        impossible = made.sql("SELECT RowKey FROM SetAside WHERE Why = 'impossible'")
-        stream, _, key = str(impossible[0][0]).removeprefix("impossible:").partition(":")
-        view = looked_up(made, stream, key)
-        assert view.verdict is RecordVerdict.IMPOSSIBLE
-        assert view.title
+def test_what_a_rule_excludes_and_what_cannot_be_read_are_found_too(whole: World) -> None:
+    excluded = whole.sql("SELECT RowKey FROM SetAside WHERE Why = 'excluded' AND RowKey LIKE 'excluded:chats:%'")
+    key = str(excluded[0][0]).removeprefix("excluded:chats:")
+    view = looked_up(whole, "chats", key)
+    assert (view.verdict, view.status) == (RecordVerdict.EXCLUDED, "")
+    assert view.aside is not None
+    assert "task" in view.aside.reason
+    impossible = whole.sql("SELECT RowKey FROM SetAside WHERE Why = 'impossible'")
+    stream, _, key = str(impossible[0][0]).removeprefix("impossible:").partition(":")
+    view = looked_up(whole, stream, key)
+    assert view.verdict is RecordVerdict.IMPOSSIBLE
+    assert view.title
 
 
 def test_a_person_whom_the_target_had_is_linked_and_left_alone(tmp_path: Path) -> None:
@@ -183,15 +169,15 @@ def test_findings_of_verify_are_shown_with_their_record(talk: World) -> None:
     assert not any(looked_up(talk, "groups", one).findings for one in others)
 
 
-def test_places_that_stay_as_they_were_are_shown_with_their_template(everything: World) -> None:
-    kept = everything.sql("SELECT SourceId, Place, What FROM Unresolved")
+def test_places_that_stay_as_they_were_are_shown_with_their_template(whole: World) -> None:
+    kept = whole.sql("SELECT SourceId, Place, What FROM Unresolved")
     assert kept
-    view = looked_up(everything, "workflow_templates", kept[0][0])
+    view = looked_up(whole, "workflow_templates", kept[0][0])
     assert (kept[0][1], kept[0][2]) in [(one.place, one.what) for one in view.places]
 
 
 def test_files_are_shown_with_their_state(talk: World) -> None:
-    views = [looked_up(talk, "chat_messages", key) for key in talk.records("ChatMessages")]
+    views = all_of(talk, "ChatMessages", "chat_messages")
     files = [one for view in views for one in view.files]
     assert files
     assert {one.state for one in files} == {"imported"}

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.every import STREAMS, everything
+from tests.pipeline.every import STREAMS, everything, tasks_of
 from tests.pipeline.world import World
 
 from b24migrate.phases.work import seen, seen_row, walk
 from b24migrate.streams import PHASES, Seen, Stream
 
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
+TASKS = ("users", "groups", "tasks")
 Told = Mapping[str, Mapping[str, Any]]
 
 
@@ -86,12 +87,12 @@ def test_the_deprecated_listing_of_tasks(tmp_path: Path, modern: Told) -> None:
 
 
 def test_chats_of_tasks_that_an_older_version_did_not_look_for_are_read(tmp_path: Path, modern: Told) -> None:
-    with everything(tmp_path, without=("tasks.task.list",)) as made:
+    with tasks_of(tmp_path, without=("tasks.task.list",)) as made:
         with pytest.MonkeyPatch.context() as older:
             older.setattr("b24migrate.entities.tasks.with_chats", lambda _, rows: rows)
-            made.run(*CRM, "tasks")
+            made.run(*TASKS)
         assert comments(told(made)) < comments(modern)
-        assert made.run(*CRM, "tasks").exit_code == 0
+        assert made.run(*TASKS).exit_code == 0
         assert comments(told(made)) == comments(modern)
 
 
@@ -101,7 +102,7 @@ def comments(known: Told) -> set[str]:
 
 def test_what_has_no_older_method_fails_and_says_so(tmp_path: Path) -> None:
     with everything(tmp_path, without=("crm.item.list",)) as made:
-        ended = made.run(*CRM, "crm_spitems")
+        ended = made.run("users", "crm_structure", "crm_spitems")
         assert ended.exit_code == 4
         assert "crm-spitems-get is failed" in ended.message
         assert "crm.item.list answered ERROR_METHOD_NOT_FOUND" in ended.message
@@ -116,8 +117,8 @@ def test_a_limited_run_asks_for_what_is_missing_by_the_older_methods(tmp_path: P
 
 @pytest.mark.parametrize("without", [(), ("tasks.task.list",)], ids=("modern", "older"))
 def test_tasks_that_are_asked_for_by_id_bring_their_custom_values(tmp_path: Path, without: tuple[str, ...]) -> None:
-    with everything(tmp_path, without=without) as made:
-        assert made.run(*CRM, "tasks", phases=PHASES[:-1]).exit_code == 0
+    with tasks_of(tmp_path, without=without) as made:
+        assert made.run(*TASKS, phases=PHASES[:-1]).exit_code == 0
         with made.app() as app:
             stream = app.work.streams["tasks"]
             staged = {one.row_key: seen(one, stream) for one in walk(app.work, stream.table)}

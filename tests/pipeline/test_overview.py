@@ -15,16 +15,30 @@ from tests.pipeline.world import World, small, world
 from b24migrate.phases import verify
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.overview import Looking, overview, points
-from b24migrate.pipeline.overview.model import Verdict
+from b24migrate.pipeline.overview.model import Overview, Verdict
 from b24migrate.ports import ANALYSIS, RegisterRow
 from b24migrate.records import Job
 from b24migrate.wiring import App
 
+PLAN = small(users=40, groups=10, messages=600)
+
 
 @pytest.fixture
 def made(tmp_path: Path) -> Iterator[World]:
-    with world(tmp_path, small(users=40, groups=10, messages=600)) as made:
+    with world(tmp_path, PLAN) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, list[Overview]]]:
+    """The same, migrated, and what was seen meanwhile."""
+    with world(tmp_path_factory.mktemp("done"), PLAN) as made:
+        yield made, watched(made)
+
+
+@pytest.fixture
+def seen(done: tuple[World, list[Overview]]) -> list[Overview]:
+    return done[1]
 
 
 # ---------------------------------------------------------------- a run from its beginning to its end
@@ -37,8 +51,7 @@ def test_before_the_first_run_there_is_nothing_and_nobody_pretends(made: World) 
     assert not any(entity.planned for entity in seen.entities)
 
 
-def test_a_run_is_seen_to_grow_until_it_is_done(made: World) -> None:
-    seen = watched(made)
+def test_a_run_is_seen_to_grow_until_it_is_done(seen: list[Overview]) -> None:
     shares = [one.progress.share for one in seen]
     assert shares == sorted(shares)
     assert len(set(shares)) > 5
@@ -50,22 +63,20 @@ def test_a_run_is_seen_to_grow_until_it_is_done(made: World) -> None:
     assert {one.now.verdict for one in seen[:-1]} <= {Verdict.RUNNING, Verdict.BEGINNING}
 
 
-def test_no_number_is_ever_below_nothing(made: World) -> None:
-    for one in watched(made):
+def test_no_number_is_ever_below_nothing(seen: list[Overview]) -> None:
+    for one in seen:
         assert min(numbers(asdict(one))) >= 0
         assert one.progress.total is None or one.progress.done <= one.progress.total
         assert one.progress.left_s is None or one.progress.left_s < 86400
 
 
-def test_entities_wait_for_those_they_refer_to_and_it_is_said(made: World) -> None:
-    seen = watched(made)
+def test_entities_wait_for_those_they_refer_to_and_it_is_said(seen: list[Overview]) -> None:
     waiting = {(gate.task, gate.waits_for) for one in seen for gate in one.gates}
     assert ("groups-custom-fields-get", ("users",)) in waiting
     assert seen[-1].gates == ()
 
 
-def test_what_the_last_minute_brought_is_the_speed(made: World) -> None:
-    seen = watched(made)
+def test_what_the_last_minute_brought_is_the_speed(seen: list[Overview]) -> None:
     assert max(one.speed.read for one in seen) > 0
     assert max(one.speed.imported for one in seen) > 0
     assert seen[-1].speed.imported == 0
@@ -94,8 +105,8 @@ def test_what_failed_does_not_count_as_imported_although_all_is_done(made: World
     assert sum(one.failed for one in streams) > 0
 
 
-def test_who_comes_later_sees_the_same_and_the_way_there(made: World) -> None:
-    last = watched(made)[-1]
+def test_who_comes_later_sees_the_same_and_the_way_there(done: tuple[World, list[Overview]]) -> None:
+    made, (*_, last) = done
     with made.app() as app:
         again = overview(app.work)
         way = points(app.work.store)
@@ -190,8 +201,7 @@ def test_a_new_verify_counts_anew(made: World) -> None:
     assert verified(made)["users"] == 10
 
 
-def test_files_are_counted_as_they_come(made: World) -> None:
-    seen = watched(made)
+def test_files_are_counted_as_they_come(seen: list[Overview]) -> None:
     assert seen[-1].files.known == seen[-1].files.fetched == seen[-1].files.imported > 0
     fetched = [one.files.fetched or 0 for one in seen]
     assert fetched == sorted(fetched)

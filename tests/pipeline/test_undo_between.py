@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.every import everything
 from tests.pipeline.test_losses import losses
 from tests.pipeline.test_undo import links, on_the_box, take, take_with
 from tests.pipeline.world import World
@@ -22,12 +20,6 @@ from b24migrate.wiring import App
 
 class Struck(Exception):
     """The process dies."""
-
-
-@pytest.fixture
-def talk(small: World) -> World:
-    assert small.run().exit_code == 0
-    return small
 
 
 def dies(app: App, port: Any, name: str, when: Callable[..., bool]) -> None:
@@ -142,20 +134,18 @@ def test_an_undo_that_came_to_its_end_leaves_nothing_to_settle(talk: World) -> N
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_what_records_went_without_is_counted_once_also_after_a_kill(tmp_path: Path, again: bool) -> None:
+def test_what_records_went_without_is_counted_once_also_after_a_kill(whole: World, again: bool) -> None:
     """Whether the undo is done again before the next run or not."""
-    with everything(tmp_path) as made:
-        made.run()
-        before = losses(made)
-        with made.app() as app:
-            dies(app, app.work.target, "delete", lambda _, stream, *__, dry_run: not dry_run and stream == "users")
-            with pytest.raises(Struck):
-                take_with(app)
-        made.clock.sleep(hold.FRESH_S)
-        if again:
-            take(made)
-        made.run()
-        assert losses(made) == before != {}
+    before = losses(whole)
+    with whole.app() as app:
+        dies(app, app.work.target, "delete", lambda _, stream, *__, dry_run: not dry_run and stream == "users")
+        with pytest.raises(Struck):
+            take_with(app)
+    whole.clock.sleep(hold.FRESH_S)
+    if again:
+        take(whole)
+    whole.run()
+    assert losses(whole) == before != {}
 
 
 def test_another_box_is_not_asked_what_is_gone(talk: World) -> None:
