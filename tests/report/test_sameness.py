@@ -61,8 +61,9 @@ def test_memory_stays_flat_however_much_there_is(fresh: World, monkeypatch: pyte
     monkeypatch.setattr(sorting, "AT_ONCE", 500)
     with fresh.app() as app:
         plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)))
-        fill(app, 0, 5_000)
+        fill(app, 0, 1_000)
         make_here(app, fresh.folder / "warm")
+        fill(app, 1_000, 5_000)
         little = peak(app, fresh.folder / "little")
         fill(app, 5_000, 15_000)
         much = peak(app, fresh.folder / "much")
