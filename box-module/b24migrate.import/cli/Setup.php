@@ -94,7 +94,7 @@ final class Setup
         if (!$module->IsInstalled()) {
             return 'The module is not installed.';
         }
-        $left = $module->takeAway($this->dropMap);
+        $left = $module->uninstall($this->dropMap);
         $told = $this->dropMap
             ? 'The module and its map are gone.'
             : 'The module is uninstalled; its map is still there.';

@@ -41,19 +41,19 @@ class b24migrate_import extends CModule
     {
         $obstacle = b24migrate_import_preflight::obstacle();
         if ($obstacle !== null) {
-            return $this->refused($obstacle);
+            return $this->refuse($obstacle);
         }
-        $hasMap = $this->mapTable()::isThere();
+        $hasMap = $this->mapTable()::exists();
         try {
             $this->mapTable()::createTable();
             // Before the module is registered: that is when the kernel forgets which scopes there are.
             EventManager::getInstance()->registerEventHandler(...$this->handler());
             ModuleManager::registerModule($this->MODULE_ID);
-            $this->forgetScopes();
+            $this->clearScopeCache();
         } catch (\Throwable $fault) {
             // Half of it is worse than nothing; a map that was there before holds what was imported before.
-            $this->takeAway(!$hasMap);
-            return $this->refused($fault->getMessage());
+            $this->uninstall(!$hasMap);
+            return $this->refuse($fault->getMessage());
         }
         return true;
     }
@@ -68,7 +68,7 @@ class b24migrate_import extends CModule
             );
             return false;
         }
-        $this->takeAway(isset($_REQUEST['drop_map']) && $_REQUEST['drop_map'] === 'Y');
+        $this->uninstall(isset($_REQUEST['drop_map']) && $_REQUEST['drop_map'] === 'Y');
         return true;
     }
 
@@ -77,7 +77,7 @@ class b24migrate_import extends CModule
      *
      * @return string[] records of a self-test that died, which the box does not let go
      */
-    public function takeAway($dropMap)
+    public function uninstall($dropMap)
     {
         $left = $this->IsInstalled() && Loader::includeModule($this->MODULE_ID)
             ? \B24migrate\Import\Rest\Service::cleanUp()
@@ -95,12 +95,12 @@ class b24migrate_import extends CModule
         DeleteDirFilesEx('/' . Option::get('main', 'upload_dir', 'upload') . '/' . $this->MODULE_ID);
         Option::delete($this->MODULE_ID);
         ModuleManager::unRegisterModule($this->MODULE_ID);
-        $this->forgetScopes();
+        $this->clearScopeCache();
         return $left;
     }
 
     /** Says why in a sentence: to whoever called, and on the page when an administrator has come by one. */
-    private function refused($why)
+    private function refuse($why)
     {
         $GLOBALS['APPLICATION']->ThrowException($why);
         if (defined('ADMIN_SECTION')) {
@@ -122,7 +122,7 @@ class b24migrate_import extends CModule
         return '\\B24migrate\\Import\\Kernel\\MapTable';
     }
 
-    private function forgetScopes()
+    private function clearScopeCache()
     {
         if (Loader::includeModule('rest')) {
             \Bitrix\Rest\Engine\ScopeManager::cleanCache();

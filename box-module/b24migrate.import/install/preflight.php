@@ -33,10 +33,10 @@ class b24migrate_import_preflight
     private static function php()
     {
         if (version_compare(PHP_VERSION, self::OLDEST_PHP, '<')) {
-            return self::told('OLD_PHP', ['#VERSION#' => PHP_VERSION]);
+            return self::message('OLD_PHP', ['#VERSION#' => PHP_VERSION]);
         }
         $missing = array_diff(self::EXTENSIONS, array_map('strtolower', get_loaded_extensions()));
-        return $missing === [] ? null : self::told('NO_EXTENSION', ['#NAME#' => implode(', ', $missing)]);
+        return $missing === [] ? null : self::message('NO_EXTENSION', ['#NAME#' => implode(', ', $missing)]);
     }
 
     private static function modules()
@@ -44,12 +44,12 @@ class b24migrate_import_preflight
         foreach (self::OLDEST as $module => $oldest) {
             $there = ModuleManager::isModuleInstalled($module);
             if (!$there && in_array($module, self::NEEDED, true)) {
-                return self::told('NO_MODULE', ['#NAME#' => $module]);
+                return self::message('NO_MODULE', ['#NAME#' => $module]);
             }
             $version = (string)ModuleManager::getVersion($module);
             if ($there && version_compare($version, $oldest, '<')) {
                 $names = ['#NAME#' => $module, '#OLDEST#' => $oldest, '#VERSION#' => $version];
-                return self::told('OLD_MODULE', $names);
+                return self::message('OLD_MODULE', $names);
             }
         }
         return null;
@@ -59,7 +59,7 @@ class b24migrate_import_preflight
     private static function folder()
     {
         $folder = Application::getDocumentRoot() . '/' . Option::get('main', 'upload_dir', 'upload');
-        return is_dir($folder) && is_writable($folder) ? null : self::told('NO_UPLOAD', ['#FOLDER#' => $folder]);
+        return is_dir($folder) && is_writable($folder) ? null : self::message('NO_UPLOAD', ['#FOLDER#' => $folder]);
     }
 
     /** The methods of the kernel that the module calls, or has in classes of its own: one that is otherwise kills. */
@@ -70,7 +70,7 @@ class b24migrate_import_preflight
                 foreach (explode(' ', $methods) as $method) {
                     $name = strtok($method, ':');
                     if (!self::fits($class, ltrim($name, '~'), (int)strtok(':'), $name[0] === '~')) {
-                        return self::told('OTHER_KERNEL', ['#METHOD#' => $class . '::' . ltrim($name, '~')]);
+                        return self::message('OTHER_KERNEL', ['#METHOD#' => $class . '::' . ltrim($name, '~')]);
                     }
                 }
             }
@@ -92,7 +92,7 @@ class b24migrate_import_preflight
         return $method->isPublic() && $method->getNumberOfRequiredParameters() <= $count && $most >= $count;
     }
 
-    private static function told($name, $values)
+    private static function message($name, $values)
     {
         return Loc::getMessage('B24MIGRATE_IMPORT_' . $name, $values);
     }

@@ -44,7 +44,7 @@ final class ControlRoom
      */
     private function reset(array $given): void
     {
-        $this->box->db->together(function () use ($given): void {
+        $this->box->db->inTransaction(function () use ($given): void {
             $tables = 'row ref look next map custom option upload chunk setting';
             array_map(fn ($table) => $this->box->db->run("DELETE FROM $table"), explode(' ', $tables));
             $furniture = array_map(

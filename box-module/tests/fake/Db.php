@@ -19,7 +19,7 @@ final class Db
         // NORMAL: the system's memory outlives a process that is killed, and no test pulls the plug
         $this->pdo->exec('PRAGMA busy_timeout = 20000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
         if ($this->value('PRAGMA user_version') === 0) {
-            $this->together(function () use ($schema): void {
+            $this->inTransaction(function () use ($schema): void {
                 if ($this->value('PRAGMA user_version') === 0) {
                     $this->pdo->exec("$schema; PRAGMA user_version = 1");
                 }
@@ -45,7 +45,7 @@ final class Db
     }
 
     /** Runs the work in one transaction; one inside another is part of it. */
-    public function together(callable $work): mixed
+    public function inTransaction(callable $work): mixed
     {
         if ($this->depth > 0) {
             return $work();

@@ -8,7 +8,7 @@ use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Port\Box;
 use B24migrate\Import\Port\CustomFields;
 use B24migrate\Import\Port\Guard;
-use B24migrate\Import\Port\Shelf;
+use B24migrate\Import\Port\UploadStore;
 
 /** A box on one SQLite file (':memory:' for unit tests), with a stage direction for accidents. */
 final class FakeBox implements Box
@@ -53,7 +53,7 @@ final class FakeBox implements Box
         $this->guard = new FakeGuard($this->db);
         if ($this->setting('root_department') === null) {
             $furnish = fn () => Furniture::place($this, Furniture::ofAnyBox());
-            $this->db->together(fn () => $this->setting('root_department') ?? $furnish());
+            $this->db->inTransaction(fn () => $this->setting('root_department') ?? $furnish());
         }
     }
 
@@ -77,9 +77,9 @@ final class FakeBox implements Box
         return new FakeCustomFields($this->db);
     }
 
-    public function shelf(): Shelf
+    public function uploads(): UploadStore
     {
-        return new FakeShelf($this);
+        return new FakeUploadStore($this);
     }
 
     public function quiet(): void

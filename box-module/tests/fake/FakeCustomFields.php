@@ -46,7 +46,7 @@ final class FakeCustomFields implements CustomFields
 
     public function addOptions(string $stream, ?string $type, string $code, array $options): void
     {
-        $this->db->together(function () use ($stream, $type, $code, $options): void {
+        $this->db->inTransaction(function () use ($stream, $type, $code, $options): void {
             foreach ($options as $option) {
                 $id = $this->db->value('SELECT max(id) FROM option') ?? self::FIRST_OPTION - 1;
                 $values = [$id + 1, $stream, (string)$type, $code, $option['value'], $option['xml_id'] ?? ''];

@@ -20,7 +20,7 @@ final class FakeGuard implements Guard
     {
     }
 
-    public function alone(string $name, callable $work): mixed
+    public function withLock(string $name, callable $work): mixed
     {
         $slot = crc32($name) % self::SLOTS;
         if ($this->db->path === ':memory:' || isset($this->held[$slot])) {
@@ -36,9 +36,9 @@ final class FakeGuard implements Guard
         }
     }
 
-    public function together(callable $work): mixed
+    public function inTransaction(callable $work): mixed
     {
-        return $this->db->together($work);
+        return $this->db->inTransaction($work);
     }
 
     /** @return resource */

@@ -32,10 +32,10 @@ final class FakeMap implements Map
 
     public function put(Entry $entry): void
     {
-        if ($entry->print !== '') {
+        if ($entry->fingerprint !== '') {
             $this->box->accidents->at('before-seal');
         }
-        $this->db->together(function () use ($entry): void {
+        $this->db->inTransaction(function () use ($entry): void {
             $before = $this->db->rows('SELECT * FROM map WHERE key = ?', $entry->key)[0] ?? null;
             $known = $before !== null && $before['id'] !== null;
             $created = $before['created_count'] ?? 0;
@@ -46,8 +46,8 @@ final class FakeMap implements Map
                 $entry->stream,
                 $entry->id === null ? null : (int)$entry->id,
                 $entry->digest,
-                $entry->adopted,
-                $entry->print,
+                $entry->linked,
+                $entry->fingerprint,
                 $created + (!$known && $entry->id !== null ? 1 : 0),
                 $updated + ($known && $before['digest'] !== $entry->digest ? 1 : 0),
                 $before['imported_at'] ?? gmdate('Y-m-d\TH:i:s\Z')
@@ -55,7 +55,7 @@ final class FakeMap implements Map
         });
         $this->box->accidents->at(match (true) {
             $entry->id === null => 'after-intent',
-            $entry->print === '' => 'after-map',
+            $entry->fingerprint === '' => 'after-map',
             default => 'after-seal',
         });
     }
@@ -86,7 +86,7 @@ final class FakeMap implements Map
         return $this->db->value('SELECT count(*) FROM map WHERE stream = ? AND id IS NOT NULL', $stream);
     }
 
-    public function standingFor(string $stream, string $id): array
+    public function entriesOf(string $stream, string $id): array
     {
         $sql = 'SELECT ' . self::COLUMNS . ' FROM map WHERE stream = ? AND id = ?';
         return array_map(self::entry(...), $this->db->rows($sql, $stream, (int)$id));

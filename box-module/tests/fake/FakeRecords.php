@@ -69,7 +69,7 @@ final class FakeRecords implements Records
 
     public function create(string $key, array $fields): string
     {
-        $id = $this->db->together(function () use ($key, $fields): string {
+        $id = $this->db->inTransaction(function () use ($key, $fields): string {
             $sql = 'UPDATE next SET number = number + 1 WHERE stream = ? RETURNING number - 1';
             $id = (string)$this->db->value($sql, $this->stream);
             $this->place($id, $fields, $key);
@@ -81,7 +81,7 @@ final class FakeRecords implements Records
 
     public function update(string $id, array $fields): void
     {
-        $this->db->together(function () use ($id, $fields): void {
+        $this->db->inTransaction(function () use ($id, $fields): void {
             $stamp = $this->db->value('SELECT stamp FROM row WHERE stream = ? AND id = ?', $this->stream, (int)$id);
             $this->place($id, array_replace($this->read([$id])[$id], $fields), $stamp);
         });
@@ -90,14 +90,14 @@ final class FakeRecords implements Records
 
     public function delete(string $id): void
     {
-        $this->db->together(function () use ($id): void {
+        $this->db->inTransaction(function () use ($id): void {
             $this->forget($id);
             $this->db->run('DELETE FROM row WHERE stream = ? AND id = ?', $this->stream, (int)$id);
         });
         $this->box->accidents->at('after-delete');
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         $sql = 'SELECT DISTINCT stream, id FROM ref WHERE to_stream = ? AND to_id = ? ORDER BY stream, id';
         $others = array_filter(
@@ -110,18 +110,18 @@ final class FakeRecords implements Records
             : count($others) . " others depend on it, such as {$first['stream']} {$first['id']}";
     }
 
-    public function atomic(): bool
+    public function isAtomic(): bool
     {
         return !in_array($this->stream, $this->box->setting('apart') ?? self::APART, true);
     }
 
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
         $id = $this->db->value('SELECT id FROM row WHERE stream = ? AND stamp = ?', $this->stream, $key);
         return $id === null ? null : (string)$id;
     }
 
-    public function restless(): array
+    public function volatileFields(): array
     {
         return self::RESTLESS[$this->stream] ?? [];
     }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Fake;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Contract\CallFault;
 use B24migrate\Import\Contract\Catalog;
 use B24migrate\Import\Contract\Json;
@@ -38,9 +38,9 @@ final class Site
         }
     }
 
-    private function door(): Door
+    private function door(): Router
     {
-        return new Door($this->box, $this->entities);
+        return new Router($this->box, $this->entities);
     }
 
     private function method(string $path): string

@@ -33,7 +33,7 @@ final class Stage implements Accidents
             return;
         }
         $sql = 'SELECT rowid, how FROM death WHERE point = ? AND times > 0 ORDER BY rowid LIMIT 1';
-        $death = $this->db->together(function () use ($sql, $point): ?array {
+        $death = $this->db->inTransaction(function () use ($sql, $point): ?array {
             $death = $this->db->rows($sql, $point)[0] ?? null;
             $this->db->run('UPDATE death SET times = times - 1 WHERE rowid = ?', $death['rowid'] ?? 0);
             return $death;

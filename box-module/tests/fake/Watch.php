@@ -29,7 +29,7 @@ final class Watch
      */
     public function saw(string $stream, array $items, array $answers, array $known): void
     {
-        $this->db->together(function () use ($stream, $items, $answers, $known): void {
+        $this->db->inTransaction(function () use ($stream, $items, $answers, $known): void {
             $this->add('calls', 1);
             foreach ($items as $place => $item) {
                 $this->add('digest_mismatches', self::digestIsWrong($item) ? 1 : 0);

@@ -19,7 +19,7 @@ final class Called
         $found = [];
         foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator(self::LIB)) as $file) {
             // comments on tasks are written in one of two ways, and a box has the methods of one of them
-            $isOfEveryBox = !in_array($file->getBasename('.php'), ['ForumComments', 'ChatComments'], true);
+            $isOfEveryBox = !in_array($file->getBasename('.php'), ['TaskForumComments', 'TaskChatComments'], true);
             if ($file->getExtension() === 'php' && $isOfEveryBox) {
                 $found = array_merge_recursive($found, self::inFile((string)$file));
             }

@@ -71,7 +71,7 @@ abstract class KernelCase extends TestCase
 
     protected function file(string $name = 'plan.pdf', string $content = 'bytes'): string
     {
-        $shelf = $this->box->shelf();
+        $shelf = $this->box->uploads();
         $key = "source:file:$name:" . md5($content . count(World::$tables['objects'] ?? []));
         $shelf->begin($key, $name, strlen($content), hash('sha256', $content));
         $shelf->append($key, 0, $content);

@@ -10,7 +10,7 @@ use B24migrate\Import\Port\CustomFields;
 use B24migrate\Import\Port\Guard;
 use B24migrate\Import\Port\Map;
 use B24migrate\Import\Port\Records;
-use B24migrate\Import\Port\Shelf;
+use B24migrate\Import\Port\UploadStore;
 
 /** The real gateways on the fakes of the kernel. */
 final class MemoryBox implements Box, Guard
@@ -20,11 +20,11 @@ final class MemoryBox implements Box, Guard
         'departments' => Kernel\Departments::class,
         'files' => Kernel\Files::class,
         'groups' => Kernel\Groups::class,
-        'group_members' => Kernel\Members::class,
+        'group_members' => Kernel\GroupMembers::class,
         'chats' => Kernel\Chats::class,
-        'chat_messages' => Kernel\Messages::class,
-        'feed_posts' => Kernel\Posts::class,
-        'feed_comments' => Kernel\PostComments::class,
+        'chat_messages' => Kernel\ChatMessages::class,
+        'feed_posts' => Kernel\FeedPosts::class,
+        'feed_comments' => Kernel\FeedComments::class,
     ];
 
     public readonly MemoryMap $map;
@@ -54,14 +54,14 @@ final class MemoryBox implements Box, Guard
         return new Kernel\UserFields();
     }
 
-    public function shelf(): Shelf
+    public function uploads(): UploadStore
     {
-        return new Kernel\KernelShelf($this->folder);
+        return new Kernel\UploadFolder($this->folder);
     }
 
     public function quiet(): void
     {
-        Kernel\Quiet::keep();
+        Kernel\QuietMode::enable();
     }
 
     public function rootDepartment(): string
@@ -91,7 +91,7 @@ final class MemoryBox implements Box, Guard
 
     public function listen(): \Closure
     {
-        return (new Kernel\Noise())->since(...);
+        return (new Kernel\SideEffects())->list(...);
     }
 
     public function findings(): array
@@ -108,13 +108,13 @@ final class MemoryBox implements Box, Guard
         return ['done' => 0, 'cursor' => null];
     }
 
-    public function alone(string $name, callable $work): mixed
+    public function withLock(string $name, callable $work): mixed
     {
         return $work();
     }
 
     /** All or nothing, as the database would have it. */
-    public function together(callable $work): mixed
+    public function inTransaction(callable $work): mixed
     {
         $before = [World::$tables, $this->map->entries];
         World::$inTransaction = true;

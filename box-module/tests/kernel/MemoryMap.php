@@ -39,7 +39,7 @@ final class MemoryMap implements Map
         return count($this->complete($stream));
     }
 
-    public function standingFor(string $stream, string $id): array
+    public function entriesOf(string $stream, string $id): array
     {
         return array_values(array_filter($this->complete($stream), fn(Entry $entry) => $entry->id === $id));
     }

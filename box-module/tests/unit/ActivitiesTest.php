@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-final class ActivitiesTest extends DoorCase
+final class ActivitiesTest extends RouterCase
 {
     private const TEMPLATE = ['MODULE_ID' => 'crm', 'ENTITY' => 'Deal', 'DOCUMENT_TYPE' => 'DEAL', 'NAME' => 'Bill'];
 

@@ -4,15 +4,15 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-use B24migrate\Import\Api\Sight;
-use B24migrate\Import\Api\Writing;
+use B24migrate\Import\Api\CachedLookup;
+use B24migrate\Import\Api\Writer;
 use B24migrate\Import\Contract\Catalog;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Port\Entry;
 
 /** What a batch does that only a look behind the door can tell. */
-final class BatchTest extends DoorCase
+final class BatchTest extends RouterCase
 {
     private const ANNA = ['NAME' => 'Anna', 'EMAIL' => 'anna@example.org'];
 
@@ -57,7 +57,7 @@ final class BatchTest extends DoorCase
         $this->send('crm_types', 'k', ['title' => 'Claims']);
         $this->make('crm_types', 'k', ['title' => 'Claims']);
         $this->assertCount(1, $this->box->records('crm_types')->all());
-        $this->assertFalse($this->box->map()->entries(['k'])['k']->adopted);
+        $this->assertFalse($this->box->map()->entries(['k'])['k']->linked);
         $this->assertSame('deleted', $this->delete('crm_types', 'k')['status']);
         $this->assertSame([], $this->box->records('crm_types')->all());
     }
@@ -88,9 +88,9 @@ final class BatchTest extends DoorCase
     {
         [$this->mishap->point, $this->mishap->times] = ['before-seal', 1];
         $this->group();
-        $this->assertSame('', $this->box->map()->entries(['g1'])['g1']->print);
+        $this->assertSame('', $this->box->map()->entries(['g1'])['g1']->fingerprint);
         $this->assertSame('unchanged', $this->send('groups', 'g1', ['NAME' => 'Sales', 'OWNER_ID' => '1'])['status']);
-        $this->assertNotSame('', $this->box->map()->entries(['g1'])['g1']->print);
+        $this->assertNotSame('', $this->box->map()->entries(['g1'])['g1']->fingerprint);
     }
 
     public function testWhichRunItIsChangesNothing(): void
@@ -180,7 +180,7 @@ final class BatchTest extends DoorCase
     {
         $stream = Catalog::stream('groups');
         foreach (['g1', 'g2'] as $key) {
-            $late = new Writing($this->box, new Sight($this->box));
+            $late = new Writer($this->box, new CachedLookup($this->box));
             $intent = new Entry($key, 'groups', null, str_repeat('0', 64));
             $late->create($intent, ['NAME' => 'Sales', 'OWNER_ID' => '1'], null);
             $fields = ['NAME' => 'Sold', 'OWNER_ID' => '1'];
@@ -188,7 +188,7 @@ final class BatchTest extends DoorCase
             if ($key === 'g2') {
                 $this->assertSame('deleted', $this->delete('groups', $key)['status']);
             }
-            $late->seal($stream);
+            $late->storeFingerprints($stream);
         }
         $this->assertSame('unchanged', $this->send('groups', 'g1', $fields)['status']);
         $this->assertSame('deleted', $this->delete('groups', 'g1')['status']);

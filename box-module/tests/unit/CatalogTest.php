@@ -10,7 +10,7 @@ use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Contract\Kind;
 
 /** What fields may hold. */
-final class CatalogTest extends DoorCase
+final class CatalogTest extends RouterCase
 {
     public function testEveryStreamIsNamedAsItIsAskedFor(): void
     {
@@ -83,7 +83,7 @@ final class CatalogTest extends DoorCase
 
     private function inspection(): Inspection
     {
-        $seen = new Inspection(new \B24migrate\Import\Api\Sight($this->box));
+        $seen = new Inspection(new \B24migrate\Import\Api\CachedLookup($this->box));
         $seen->field = 'F';
         return $seen;
     }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-final class DeletionTest extends DoorCase
+final class DeletionTest extends RouterCase
 {
     public function testWhatPeopleChangedIsKeptUntilItIsAsItWas(): void
     {

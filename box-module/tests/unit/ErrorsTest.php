@@ -18,7 +18,7 @@ final class ErrorsTest extends TestCase
             Service::withStrictErrors(static function () use ($level): void {
                 $handler = set_error_handler(null);
                 restore_error_handler();
-                $handler($level, 'said', dirname(__DIR__, 2) . '/b24migrate.import/lib/Api/Door.php', 1);
+                $handler($level, 'said', dirname(__DIR__, 2) . '/b24migrate.import/lib/Api/Router.php', 1);
             });
         } catch (\ErrorException) {
             $thrown = true;

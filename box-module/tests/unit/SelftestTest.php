@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Api\Samples;
 use B24migrate\Import\Api\Selftest;
 use B24migrate\Import\Contract\Catalog;
@@ -101,7 +101,7 @@ final class SelftestTest extends TestCase
 
     private function ask(string $method, array $entities = Catalog::ENTITIES): array
     {
-        return (new Door($this->box, $entities))->answer("import.$method", '{}');
+        return (new Router($this->box, $entities))->answer("import.$method", '{}');
     }
 
     private static function failed(array $checks): array

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-final class UploadsTest extends DoorCase
+final class UploadsTest extends RouterCase
 {
     private const TEXT = 'twenty bytes of text';
 
@@ -29,7 +29,7 @@ final class UploadsTest extends DoorCase
         }
         $this->assertSame(20, $answer['received']);
         $this->assertSame([$answer['id']], array_map('strval', array_keys($this->box->records('files')->all())));
-        $this->assertNull($this->box->shelf()->upload('f1'));
+        $this->assertNull($this->box->uploads()->upload('f1'));
         $this->assertSame($answer, $this->ask('files.put', ['key' => 'f1', 'offset' => -1]));
     }
 

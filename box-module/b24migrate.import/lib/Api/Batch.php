@@ -19,8 +19,8 @@ final class Batch
     private function __construct(
         Box $box,
         private readonly Stream $stream,
-        private readonly Sight $sight,
-        private readonly Writing $hand
+        private readonly CachedLookup $lookup,
+        private readonly Writer $writer
     ) {
         $this->kinds = new Kinds($box->customFields());
         $this->records = $box->records($stream->name);
@@ -37,37 +37,37 @@ final class Batch
             throw CallFault::malformed("a call may carry at most $most items");
         }
         $keys = array_map(static fn ($item) => $item->text('key'), $items);
-        $sight = new Sight($box);
-        $hand = $rehearsed ? new Rehearsal($box, $sight) : new Writing($box, $sight);
-        return ['items' => (new self($box, $stream, $sight, $hand))->take($keys, $items)];
+        $lookup = new CachedLookup($box);
+        $writer = $rehearsed ? new DryRun($box, $lookup) : new Writer($box, $lookup);
+        return ['items' => (new self($box, $stream, $lookup, $writer))->importAll($keys, $items)];
     }
 
-    private function take(array $keys, array $items): array
+    private function importAll(array $keys, array $items): array
     {
-        $known = $this->hand->entries(array_values(array_unique($keys)));
+        $known = $this->writer->entries(array_values(array_unique($keys)));
         $answers = [];
         foreach ($items as $place => $item) {
             $key = $keys[$place];
-            $answers[] = $this->item($key, $item, $known[$key] ?? null);
+            $answers[] = $this->importItem($key, $item, $known[$key] ?? null);
             unset($known[$key]);
         }
         try {
-            $this->hand->seal($this->stream);
+            $this->writer->storeFingerprints($this->stream);
         } catch (\Throwable) {
             // the items are in; whoever sends them again has them sealed
         }
         return $answers;
     }
 
-    private function item(string $key, Arguments $item, ?Entry $known): array
+    private function importItem(string $key, Arguments $item, ?Entry $known): array
     {
         try {
-            [$digest, $fields] = self::judged($item);
+            [$digest, $fields] = self::parse($item);
             if ($known !== null && $known->id !== null && $known->digest === $digest) {
-                return $this->import($key, $digest, $fields, $known);
+                return $this->importRecord($key, $digest, $fields, $known);
             }
-            return $this->hand->alone($this->stream->lock($key), function () use ($key, $digest, $fields): array {
-                return $this->import($key, $digest, $fields, $this->hand->entries([$key])[$key] ?? null);
+            return $this->writer->withLock($this->stream->lock($key), function () use ($key, $digest, $fields): array {
+                return $this->importRecord($key, $digest, $fields, $this->writer->entries([$key])[$key] ?? null);
             });
         } catch (\Throwable $any) {
             $error = ItemFault::of($any)->body();
@@ -75,7 +75,7 @@ final class Batch
         }
     }
 
-    private function import(string $key, string $digest, array $fields, ?Entry $entry): array
+    private function importRecord(string $key, string $digest, array $fields, ?Entry $entry): array
     {
         if ($entry !== null && $entry->stream !== $this->stream->name) {
             throw new ItemFault('VALIDATION', 'key', "$key stands for a record of $entry->stream");
@@ -87,20 +87,20 @@ final class Batch
         $kept = array_diff_key($known, $this->records->losses());
         if ($entry?->id === null) {
             // what an attempt that died has left is this item itself, and no other that stands in its way
-            $left = $entry === null ? null : $this->records->trace($key, $kept);
+            $left = $entry === null ? null : $this->records->findLeftover($key, $kept);
             $this->inspectNew($known, $kinds, $entry, $left);
             $intent = new Entry($key, $this->stream->name, null, $digest);
             [$status, $id] = ['created', $this->create($intent, $known, $kept, $left)];
         } elseif ($entry->digest === $digest) {
-            [$status, $id] = ['unchanged', $this->hand->shown($entry)];
+            [$status, $id] = ['unchanged', $this->writer->visibleId($entry)];
         } else {
-            $own = $entry->adopted ? array_flip($this->stream->keptWhenLinked) : [];
-            $now = $this->sight->read($entry->stream, $entry->id)
+            $own = $entry->linked ? array_flip($this->stream->keptWhenLinked) : [];
+            $now = $this->lookup->read($entry->stream, $entry->id)
                 ?? throw new ItemFault('VALIDATION', null, "somebody has deleted $entry->stream $entry->id on the box");
-            $seen = new Inspection($this->sight, $entry->id);
+            $seen = new Inspection($this->lookup, $entry->id);
             $this->stream->inspect(array_diff_key($known, $own), $kinds, $seen, $now);
-            $next = new Entry($key, $entry->stream, $entry->id, $digest, $entry->adopted);
-            [$status, $id] = ['updated', $this->hand->set($next, array_diff_key($kept, $own))];
+            $next = new Entry($key, $entry->stream, $entry->id, $digest, $entry->linked);
+            [$status, $id] = ['updated', $this->writer->set($next, array_diff_key($kept, $own))];
         }
         $ignored = array_map('strval', [...array_keys(array_diff_key($fields, $kept)), ...$this->records->leftOut()]);
         return ['key' => $key, 'status' => $status, 'id' => $id, 'ignored' => $ignored, 'error' => null];
@@ -109,11 +109,11 @@ final class Batch
     private function inspectNew(array $fields, array $kinds, ?Entry $intent, ?string $left): void
     {
         try {
-            $this->stream->inspect($fields, $kinds, new Inspection($this->sight, $left));
+            $this->stream->inspect($fields, $kinds, new Inspection($this->lookup, $left));
         } catch (ItemFault $fault) {
             // an item that fails leaves no trace, not even that of an earlier attempt
             if ($intent !== null && $left !== null) {
-                $this->hand->abandon($intent, $left);
+                $this->writer->abandon($intent, $left);
             }
             throw $fault;
         }
@@ -123,16 +123,16 @@ final class Batch
     private function create(Entry $intent, array $known, array $kept, ?string $left): ?string
     {
         $look = $left === null ? $this->stream->linkedTo : null;
-        $found = $look === null ? null : $look($known, $this->sight);
+        $found = $look === null ? null : $look($known, $this->lookup);
         if ($found === null) {
-            return $this->hand->create($intent, $kept, $left);
+            return $this->writer->create($intent, $kept, $left);
         }
         $filled = static fn (array $values) => array_filter($values, static fn ($value) => $value !== null);
-        $blanks = array_diff_key($filled($kept), $filled($this->sight->read($this->stream->name, $found) ?? []));
+        $blanks = array_diff_key($filled($kept), $filled($this->lookup->read($this->stream->name, $found) ?? []));
         $taken = array_intersect_key($filled($kept), array_flip($this->stream->takenWhenLinked));
         // a record that the box had takes over what it does not have yet
-        $linked = new Entry($intent->key, $intent->stream, $found, $intent->digest, adopted: true);
-        return $this->hand->set($linked, $blanks + $taken);
+        $linked = new Entry($intent->key, $intent->stream, $found, $intent->digest, linked: true);
+        return $this->writer->set($linked, $blanks + $taken);
     }
 
     private function typeOf(array $fields, ?Entry $entry): ?string
@@ -143,12 +143,12 @@ final class Batch
         }
         $known = array_key_exists($name, $fields) || $entry?->id === null
             ? $fields
-            : $this->sight->read($entry->stream, $entry->id);
+            : $this->lookup->read($entry->stream, $entry->id);
         return is_string($known[$name] ?? null) ? $known[$name] : null;
     }
 
     /** @return array{string, array<string, mixed>} digest and fields */
-    private static function judged(Arguments $item): array
+    private static function parse(Arguments $item): array
     {
         $digest = $item->raw('digest');
         if (!is_string($digest) || preg_match('/^[0-9a-f]{64}$/D', $digest) !== 1) {

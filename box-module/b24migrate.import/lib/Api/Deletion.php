@@ -26,14 +26,14 @@ final class Deletion
     {
         $keys = $body->texts('keys');
         $deletion = new self($box, $stream, $body->flag('dry_run'));
-        return ['items' => array_map($deletion->one(...), $keys)];
+        return ['items' => array_map($deletion->answerKey(...), $keys)];
     }
 
-    private function one(string $key): array
+    private function answerKey(string $key): array
     {
         try {
-            $work = fn () => $this->judged($key);
-            [$status, $reason] = $this->dry ? $work() : $this->box->guard()->alone($this->stream->lock($key), $work);
+            $work = fn () => $this->deleteKey($key);
+            [$status, $reason] = $this->dry ? $work() : $this->box->guard()->withLock($this->stream->lock($key), $work);
         } catch (\Throwable $refusal) {
             [$status, $reason] = ['kept', 'the box did not delete it: ' . ItemFault::of($refusal)->getMessage()];
         }
@@ -41,7 +41,7 @@ final class Deletion
     }
 
     /** @return array{string, ?string} status and reason */
-    private function judged(string $key): array
+    private function deleteKey(string $key): array
     {
         $entry = isset($this->gone[$key]) ? null : $this->box->map()->entries([$key])[$key] ?? null;
         if ($entry === null || $entry->stream !== $this->stream->name) {
@@ -52,37 +52,37 @@ final class Deletion
         }
         $now = $this->records->read([$entry->id])[$entry->id] ?? null;
         // a record that was only linked is not the import's to remove
-        $mine = $now !== null && !$entry->adopted;
+        $mine = $now !== null && !$entry->linked;
         $reason = $mine ? $this->reasonToKeep($entry, $now) : null;
         if ($reason !== null) {
             return ['kept', $reason];
         }
-        $this->take($entry, $mine);
+        $this->delete($entry, $mine);
         return [$now === null ? 'absent' : 'deleted', null];
     }
 
     private function reasonToKeep(Entry $entry, array $now): ?string
     {
-        if ($entry->print === '') {
+        if ($entry->fingerprint === '') {
             return 'nobody can tell whether it was changed after its import: send it again first';
         }
-        if (Writing::fingerprint($now, $this->records) !== $entry->print) {
+        if (Writer::fingerprint($now, $this->records) !== $entry->fingerprint) {
             return 'changed after its import';
         }
-        $deleted = array_filter($this->gone, static fn ($one) => !$one->adopted);
+        $deleted = array_filter($this->gone, static fn ($one) => !$one->linked);
         $ids = array_map(static fn ($one) => (string)$one->id, array_values($deleted));
-        $needed = $this->records->needed((string)$entry->id, $ids);
+        $needed = $this->records->reasonToKeep((string)$entry->id, $ids);
         if ($needed !== null) {
             // the contract's word: who takes everything back looks for it, and comes again when the others are gone
             return str_contains($needed, 'depend') ? $needed : "others depend on it: $needed";
         }
-        $keys = array_column($this->box->map()->standingFor($this->stream->name, (string)$entry->id), 'key');
+        $keys = array_column($this->box->map()->entriesOf($this->stream->name, (string)$entry->id), 'key');
         return array_diff($keys, [$entry->key, ...array_map('strval', array_keys($this->gone))]) === []
             ? null
             : 'another key stands for it too';
     }
 
-    private function take(Entry $entry, bool $withRecord): void
+    private function delete(Entry $entry, bool $withRecord): void
     {
         if ($this->dry) {
             $this->gone[$entry->key] = $entry;
@@ -94,6 +94,6 @@ final class Deletion
             }
             $this->box->map()->drop($entry->key);
         };
-        $this->records->atomic() ? $this->box->guard()->together($work) : $work();
+        $this->records->isAtomic() ? $this->box->guard()->inTransaction($work) : $work();
     }
 }

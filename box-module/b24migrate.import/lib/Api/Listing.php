@@ -15,7 +15,7 @@ final class Listing
     public static function answer(Box $box, Stream $stream, Arguments $body): array
     {
         [$entries, $cursor] = $body->raw('keys') !== null
-            ? [self::ofKeys($box, $stream, $body->texts('keys', Arguments::MOST_KEYS)), null]
+            ? [self::findKeys($box, $stream, $body->texts('keys', Arguments::MOST_KEYS)), null]
             : self::page($box, $stream, $body);
         $ids = array_map(static fn (Entry $entry) => (string)$entry->id, $entries);
         $now = $ids === [] ? [] : $box->records($stream->name)->read(array_values(array_unique($ids)));
@@ -30,7 +30,7 @@ final class Listing
         return ['items' => $items, 'cursor' => $cursor, 'count' => $box->map()->count($stream->name)];
     }
 
-    private static function ofKeys(Box $box, Stream $stream, array $keys): array
+    private static function findKeys(Box $box, Stream $stream, array $keys): array
     {
         $mine = static fn (Entry $entry) => $entry->stream === $stream->name && $entry->id !== null;
         $entries = array_values(array_filter($box->map()->entries(array_values(array_unique($keys))), $mine));

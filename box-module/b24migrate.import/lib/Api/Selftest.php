@@ -45,7 +45,7 @@ final class Selftest
     public function answer(): array
     {
         try {
-            return $this->box->guard()->alone('selftest', $this->run(...));
+            return $this->box->guard()->withLock('selftest', $this->run(...));
         } catch (ItemFault $fault) {
             throw $fault->fault === 'LOCKED'
                 ? new CallFault('QUERY_LIMIT_EXCEEDED', 503, 'Another self-test runs on this box right now.')
@@ -64,7 +64,7 @@ final class Selftest
             return [];
         }
         $this->box->quiet();
-        return $this->box->guard()->alone('selftest', $this->deleteAll(...));
+        return $this->box->guard()->withLock('selftest', $this->deleteAll(...));
     }
 
     private function run(): array
@@ -173,7 +173,7 @@ final class Selftest
             return array_intersect_key($fields, ['name' => 1, 'size' => 1]);
         }
         $taken = array_flip(Catalog::stream(Samples::streamOf($name))->takenWhenLinked);
-        return $this->entries()[$name]->adopted ? array_intersect_key($fields, $taken) : $fields;
+        return $this->entries()[$name]->linked ? array_intersect_key($fields, $taken) : $fields;
     }
 
     /** @return array{array<string, mixed>, list<string>} fields, and the samples that they lack */
@@ -193,7 +193,7 @@ final class Selftest
         $entries = $this->entries();
         $this->ids = array_filter(array_map(static fn (Entry $entry) => $entry->id, $entries));
         $left = [];
-        $this->box->shelf()->discard(self::KEY . self::FILES);
+        $this->box->uploads()->discard(self::KEY . self::FILES);
         foreach (array_reverse(array_intersect(Samples::names(), array_keys($entries))) as $name) {
             try {
                 $this->delete($name, $entries[$name]);
@@ -216,11 +216,11 @@ final class Selftest
     {
         $records = $this->box->records($entry->stream);
         $work = function () use ($records, $name, $entry): void {
-            $id = $entry->id ?? $records->trace($entry->key, $this->sample($name)[0]);
-            $id === null || $entry->adopted || !$records->has($id) || $records->delete($id);
+            $id = $entry->id ?? $records->findLeftover($entry->key, $this->sample($name)[0]);
+            $id === null || $entry->linked || !$records->has($id) || $records->delete($id);
             $this->box->map()->drop($entry->key);
         };
-        $records->atomic() ? $this->box->guard()->together($work) : $work();
+        $records->isAtomic() ? $this->box->guard()->inTransaction($work) : $work();
     }
 
     private function check(string $name, bool $ok, string $detail): void

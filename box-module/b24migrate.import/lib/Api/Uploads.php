@@ -23,29 +23,29 @@ final class Uploads
     {
         $upload = new self($box, $body->text('key'));
         $offset = $body->whole('offset');
-        $done = $upload->done();
+        $done = $upload->completed();
         if ($done !== null) {
             // a call that died as soon as the file was there had no time for that
-            $box->shelf()->discard($upload->key);
+            $box->uploads()->discard($upload->key);
             return $done;
         }
-        $work = $offset === self::HOW_FAR ? $upload->soFar(...) : $upload->taking($body, $offset);
+        $work = $offset === self::HOW_FAR ? $upload->progress(...) : $upload->prepareChunk($body, $offset);
         try {
-            return $box->guard()->alone("item:$upload->key", fn () => $upload->done() ?? $work());
+            return $box->guard()->withLock("item:$upload->key", fn () => $upload->completed() ?? $work());
         } catch (ItemFault $fault) {
             throw new CallFault('INTERNAL_SERVER_ERROR', 500, "$fault->fault: {$fault->getMessage()}");
         }
     }
 
     /** @return \Closure(): array{received: int, id: ?string} judged already, and not begun yet */
-    private function taking(Arguments $body, int $offset): \Closure
+    private function prepareChunk(Arguments $body, int $offset): \Closure
     {
-        $announced = $this->announced($body);
-        $chunk = $this->chunk($body);
+        $announced = $this->parseFile($body);
+        $chunk = $this->parseChunk($body);
         return function () use ($announced, $chunk, $offset): array {
-            $upload = $this->box->shelf()->upload($this->key);
+            $upload = $this->box->uploads()->upload($this->key);
             if ($upload === null || array_diff_assoc($announced, $upload) !== []) {
-                $this->box->shelf()->begin($this->key, $announced['name'], $announced['size'], $announced['sha256']);
+                $this->box->uploads()->begin($this->key, $announced['name'], $announced['size'], $announced['sha256']);
                 $upload = $announced + ['received' => 0];
             }
             if ($offset !== $upload['received'] && $upload['received'] === 0) {
@@ -55,14 +55,14 @@ final class Uploads
                 if ($offset + strlen($chunk) > $announced['size']) {
                     throw CallFault::malformed("$this->key: more bytes than its size of {$announced['size']}");
                 }
-                $this->box->shelf()->append($this->key, $offset, $chunk);
+                $this->box->uploads()->append($this->key, $offset, $chunk);
             }
-            return $this->soFar();
+            return $this->progress();
         };
     }
 
     /** @return ?array{received: int, id: string} of a file that is complete */
-    private function done(): ?array
+    private function completed(): ?array
     {
         $entry = $this->box->map()->entries([$this->key])[$this->key] ?? null;
         if ($entry !== null && $entry->stream !== self::STREAM) {
@@ -76,36 +76,36 @@ final class Uploads
     }
 
     /** @return array{received: int, id: ?string} with the id as soon as all of it is there */
-    private function soFar(): array
+    private function progress(): array
     {
-        $upload = $this->box->shelf()->upload($this->key);
+        $upload = $this->box->uploads()->upload($this->key);
         if ($upload === null || $upload['received'] < $upload['size']) {
             return ['received' => $upload['received'] ?? 0, 'id' => null];
         }
-        if ($this->box->shelf()->sha256($this->key) !== $upload['sha256']) {
-            $this->box->shelf()->discard($this->key);
+        if ($this->box->uploads()->sha256($this->key) !== $upload['sha256']) {
+            $this->box->uploads()->discard($this->key);
             throw CallFault::malformed("$this->key: the SHA-256 does not match, the upload is discarded");
         }
-        return ['received' => $upload['size'], 'id' => $this->finished($upload['sha256'])];
+        return ['received' => $upload['size'], 'id' => $this->finish($upload['sha256'])];
     }
 
     /** The file is made once: one that an attempt made before it died is found again. */
-    private function finished(string $sha256): string
+    private function finish(string $sha256): string
     {
         $map = $this->box->map();
-        $left = $this->left($sha256);
+        $left = $this->findLeftover($sha256);
         $map->put(new Entry($this->key, self::STREAM, null, $sha256));
-        $id = $left ?? $this->box->shelf()->keep($this->key);
+        $id = $left ?? $this->box->uploads()->keep($this->key);
         $map->put(new Entry($this->key, self::STREAM, $id, $sha256));
-        $this->box->shelf()->discard($this->key);
+        $this->box->uploads()->discard($this->key);
         return $id;
     }
 
     /** What an attempt that died has made; if the file was another one then, it goes. */
-    private function left(string $sha256): ?string
+    private function findLeftover(string $sha256): ?string
     {
         $intent = $this->box->map()->entries([$this->key])[$this->key] ?? null;
-        $left = $intent === null ? null : $this->box->records(self::STREAM)->trace($this->key, []);
+        $left = $intent === null ? null : $this->box->records(self::STREAM)->findLeftover($this->key, []);
         if ($left === null || $intent->digest === $sha256) {
             return $left;
         }
@@ -114,7 +114,7 @@ final class Uploads
     }
 
     /** @return array{name: string, size: int, sha256: string} what a client says about the whole file */
-    private function announced(Arguments $body): array
+    private function parseFile(Arguments $body): array
     {
         [$name, $size, $sha256] = [$body->text('name'), $body->whole('size'), $body->text('sha256')];
         $most = $this->box->limits()['file_bytes'];
@@ -127,7 +127,7 @@ final class Uploads
         return ['name' => $name, 'size' => $size, 'sha256' => $sha256];
     }
 
-    private function chunk(Arguments $body): string
+    private function parseChunk(Arguments $body): string
     {
         $content = $body->raw('content');
         $chunk = is_string($content) && strlen($content) % 4 === 0 ? base64_decode($content, true) : false;

@@ -71,13 +71,13 @@ final class Activities
     {
         $found = [];
         foreach (self::PARTS as $name => $role) {
-            self::look($fields[$name] ?? null, $role, $found);
+            self::collect($fields[$name] ?? null, $role, $found);
         }
         return array_map('strval', array_keys($found));
     }
 
     /** @param array<string, true> $found by name */
-    private static function look(mixed $part, string $role, array &$found): void
+    private static function collect(mixed $part, string $role, array &$found): void
     {
         $part = $part instanceof \stdClass ? (array)$part : $part;
         if (!is_array($part)) {
@@ -87,9 +87,9 @@ final class Activities
         }
         $isOne = $role === self::ONE
             || ($role === '' && array_key_exists('Type', $part) && array_key_exists('Properties', $part));
-        $found += array_fill_keys($isOne ? self::ofActivity($part) : self::evaluated($part), true);
+        $found += array_fill_keys($isOne ? self::inActivity($part) : self::evaluated($part), true);
         foreach ($part as $name => $one) {
-            self::look($one, match (true) {
+            self::collect($one, match (true) {
                 $role === self::LIST => self::ONE,
                 $isOne && $name === 'Children' => self::LIST,
                 default => '',
@@ -97,7 +97,7 @@ final class Activities
         }
     }
 
-    private static function ofActivity(array $activity): array
+    private static function inActivity(array $activity): array
     {
         $type = is_string($activity['Type'] ?? null) ? $activity['Type'] : self::UNREADABLE;
         $standard = in_array(strtolower($type), explode(' ', self::STANDARD), true);

@@ -21,7 +21,7 @@ final class Json
     /** @throws \JsonException */
     public static function decode(string $text): mixed
     {
-        return self::tamed(json_decode($text, false, self::DEPTH, JSON_THROW_ON_ERROR));
+        return self::normalized(json_decode($text, false, self::DEPTH, JSON_THROW_ON_ERROR));
     }
 
     public static function encode(mixed $value): string
@@ -45,10 +45,10 @@ final class Json
         return is_array($value) && array_is_list($value);
     }
 
-    private static function tamed(mixed $value): mixed
+    private static function normalized(mixed $value): mixed
     {
         if (is_array($value)) {
-            return array_map(self::tamed(...), $value);
+            return array_map(self::normalized(...), $value);
         }
         if (is_float($value) && !is_finite($value)) {
             throw new \JsonException('a number is too large');
@@ -56,7 +56,7 @@ final class Json
         if (!$value instanceof \stdClass) {
             return $value;
         }
-        $named = array_map(self::tamed(...), get_object_vars($value));
+        $named = array_map(self::normalized(...), get_object_vars($value));
         return array_is_list($named) ? (object)$named : $named;
     }
 

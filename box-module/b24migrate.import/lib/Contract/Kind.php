@@ -58,7 +58,7 @@ final class Kind
             $word === 'recipient' => self::recipient(...),
             $word === 'crm parent' => self::crmParent(...),
             $word === 'crm link' => self::crmLink(...),
-            default => self::plain(...self::judgement($word)),
+            default => self::plain(...self::condition($word)),
         };
     }
 
@@ -96,7 +96,7 @@ final class Kind
     }
 
     /** @return array{string, \Closure(mixed): bool} */
-    private static function judgement(string $word): array
+    private static function condition(string $word): array
     {
         $number = static fn ($value) => is_int($value) || is_float($value);
         return match ($word) {

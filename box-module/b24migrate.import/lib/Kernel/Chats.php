@@ -35,25 +35,27 @@ final class Chats extends Gateway
 
     public function create(string $key, array $fields): string
     {
-        $id = $fields['type'] === 'private' ? $this->dialog($fields) : ($this->bound($fields) ?? $this->group($fields));
+        $id = $fields['type'] === 'private'
+            ? $this->dialogOf($fields)
+            : ($this->existingChatOf($fields) ?? $this->createChat($fields));
         $this->update((string)$id, $fields);
         return (string)$id;
     }
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present(self::one(ChatTable::class, ['ID', 'TYPE', 'TITLE', 'ENTITY_TYPE', 'AVATAR'], $id));
+        $now = self::mustExist(self::findRow(ChatTable::class, ['ID', 'TYPE', 'TITLE', 'ENTITY_TYPE', 'AVATAR'], $id));
         $row = self::columns()->toKernel($fields);
         if (array_key_exists('color', $fields)) {
             // Told as numbers, kept as words; one that the box does not know becomes the one it picks by itself.
             $row['COLOR'] = (string)Color::getCode((string)$fields['color']);
         }
-        foreach (Files::owned('avatar', $fields, 'AVATAR', (int)$now['AVATAR']) as $column => $copy) {
-            $row[$column] = isset($copy['del']) ? 0 : self::saved($copy);
+        foreach (Files::ownedColumn('avatar', $fields, 'AVATAR', (int)$now['AVATAR']) as $column => $copy) {
+            $row[$column] = isset($copy['del']) ? 0 : self::saveFile($copy);
         }
         if (array_intersect_key($fields, ['users' => 1, 'manager_list' => 1, 'owner' => 1]) !== []) {
             // Before the rest: a title makes the kernel gather the names that a chat is found by.
-            $this->seat($now, $fields);
+            $this->setMembers($now, $fields);
             $row += ['TITLE' => (string)$now['TITLE']];
         }
         $row === [] || self::mustSucceed(ChatTable::update((int)$id, $row));
@@ -61,37 +63,37 @@ final class Chats extends Gateway
 
     public function delete(string $id): void
     {
-        foreach ($this->people([(int)$id])[(int)$id] ?? [] as $one) {
+        foreach ($this->relations([(int)$id])[(int)$id] ?? [] as $one) {
             RelationTable::delete((int)$one['ID']);
         }
-        self::sweep('Bitrix\Im\Model\RecentTable', ['=ITEM_CID' => (int)$id]);
+        self::deleteRows('Bitrix\Im\Model\RecentTable', ['=ITEM_CID' => (int)$id]);
         self::mustSucceed(ChatTable::delete((int)$id));
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
-        $row = self::one(ChatTable::class, ['ENTITY_TYPE', 'ENTITY_ID'], $id);
+        $row = self::findRow(ChatTable::class, ['ENTITY_TYPE', 'ENTITY_ID'], $id);
         $group = ($row['ENTITY_TYPE'] ?? '') === 'SONET_GROUP' ? (string)$row['ENTITY_ID'] : '';
         return match (true) {
             ($row['ENTITY_TYPE'] ?? '') === 'GENERAL' => 'it is the general chat of the box',
             // The box may have made it, and would miss it.
             $group !== '' && $this->box->records('groups')->has($group) => 'it is the chat of a group',
-            self::any(MessageTable::class, ['=CHAT_ID' => (int)$id]) => 'there are messages in it',
+            self::rowExists(MessageTable::class, ['=CHAT_ID' => (int)$id]) => 'there are messages in it',
             default => null,
         };
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
-        $people = $this->people($ids);
-        $rows = Files::withOrigins(parent::fetched($ids), 'AVATAR');
+        $people = $this->relations($ids);
+        $rows = Files::withOrigins(parent::loadRows($ids), 'AVATAR');
         return array_map(fn(array $row) => $row + ['people' => $people[(int)$row['ID']] ?? []], $rows);
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
-        $managers = array_filter($row['people'], fn(array $one) => Columns::understand('flag', $one['MANAGER']));
-        return parent::fields($row) + [
+        $managers = array_filter($row['people'], fn(array $one) => Columns::fromColumn('flag', $one['MANAGER']));
+        return parent::toFields($row) + [
             // The kernel's own word: the source's words come from the same place.
             'type' => \Bitrix\Im\Chat::getType($row),
             'users' => array_map('strval', array_column($row['people'], 'USER_ID')),
@@ -107,7 +109,7 @@ final class Chats extends Gateway
      */
     public function settle(int $id): void
     {
-        $type = self::one(ChatTable::class, ['TYPE'], $id)['TYPE'] ?? null;
+        $type = self::findRow(ChatTable::class, ['TYPE'], $id)['TYPE'] ?? null;
         if ($type === null) {
             return;
         }
@@ -115,7 +117,7 @@ final class Chats extends Gateway
         $order = ['select' => ['ID', 'DATE_CREATE'], 'filter' => $of, 'order' => ['ID' => 'DESC'], 'limit' => 2];
         $rows = MessageTable::getList($order)->fetchAll();
         $last = array_map('intval', array_column($rows, 'ID')) + [0, 0];
-        $people = $this->people([$id])[$id] ?? [];
+        $people = $this->relations([$id])[$id] ?? [];
         self::mustSucceed(ChatTable::update($id, [
             'MESSAGE_COUNT' => MessageTable::getCount($of),
             'LAST_MESSAGE_ID' => $last[0],
@@ -150,20 +152,20 @@ final class Chats extends Gateway
     }
 
     /** Two people have one dialog; of one with himself, to be checked on a real box. */
-    private function dialog(array $fields): int
+    private function dialogOf(array $fields): int
     {
         $people = array_values(array_unique($fields['users'] ?? []));
         if ($people === [] || count($people) > 2) {
             throw new ItemFault('VALIDATION', 'users', 'users: a private chat has two people');
         }
         [$one, $other] = [(int)$people[0], (int)($people[1] ?? $people[0])];
-        return (int)\CIMMessage::GetChatId($one, $other, true) ?: $this->dialogOfGuest($one, $other);
+        return (int)\CIMMessage::GetChatId($one, $other, true) ?: $this->createDialog($one, $other);
     }
 
     /** The kernel shows guests nobody but those of their groups, and makes no dialog then: the same rows, by hand. */
-    private function dialogOfGuest(int $one, int $other): int
+    private function createDialog(int $one, int $other): int
     {
-        $of = fn(int $user) => array_map('intval', array_column(self::all(
+        $of = fn(int $user) => array_map('intval', array_column(self::findRows(
             RelationTable::class,
             ['ID', 'CHAT_ID'],
             ['=USER_ID' => $user, '=MESSAGE_TYPE' => 'P']
@@ -181,25 +183,25 @@ final class Chats extends Gateway
         return $id;
     }
 
-    private static function saved(array $copy): int
+    private static function saveFile(array $copy): int
     {
         return (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + $copy, 'im')
             ?: throw new ItemFault('VALIDATION', 'avatar', "avatar: the box does not take the file {$copy['name']}");
     }
 
     /** What the box has made by itself for the same group or record. */
-    private function bound(array $fields): ?int
+    private function existingChatOf(array $fields): ?int
     {
         $type = $fields['entity_type'] ?? '';
         if (!in_array($type, self::SINGLE, true)) {
             return null;
         }
         $about = $type === 'GENERAL' ? [] : ['=ENTITY_ID' => (string)($fields['entity_id'] ?? '')];
-        $rows = self::all(ChatTable::class, ['ID'], ['=ENTITY_TYPE' => $type] + $about);
-        return (int)$this->keyless($rows) ?: null;
+        $rows = self::findRows(ChatTable::class, ['ID'], ['=ENTITY_TYPE' => $type] + $about);
+        return (int)$this->firstWithoutKey($rows) ?: null;
     }
 
-    private function group(array $fields): int
+    private function createChat(array $fields): int
     {
         $id = (new \CIMChat(0))->Add([
             'TYPE' => self::TYPES[$fields['type']] ?? 'C',
@@ -215,9 +217,9 @@ final class Chats extends Gateway
      * Exactly these people, silently. A list that was not sent stays as it is, and so does whoever the box itself
      * has put into a chat that it keeps.
      */
-    private function seat(array $chat, array $fields): void
+    private function setMembers(array $chat, array $fields): void
     {
-        $there = array_column($this->people([(int)$chat['ID']])[(int)$chat['ID']] ?? [], null, 'USER_ID');
+        $there = array_column($this->relations([(int)$chat['ID']])[(int)$chat['ID']] ?? [], null, 'USER_ID');
         $managers = array_map('intval', $fields['manager_list'] ?? []);
         $known = array_map('intval', $fields['users'] ?? array_keys($there));
         $wanted = array_unique(array_filter([...$known, ...$managers, (int)($fields['owner'] ?? 0)]));
@@ -233,7 +235,7 @@ final class Chats extends Gateway
                 self::mustSucceed(RelationTable::add($new + $flag));
             } elseif (
                 array_key_exists('manager_list', $fields)
-                && Columns::understand('flag', $there[$user]['MANAGER'] ?? 'N') !== $manages
+                && Columns::fromColumn('flag', $there[$user]['MANAGER'] ?? 'N') !== $manages
             ) {
                 self::mustSucceed(RelationTable::update((int)$there[$user]['ID'], $flag));
             }
@@ -241,9 +243,9 @@ final class Chats extends Gateway
     }
 
     /** @return array<int, list<array<string, mixed>>> relations by chat */
-    private function people(array $chats): array
+    private function relations(array $chats): array
     {
-        $rows = self::all(RelationTable::class, ['ID', 'CHAT_ID', 'USER_ID', 'MANAGER'], ['@CHAT_ID' => $chats]);
-        return self::grouped($rows, 'CHAT_ID', fn(array $row) => $row);
+        $rows = self::findRows(RelationTable::class, ['ID', 'CHAT_ID', 'USER_ID', 'MANAGER'], ['@CHAT_ID' => $chats]);
+        return self::groupBy($rows, 'CHAT_ID', fn(array $row) => $row);
     }
 }

@@ -52,7 +52,7 @@ final class Columns
         $row = [];
         foreach (array_intersect_key($this->kinds, $fields) as $field => [$column, $kind]) {
             if (!in_array($fields[$field], [null, ''], true) || !in_array($column, $this->filled, true)) {
-                $row[$column] = self::spell($kind, $fields[$field]);
+                $row[$column] = self::toColumn($kind, $fields[$field]);
             }
         }
         return $row;
@@ -64,13 +64,13 @@ final class Columns
         $fields = [];
         foreach ($this->kinds as $field => [$column, $kind]) {
             if (array_key_exists($column, $row)) {
-                $fields[$field] = self::understand($kind, $row[$column]);
+                $fields[$field] = self::fromColumn($kind, $row[$column]);
             }
         }
         return $fields;
     }
 
-    public static function spell(string $kind, mixed $value): mixed
+    public static function toColumn(string $kind, mixed $value): mixed
     {
         return match ($kind) {
             'text' => (string)$value,
@@ -89,7 +89,7 @@ final class Columns
         };
     }
 
-    public static function understand(string $kind, mixed $value): mixed
+    public static function fromColumn(string $kind, mixed $value): mixed
     {
         return match ($kind) {
             'text' => (string)$value === '' ? null : (string)$value,

@@ -62,7 +62,7 @@ final class CrmCategories extends Gateway
     {
         [$type, $own] = CrmNumbers::parts($id);
         $factory = $this->factory($type);
-        $this->save($factory, $factory?->getCategory($own) ?? throw self::gone(), $fields);
+        $this->save($factory, $factory?->getCategory($own) ?? throw self::deletedFault(), $fields);
     }
 
     public function delete(string $id): void
@@ -73,13 +73,13 @@ final class CrmCategories extends Gateway
         $factory->clearCategoriesCache();
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         [$type, $own] = CrmNumbers::parts($id);
         return CrmItems::count($type, ['=CATEGORY_ID' => $own]) > 0 ? 'it has items' : null;
     }
 
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
         return $this->find($fields);
     }

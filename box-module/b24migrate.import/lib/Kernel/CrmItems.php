@@ -19,7 +19,7 @@ final class CrmItems extends Gateway
     /** The kernel's operations write to many tables and caches, and have transactions of their own. */
     protected const ATOMIC = false;
     /** The kernel changes these whenever something is hung on an item: an activity, a task. */
-    protected const RESTLESS = ['updatedTime', 'updatedBy'];
+    protected const VOLATILE = ['updatedTime', 'updatedBy'];
     private const TYPES = ['crm_companies' => 4, 'crm_contacts' => 3, 'crm_deals' => 2];
     /** Who says that an ORIGIN_ID is a stamp. */
     private const ORIGINATOR = 'b24migrate';
@@ -83,8 +83,8 @@ final class CrmItems extends Gateway
     {
         [$type, $own] = $this->parts($id);
         $factory = $this->factory($type);
-        $select = ['*', ...self::elsewhere($factory)];
-        $item = $factory->getItems(['select' => $select, 'filter' => ['=ID' => $own]])[0] ?? throw self::gone();
+        $select = ['*', ...self::joinedFields($factory)];
+        $item = $factory->getItems(['select' => $select, 'filter' => ['=ID' => $own]])[0] ?? throw self::deletedFault();
         $this->values->set($item, $factory, $fields);
         $update = new QuietUpdate($item, self::settings($type), $factory->getFieldsCollection());
         self::mustSucceed($update->launch());
@@ -100,7 +100,7 @@ final class CrmItems extends Gateway
         $item && self::mustSucceed($factory->getDeleteOperation($item)->importSettings($settings)->launch());
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         foreach (self::HOLDERS[$this->stream] ?? [] as [$type, $column, $word]) {
             if (self::count($type, ["=$column" => (int)$id]) > 0) {
@@ -110,7 +110,7 @@ final class CrmItems extends Gateway
         return null;
     }
 
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
         $type = self::TYPES[$this->stream] ?? (int)$fields['entityTypeId'];
         $filter = [];
@@ -129,7 +129,7 @@ final class CrmItems extends Gateway
     private static function items(Factory $factory, array $ids): array
     {
         $items = [];
-        foreach (['*', ...self::elsewhere($factory)] as $part) {
+        foreach (['*', ...self::joinedFields($factory)] as $part) {
             // Multifields have no column: the kernel reads them for all the items when they are asked for.
             $select = $part === '*' ? ['*', 'FM'] : ['ID', $part];
             foreach ($factory->getItems(['select' => $select, 'filter' => ['@ID' => $ids]]) as $item) {
@@ -139,7 +139,7 @@ final class CrmItems extends Gateway
         return array_filter($items, static fn(array $parts) => isset($parts['*']));
     }
 
-    private static function elsewhere(Factory $factory): array
+    private static function joinedFields(Factory $factory): array
     {
         return array_values(array_filter(CrmValues::ELSEWHERE, $factory->isFieldExists(...)));
     }

@@ -44,18 +44,18 @@ final class CrmNumbers
      */
     public static function plain(string $text): string
     {
-        return self::replaced($text, static fn(int $type, string $digits): string
+        return self::replaceCodes($text, static fn(int $type, string $digits): string
             => self::parts($digits)[0] === $type ? (string)self::id($digits) : $digits);
     }
 
     /** And back. */
     public static function numbered(string $text): string
     {
-        return self::replaced($text, static fn(int $type, string $digits): string
+        return self::replaceCodes($text, static fn(int $type, string $digits): string
             => (int)$digits < self::ROOM ? self::number($type, (int)$digits) : $digits);
     }
 
-    private static function replaced(string $text, \Closure $spell): string
+    private static function replaceCodes(string $text, \Closure $spell): string
     {
         return (string)preg_replace_callback(self::IN_TEXT, static function (array $found) use ($spell): string {
             [, $word, $type, $between, $digits] = $found;

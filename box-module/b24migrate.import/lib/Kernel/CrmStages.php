@@ -18,7 +18,7 @@ final class CrmStages extends Gateway
     {
         $values = array_map(static fn(mixed $value) => CrmNumbers::plain((string)$value), $values);
         $filter = array_combine(array_map(static fn(string $name) => "=$name", array_keys($values)), $values);
-        foreach (self::all(StatusTable::class, ['*'], $filter) as $row) {
+        foreach (self::findRows(StatusTable::class, ['*'], $filter) as $row) {
             // The database may take letters for equal that are not.
             if (array_intersect_key($row, $values) == $values) {
                 return (string)$row['ID'];
@@ -34,7 +34,7 @@ final class CrmStages extends Gateway
         $category = preg_match('/_STAGE_(\d+)$/', $dictionary, $found) === 1 ? ['CATEGORY_ID' => (int)$found[1]] : [];
         $code = ['STATUS_ID' => CrmNumbers::plain($fields['STATUS_ID']), 'SYSTEM' => 'N'];
         $row = $this->row($fields);
-        $sort = self::allowed($dictionary, $row);
+        $sort = self::sortToAdd($dictionary, $row);
         $id = (int)$status->Add(['SORT' => $sort] + $code + $category + $row)
             ?: throw self::refusal('the box does not take this stage', said: $status->GetLastError());
         $sort === $row['SORT'] || self::mustSucceed(StatusTable::update($id, ['SORT' => $row['SORT']]));
@@ -45,10 +45,10 @@ final class CrmStages extends Gateway
      * A stage is added only before the successful one of its pipeline, or behind it when it is a failed one. The box
      * has its successful stage early (60, 40), and its place in the source arrives later. What is there may be moved.
      */
-    private static function allowed(string $dictionary, array $row): int
+    private static function sortToAdd(string $dictionary, array $row): int
     {
         $successful = ['=ENTITY_ID' => $dictionary, '=SEMANTICS' => 'S'];
-        $won = self::all(StatusTable::class, ['ID', 'SORT'], $successful)[0]['SORT'] ?? null;
+        $won = self::findRows(StatusTable::class, ['ID', 'SORT'], $successful)[0]['SORT'] ?? null;
         return match (true) {
             $won === null => $row['SORT'],
             $row['SEMANTICS'] === 'F' => max($row['SORT'], (int)$won + 1),
@@ -58,7 +58,7 @@ final class CrmStages extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present(self::one(StatusTable::class, ['*'], $id));
+        $now = self::mustExist(self::findRow(StatusTable::class, ['*'], $id));
         $status = new \CCrmStatus($now['ENTITY_ID']);
         // The kernel takes what it is not told for empty.
         if (!$status->Update((int)$id, $this->row($fields + $now)) || $status->GetLastError()) {
@@ -71,9 +71,9 @@ final class CrmStages extends Gateway
         self::mustSucceed(StatusTable::delete((int)$id));
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
-        $row = self::one(StatusTable::class, ['ENTITY_ID', 'STATUS_ID'], $id);
+        $row = self::findRow(StatusTable::class, ['ENTITY_ID', 'STATUS_ID'], $id);
         $type = match (true) {
             preg_match('/^DYNAMIC_(\d+)_STAGE_/', (string)$row['ENTITY_ID'], $found) === 1 => (int)$found[1],
             str_starts_with((string)$row['ENTITY_ID'], 'DEAL_STAGE') => \CCrmOwnerType::Deal,
@@ -83,10 +83,10 @@ final class CrmStages extends Gateway
         return $stands ? 'items are in this stage' : null;
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
         $codes = array_intersect_key($row, ['ENTITY_ID' => 1, 'STATUS_ID' => 1]);
-        return parent::fields(array_map(CrmNumbers::numbered(...), $codes) + $row);
+        return parent::toFields(array_map(CrmNumbers::numbered(...), $codes) + $row);
     }
 
     private function row(array $fields): array

@@ -25,7 +25,7 @@ final class CrmTypes extends Gateway
         return $type === false ? null : (string)$type;
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
         $rows = $this->dataClass()::getList(['filter' => ['@ENTITY_TYPE_ID' => $ids]])->fetchAll();
         return array_map(fn(array $row) => ['ID' => $row['ENTITY_TYPE_ID']] + $row, $rows);
@@ -54,12 +54,12 @@ final class CrmTypes extends Gateway
         self::mustSucceed($this->type($id)->delete());
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         return CrmItems::count((int)$id) > 0 ? 'it has items' : null;
     }
 
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
         // One with this title would have been linked had it been there before: so it is the one of the attempt.
         return $this->find($fields);
@@ -77,14 +77,14 @@ final class CrmTypes extends Gateway
         self::mustSucceed($type->save());
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
         $fields = ['title' => $row['TITLE'], 'entityTypeId' => (string)$row['ENTITY_TYPE_ID']];
         $fields['code'] = (string)($row['CODE'] ?? '') === '' ? null : $row['CODE'];
         foreach ($row as $column => $value) {
             if (preg_match('/^IS_\w+_ENABLED$/', $column) === 1) {
                 $fields[lcfirst(str_replace('_', '', ucwords(strtolower($column), '_')))]
-                    = Columns::understand('flag', $value);
+                    = Columns::fromColumn('flag', $value);
             }
         }
         return $fields;
@@ -93,7 +93,7 @@ final class CrmTypes extends Gateway
     private function type(string $id): object
     {
         return $this->dataClass()::getList(['filter' => ['=ENTITY_TYPE_ID' => (int)$id]])->fetchObject()
-            ?? throw self::gone();
+            ?? throw self::deletedFault();
     }
 
     private function dataClass(): string

@@ -91,7 +91,7 @@ final class CrmValues
         $fields = $this->stream === 'crm_spitems' ? ['entityTypeId' => (string)$type] : [];
         foreach ((new Columns(self::FIELDS))->kinds as $name => [$column, $kind]) {
             if ($item->hasField($column)) {
-                $fields[$name] = Columns::understand($kind, $get($column));
+                $fields[$name] = Columns::fromColumn($kind, $get($column));
             }
         }
         if ($item->hasField('CATEGORY_ID')) {
@@ -170,7 +170,7 @@ final class CrmValues
             // A file that is there already is not copied again.
             'file' => static fn(string $file, string $code): int
                 => array_search($file, Files::origins((array)$item->get($code)), true)
-                    ?: self::saved($factory, $code, Files::copy($file)),
+                    ?: self::saveFile($factory, $code, Files::copy($file)),
         ]);
     }
 
@@ -187,7 +187,7 @@ final class CrmValues
         return (new CustomValues($known))->fromKernel($row);
     }
 
-    private static function saved(Factory $factory, string $code, array $copy): int
+    private static function saveFile(Factory $factory, string $code, array $copy): int
     {
         $id = (int)\CFile::SaveFile($copy + ['MODULE_ID' => 'crm'], 'crm')
             ?: throw new ItemFault('VALIDATION', $code, "$code: the box does not take the file {$copy['name']}");

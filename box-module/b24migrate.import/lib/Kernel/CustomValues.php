@@ -24,7 +24,7 @@ final class CustomValues
         $row = [];
         foreach (array_intersect_key($this->fields, $sent) as $code => ['type' => $type, 'multiple' => $multiple]) {
             $values = is_array($sent[$code]) ? $sent[$code] : array_filter([$sent[$code]], fn($one) => $one !== null);
-            $way = $spell[$type] ?? fn(mixed $value) => self::spell($type, $value);
+            $way = $spell[$type] ?? fn(mixed $value) => self::toColumn($type, $value);
             $spelled = array_map(fn(mixed $value) => $way($value, $code), array_values($values));
             if ($type === 'file' && !isset($spell['file'])) {
                 // How old files are told to go is to be checked on a real box.
@@ -47,13 +47,13 @@ final class CustomValues
             $there = array_filter($raw, fn($value) => $value !== null && $value !== '' && $value !== false);
             $values = $type === 'file'
                 ? array_values(Files::origins($there))
-                : array_map(fn(mixed $value) => self::understand($type, $value), array_values($there));
+                : array_map(fn(mixed $value) => self::fromColumn($type, $value), array_values($there));
             $fields[$code] = $multiple ? $values : ($values[0] ?? null);
         }
         return $fields;
     }
 
-    private static function spell(string $type, mixed $value): mixed
+    private static function toColumn(string $type, mixed $value): mixed
     {
         return match ($type) {
             'boolean' => $value ? 1 : 0,
@@ -64,7 +64,7 @@ final class CustomValues
         };
     }
 
-    private static function understand(string $type, mixed $value): mixed
+    private static function fromColumn(string $type, mixed $value): mixed
     {
         return match ($type) {
             'boolean' => (bool)(int)$value,

@@ -44,7 +44,7 @@ final class Departments extends Gateway
         \CIBlockSection::Delete((int)$id, false) ?: throw self::refusal('the box does not let this department go');
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         $children = array_column(self::sections(['SECTION_ID' => (int)$id]), 'ID');
         if (array_diff(array_map('strval', $children), $gone) !== []) {
@@ -55,13 +55,13 @@ final class Departments extends Gateway
         return $people->Fetch() ? 'people work in it' : null;
     }
 
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
         $found = self::sections(['=XML_ID' => self::stamp($key)]);
         return $found === [] ? null : (string)$found[0]['ID'];
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
         return self::sections(['ID' => $ids]);
     }
@@ -76,7 +76,7 @@ final class Departments extends Gateway
     {
         $filter += ['IBLOCK_ID' => self::block(), 'CHECK_PERMISSIONS' => 'N'];
         $select = ['ID', 'NAME', 'IBLOCK_SECTION_ID', 'SORT', 'XML_ID', 'UF_HEAD'];
-        return self::rows(\CIBlockSection::GetList($order, $filter, false, $select));
+        return self::legacyRows(\CIBlockSection::GetList($order, $filter, false, $select));
     }
 
     private static function block(): int

@@ -18,7 +18,7 @@ final class FeedLog
     private const LONGEST_TITLE = 250;
 
     /** A row takes times only as expressions. */
-    public static function moment(string $utc): string
+    public static function sqlTime(string $utc): string
     {
         $text = (string)Dates::text($utc);
         return Dates::inServerTime(fn() => $GLOBALS['DB']->CharToDateFunction($text, 'FULL'));
@@ -27,27 +27,27 @@ final class FeedLog
     public static function ofPost(int $post): int
     {
         $filter = ['EVENT_ID' => self::EVENTS, 'SOURCE_ID' => $post];
-        return (int)(Gateway::rows(\CSocNetLog::GetList([], $filter, false, false, ['ID']))[0]['ID'] ?? 0);
+        return (int)(Gateway::legacyRows(\CSocNetLog::GetList([], $filter, false, false, ['ID']))[0]['ID'] ?? 0);
     }
 
     /** @param array<string, mixed> $fields of the post, with the title it has here and its URL */
-    public static function show(int $id, array $fields): void
+    public static function writePost(int $id, array $fields): void
     {
         $author = (int)$fields['AUTHOR_ID'];
         // It does not encode by itself what its columns may not hold.
         $text = Emoji::encode((string)($fields['DETAIL_TEXT'] ?? ''));
-        $at = self::moment($fields['DATE_PUBLISH']);
+        $at = self::sqlTime($fields['DATE_PUBLISH']);
         $row = [
             'EVENT_ID' => self::EVENTS[($fields['IMPORTANT'] ?? false) ? 1 : 0],
             '=LOG_DATE' => $at,
             '=LOG_UPDATE' => $at,
             'TITLE' => mb_substr(Emoji::encode($fields['TITLE']), 0, self::LONGEST_TITLE),
             'MESSAGE' => $text,
-            'TEXT_MESSAGE' => Posts::bare($text),
+            'TEXT_MESSAGE' => FeedPosts::withoutTags($text),
         ];
         $log = self::ofPost($id);
         if ($log === 0) {
-            $log = (int)\CSocNetLog::Add($row + self::about('BLOG_POST', $id, $author) + [
+            $log = (int)\CSocNetLog::Add($row + self::ownerColumns('BLOG_POST', $id, $author) + [
                 'USER_ID' => $author,
                 'TITLE_TEMPLATE' => '#USER_NAME#',
                 'MODULE_ID' => 'blog',
@@ -66,7 +66,7 @@ final class FeedLog
     }
 
     /** What a row says about the post or comment that it shows. */
-    public static function about(string $kind, int $id, int $owner): array
+    public static function ownerColumns(string $kind, int $id, int $owner): array
     {
         return [
             'ENTITY_TYPE' => SONET_ENTITY_USER,

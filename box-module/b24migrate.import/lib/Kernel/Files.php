@@ -31,23 +31,23 @@ final class Files extends Gateway
      * @param array<int, list<mixed>> $attached ids of attachments by record
      * @return array<int, list<string>> the files behind them, in order
      */
-    public static function attachedTo(array $attached): array
+    public static function filesOf(array $attached): array
     {
         $ids = array_map('intval', array_filter(array_merge([], ...array_values($attached))));
-        $rows = $ids === [] ? [] : self::all(AttachedObjectTable::class, ['ID', 'OBJECT_ID'], ['@ID' => $ids]);
+        $rows = $ids === [] ? [] : self::findRows(AttachedObjectTable::class, ['ID', 'OBJECT_ID'], ['@ID' => $ids]);
         $objects = array_column($rows, 'OBJECT_ID', 'ID');
         $file = fn(mixed $id) => isset($objects[(int)$id]) ? (string)$objects[(int)$id] : null;
         return array_map(fn(array $of) => array_values(array_filter(array_map($file, $of))), $attached);
     }
 
     /** @return array<int, list<string>> the files that hang on each of these records by a field of the disk */
-    public static function on(string $entity, string $code, array $ids): array
+    public static function attachedFiles(string $entity, string $code, array $ids): array
     {
         $attached = [];
         foreach ($ids as $id) {
             $attached[$id] = (array)($GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue($entity, $code, $id) ?: []);
         }
-        return self::attachedTo($attached);
+        return self::filesOf($attached);
     }
 
     /**
@@ -68,7 +68,7 @@ final class Files extends Gateway
     }
 
     /** What is written into such a column; nothing when the field was not sent or is there already. */
-    public static function owned(string $field, array $fields, string $column, int $now): array
+    public static function ownedColumn(string $field, array $fields, string $column, int $now): array
     {
         $sent = $fields[$field] ?? false;
         if (!array_key_exists($field, $fields) || (self::origins([$now])[$now] ?? null) === $sent) {
@@ -82,7 +82,7 @@ final class Files extends Gateway
     public static function origins(array $blobs): array
     {
         $ids = array_values(array_unique(array_filter(array_map('intval', $blobs))));
-        $rows = $ids === [] ? [] : self::all(FileTable::class, ['ID', 'EXTERNAL_ID'], ['@ID' => $ids]);
+        $rows = $ids === [] ? [] : self::findRows(FileTable::class, ['ID', 'EXTERNAL_ID'], ['@ID' => $ids]);
         $stamps = preg_grep('/^' . self::ORIGIN . '/', array_column($rows, 'EXTERNAL_ID', 'ID'));
         $files = array_map(fn(string $stamp) => substr($stamp, strlen(self::ORIGIN)), $stamps);
         return array_replace(array_intersect_key(array_flip($ids), $files), $files);
@@ -96,10 +96,10 @@ final class Files extends Gateway
     }
 
     /** That a file keeps the code it is given is to be checked on a real box. */
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
         $filter = ['=CODE' => self::stamp($key), '=STORAGE_ID' => self::root()->getStorageId()];
-        $rows = self::all(ObjectTable::class, ['ID'], $filter);
+        $rows = self::findRows(ObjectTable::class, ['ID'], $filter);
         return $rows === [] ? null : (string)$rows[0]['ID'];
     }
 
@@ -121,7 +121,7 @@ final class Files extends Gateway
         // Without rights of anybody: only administrators look into it, and whoever sees what a file is attached to.
         // To be checked on a real box.
         $make = fn() => $find() ?? $driver->addCommonStorage($row, []);
-        return ($find() ?? (new KernelGuard())->alone('storage', $make))->getRootObject();
+        return ($find() ?? (new KernelGuard())->withLock('storage', $make))->getRootObject();
     }
 
     /** One for each file: in a common one the disk would call the second photo.jpg "photo (1).jpg". */
@@ -133,10 +133,10 @@ final class Files extends Gateway
             ?? throw new \RuntimeException('the disk does not take a folder');
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
         $filter = ['@ID' => $ids, '=TYPE' => ObjectTable::TYPE_FILE];
-        return self::all(ObjectTable::class, ['ID', 'NAME', 'SIZE'], $filter);
+        return self::findRows(ObjectTable::class, ['ID', 'NAME', 'SIZE'], $filter);
     }
 
     public function create(string $key, array $fields): string
@@ -159,8 +159,9 @@ final class Files extends Gateway
         $own && $folder->deleteTree(self::actor());
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
-        return self::any(AttachedObjectTable::class, ['=OBJECT_ID' => (int)$id]) ? 'it is attached to something' : null;
+        $attached = self::rowExists(AttachedObjectTable::class, ['=OBJECT_ID' => (int)$id]);
+        return $attached ? 'it is attached to something' : null;
     }
 }

@@ -21,7 +21,7 @@ abstract class Gateway implements Records
     protected const ATOMIC = true;
     protected const LOSSES = [];
     protected const APPROXIMATIONS = [];
-    protected const RESTLESS = [];
+    protected const VOLATILE = [];
     /** What a stamp begins with. */
     protected const STAMP = 'b24m_';
 
@@ -48,12 +48,12 @@ abstract class Gateway implements Records
         return $told;
     }
 
-    public function restless(): array
+    public function volatileFields(): array
     {
-        return static::RESTLESS;
+        return static::VOLATILE;
     }
 
-    public function atomic(): bool
+    public function isAtomic(): bool
     {
         return static::ATOMIC;
     }
@@ -62,7 +62,7 @@ abstract class Gateway implements Records
     {
         return static::TABLE === ''
             ? isset($this->read([$id])[$id])
-            : ctype_digit($id) && self::any(static::TABLE, ['=ID' => (int)$id]);
+            : ctype_digit($id) && self::rowExists(static::TABLE, ['=ID' => (int)$id]);
     }
 
     public function find(array $values): ?string
@@ -73,30 +73,30 @@ abstract class Gateway implements Records
     public function read(array $ids): array
     {
         $found = [];
-        foreach ($ids === [] ? [] : $this->fetched(array_map('intval', $ids)) as $row) {
-            $found[(string)$row['ID']] = $this->fields($row);
+        foreach ($ids === [] ? [] : $this->loadRows(array_map('intval', $ids)) as $row) {
+            $found[(string)$row['ID']] = $this->toFields($row);
         }
         return $found;
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         return null;
     }
 
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
         return null;
     }
 
     /** Rows of the kernel, with what lies in other tables: read for all of them at once, not for each. */
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
-        return self::all(static::TABLE, ['*'], ['@ID' => $ids]);
+        return self::findRows(static::TABLE, ['*'], ['@ID' => $ids]);
     }
 
     /** A row as the contract has it. */
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
         return self::columns()->fromKernel($row);
     }
@@ -107,7 +107,7 @@ abstract class Gateway implements Records
      */
     protected function picture(string $field, array $fields, string $column, int $now): array
     {
-        $row = Files::owned($field, $fields, $column, $now);
+        $row = Files::ownedColumn($field, $fields, $column, $now);
         if (isset($row[$column]['name']) && \CFile::CheckImageFile($row[$column])) {
             $this->leftOut[] = $field;
             return [];
@@ -133,12 +133,12 @@ abstract class Gateway implements Records
     }
 
     /** What is to be changed, as long as it is there: the ORM would change nothing and call it a success. */
-    protected static function present(?array $now): array
+    protected static function mustExist(?array $now): array
     {
-        return $now ?: throw self::gone();
+        return $now ?: throw self::deletedFault();
     }
 
-    protected static function gone(): ItemFault
+    protected static function deletedFault(): ItemFault
     {
         return new ItemFault('VALIDATION', null, 'somebody has deleted this record on the box');
     }
@@ -148,12 +148,13 @@ abstract class Gateway implements Records
     {
         $left = $GLOBALS['APPLICATION']->GetException();
         $GLOBALS['APPLICATION']->ResetException();
-        $told = self::plain((string)$said) ?: self::plain($left ? (string)$left->GetString() : '') ?: $otherwise;
+        $left = self::plainText($left ? (string)$left->GetString() : '');
+        $told = self::plainText((string)$said) ?: $left ?: $otherwise;
         return new ItemFault('VALIDATION', $field, $told);
     }
 
     /** Kernel messages are made for pages. */
-    protected static function plain(string $message): string
+    protected static function plainText(string $message): string
     {
         return trim(html_entity_decode(strip_tags(str_replace('<br>', "\n", $message))));
     }
@@ -162,13 +163,13 @@ abstract class Gateway implements Records
     public static function mustSucceed(\Bitrix\Main\Result $result): \Bitrix\Main\Result
     {
         if (!$result->isSuccess()) {
-            throw new ItemFault('VALIDATION', null, self::plain(implode("\n", $result->getErrorMessages())));
+            throw new ItemFault('VALIDATION', null, self::plainText(implode("\n", $result->getErrorMessages())));
         }
         return $result;
     }
 
     /** @return array<int, list<mixed>> what is made of each row, by the record that it belongs to */
-    protected static function grouped(array $rows, string $column, callable $make): array
+    protected static function groupBy(array $rows, string $column, callable $make): array
     {
         $groups = [];
         foreach ($rows as $row) {
@@ -178,10 +179,10 @@ abstract class Gateway implements Records
     }
 
     /** Of records that look like the one that is sought, the first that no key stands for. */
-    protected function keyless(array $rows): ?string
+    protected function firstWithoutKey(array $rows): ?string
     {
         foreach (array_map('strval', array_column($rows, 'ID')) as $id) {
-            if ($this->box->map()->standingFor($this->stream, $id) === []) {
+            if ($this->box->map()->entriesOf($this->stream, $id) === []) {
                 return $id;
             }
         }
@@ -189,30 +190,30 @@ abstract class Gateway implements Records
     }
 
     /** Rows of a table that the ORM knows, in order of their ids. */
-    protected static function all(string $table, array $columns, array $filter): array
+    protected static function findRows(string $table, array $columns, array $filter): array
     {
         return $table::getList(['select' => $columns, 'filter' => $filter, 'order' => ['ID' => 'ASC']])->fetchAll();
     }
 
     /** Empty when it is not there. */
-    protected static function one(string $table, array $columns, int|string $id): array
+    protected static function findRow(string $table, array $columns, int|string $id): array
     {
         return $table::getList(['select' => $columns, 'filter' => ['=ID' => (int)$id], 'limit' => 1])->fetch() ?: [];
     }
 
-    protected static function any(string $table, array $filter): bool
+    protected static function rowExists(string $table, array $filter): bool
     {
         return $table::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch() !== false;
     }
 
     /** What hangs on a record in tables that not every kernel can be told to sweep. */
-    protected static function sweep(string $table, array $filter): void
+    protected static function deleteRows(string $table, array $filter): void
     {
         method_exists($table, 'deleteByFilter') && $table::deleteByFilter($filter);
     }
 
     /** Legacy lists are walked row by row. */
-    public static function rows(mixed $result): array
+    public static function legacyRows(mixed $result): array
     {
         $rows = [];
         while (is_object($result) && ($row = $result->Fetch())) {

@@ -20,7 +20,7 @@ final class Groups extends Gateway
 {
     protected const TABLE = WorkgroupTable::class;
     protected const ATOMIC = false;
-    protected const RESTLESS = ['DATE_UPDATE', 'DATE_ACTIVITY'];
+    protected const VOLATILE = ['DATE_UPDATE', 'DATE_ACTIVITY'];
     protected const FIELDS = [
         'text' => 'NAME DESCRIPTION KEYWORDS',
         'id' => 'OWNER_ID SCRUM_MASTER_ID',
@@ -42,22 +42,22 @@ final class Groups extends Gateway
      *
      * @param list<int|string> $groups
      */
-    public static function undisturbed(array $groups, callable $work): mixed
+    public static function keepingDates(array $groups, callable $work): mixed
     {
         // In one order for all, so that no two wait for one another.
         rsort($groups, SORT_NUMERIC);
         foreach (array_unique($groups) as $group) {
             $inner = $work;
-            $work = fn() => (new KernelGuard())->alone("group:$group", fn() => self::redated((int)$group, $inner));
+            $work = fn() => (new KernelGuard())->withLock("group:$group", fn() => self::keepDates((int)$group, $inner));
         }
         return $work();
     }
 
-    private static function redated(int $group, callable $work): mixed
+    private static function keepDates(int $group, callable $work): mixed
     {
         $dates = fn() => array_filter(array_map(
             Dates::utc(...),
-            self::one(WorkgroupTable::class, ['DATE_UPDATE', 'DATE_ACTIVITY'], $group)
+            self::findRow(WorkgroupTable::class, ['DATE_UPDATE', 'DATE_ACTIVITY'], $group)
         ));
         $before = $dates();
         $done = $work();
@@ -81,7 +81,7 @@ final class Groups extends Gateway
         $row = array_filter($row, fn(mixed $value) => $value !== false);
         $owner = (int)$fields['OWNER_ID'];
         $create = static fn() => Dates::inServerTime(fn() => \CSocNetGroup::createGroup($owner, $row, false));
-        $id = self::whateverItsName($row, 0, $create)
+        $id = self::allowingSameName($row, 0, $create)
             ?: throw self::refusal('the box does not take this group');
         try {
             $this->finish((int)$id, $row);
@@ -94,19 +94,19 @@ final class Groups extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present(self::one(WorkgroupTable::class, ['IMAGE_ID'], $id));
+        $now = self::mustExist(self::findRow(WorkgroupTable::class, ['IMAGE_ID'], $id));
         if (isset($fields['OWNER_ID'])) {
             // Looked up rather than compared with the old owner: an attempt may have died between the two writes.
-            Members::crown((int)$id, (int)$fields['OWNER_ID']);
+            GroupMembers::setOwner((int)$id, (int)$fields['OWNER_ID']);
         }
-        $this->set((int)$id, $this->row($fields, (int)$now['IMAGE_ID']));
+        $this->save((int)$id, $this->row($fields, (int)$now['IMAGE_ID']));
     }
 
     /** Members arrive without being counted each time; they are counted here. */
     public function settle(int $id): void
     {
         $count = static fn() => \CSocNetGroup::SetStat($id);
-        self::any(WorkgroupTable::class, ['=ID' => $id]) && self::undisturbed([$id], $count);
+        self::rowExists(WorkgroupTable::class, ['=ID' => $id]) && self::keepingDates([$id], $count);
     }
 
     public function delete(string $id): void
@@ -114,35 +114,37 @@ final class Groups extends Gateway
         \CSocNetGroup::Delete((int)$id) ?: throw self::refusal('the box does not let this group go');
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         return match (true) {
-            Members::othersIn((int)$id) => 'it has members',
-            Loader::includeModule('tasks') && self::any(TaskTable::class, ['=GROUP_ID' => (int)$id]) => 'it has tasks',
+            GroupMembers::hasOthers((int)$id) => 'it has members',
+            Loader::includeModule('tasks') && self::rowExists(TaskTable::class, ['=GROUP_ID' => (int)$id])
+                => 'it has tasks',
             default => null,
         };
     }
 
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
         // Without a date it could be somebody's own group of the same name.
-        return !isset($fields['DATE_CREATE']) ? null : $this->keyless(self::all(WorkgroupTable::class, ['ID'], [
+        $same = !isset($fields['DATE_CREATE']) ? [] : self::findRows(WorkgroupTable::class, ['ID'], [
             '=OWNER_ID' => (int)$fields['OWNER_ID'],
             '=NAME' => $fields['NAME'],
             '=DATE_CREATE' => Dates::moment($fields['DATE_CREATE']),
-        ]));
+        ]);
+        return $this->firstWithoutKey($same);
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
-        $rows = Files::withOrigins(parent::fetched($ids), 'IMAGE_ID');
+        $rows = Files::withOrigins(parent::loadRows($ids), 'IMAGE_ID');
         $subjects = $this->subjects(['ID' => array_unique(array_column($rows, 'SUBJECT_ID'))]);
         return array_map(fn($row) => $row + ['SUBJECT_NAME' => $subjects[(int)$row['SUBJECT_ID']] ?? null], $rows);
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
-        $fields = parent::fields($row);
+        $fields = parent::toFields($row);
         $type = $fields['PROJECT'] ? 'project' : 'group';
         return $fields + [
             'TYPE' => $fields['SCRUM_MASTER_ID'] !== null ? 'scrum' : $type,
@@ -155,33 +157,33 @@ final class Groups extends Gateway
      * The box refuses a second group of a name unless an option allows it; the source has them. It is allowed only
      * while such a group is written. What the option was is noted first, so that a call that dies here can be mended.
      */
-    private static function whateverItsName(array $row, int $id, callable $write): mixed
+    private static function allowingSameName(array $row, int $id, callable $write): mixed
     {
         $same = ['=NAME' => (string)($row['NAME'] ?? ''), '!=ID' => $id];
-        if (!isset($row['NAME']) || !self::any(WorkgroupTable::class, $same)) {
+        if (!isset($row['NAME']) || !self::rowExists(WorkgroupTable::class, $same)) {
             return $write();
         }
-        return (new KernelGuard())->alone('group names', static function () use ($write): mixed {
-            self::putBack();
+        return (new KernelGuard())->withLock('group names', static function () use ($write): mixed {
+            self::restoreOption();
             $was = Option::get('socialnetwork', self::NAMES_CHECKED, 'Y');
             Option::set(KernelBox::MODULE, self::NAMES_CHECKED, $was);
             Option::set('socialnetwork', self::NAMES_CHECKED, 'N');
             try {
                 return $write();
             } finally {
-                self::putBack();
+                self::restoreOption();
             }
         });
     }
 
     /** What a call that died has left; one that lives still needs it. */
-    public static function checkNamesAgain(): void
+    public static function restoreNameCheck(): void
     {
         $isNoted = Option::get(KernelBox::MODULE, self::NAMES_CHECKED, '') !== '';
-        $isNoted && (new KernelGuard())->alone('group names', self::putBack(...));
+        $isNoted && (new KernelGuard())->withLock('group names', self::restoreOption(...));
     }
 
-    private static function putBack(): void
+    private static function restoreOption(): void
     {
         $was = Option::get(KernelBox::MODULE, self::NAMES_CHECKED, '');
         if ($was !== '') {
@@ -197,13 +199,13 @@ final class Groups extends Gateway
         }
         // A new group is always active, and what was done since has moved its dates.
         $last = array_intersect_key($row, array_flip(['ACTIVE', 'DATE_UPDATE', 'DATE_ACTIVITY']));
-        $last === [] || $this->set($id, $last);
+        $last === [] || $this->save($id, $last);
     }
 
-    private function set(int $id, array $row): void
+    private function save(int $id, array $row): void
     {
         $update = static fn() => Dates::inServerTime(fn() => \CSocNetGroup::Update($id, $row, false, false, false));
-        self::whateverItsName($row, $id, $update)
+        self::allowingSameName($row, $id, $update)
             ?: throw self::refusal('the box does not take this group');
     }
 
@@ -225,12 +227,12 @@ final class Groups extends Gateway
         $site = ['SITE_ID' => \CSite::GetDefSite()];
         $find = fn() => array_key_first($this->subjects($site + ($name === null ? [] : ['NAME' => $name])));
         $make = fn() => $find() ?? \CSocNetGroupSubject::Add($site + ['NAME' => $name ?? 'General']);
-        return (int)($find() ?? (new KernelGuard())->alone('subjects', $make));
+        return (int)($find() ?? (new KernelGuard())->withLock('subjects', $make));
     }
 
     private function subjects(array $filter): array
     {
-        $rows = self::rows(\CSocNetGroupSubject::GetList(['SORT' => 'ASC', 'ID' => 'ASC'], $filter));
+        $rows = self::legacyRows(\CSocNetGroupSubject::GetList(['SORT' => 'ASC', 'ID' => 'ASC'], $filter));
         return array_column($rows, 'NAME', 'ID');
     }
 }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace B24migrate\Import\Kernel;
 
 use B24migrate\Import\Contract\{CallFault, Catalog};
-use B24migrate\Import\Port\{Box, CustomFields, Entry, Guard, Map, Records, Shelf};
+use B24migrate\Import\Port\{Box, CustomFields, Entry, Guard, Map, Records, UploadStore};
 use Bitrix\Im\Model\MessageTable;
 use Bitrix\Main\Config\Option;
 use Bitrix\Main\{Loader, ModuleManager};
@@ -30,11 +30,11 @@ final class KernelBox implements Box
         'users' => [Users::class, 'intranet'],
         'files' => [Files::class, 'disk'],
         'groups' => [Groups::class, 'socialnetwork'],
-        'group_members' => [Members::class, 'socialnetwork'],
+        'group_members' => [GroupMembers::class, 'socialnetwork'],
         'chats' => [Chats::class, 'im', 'disk'],
-        'chat_messages' => [Messages::class, 'im', 'disk'],
-        'feed_posts' => [Posts::class, 'blog', 'socialnetwork', 'disk'],
-        'feed_comments' => [PostComments::class, 'blog', 'socialnetwork', 'disk'],
+        'chat_messages' => [ChatMessages::class, 'im', 'disk'],
+        'feed_posts' => [FeedPosts::class, 'blog', 'socialnetwork', 'disk'],
+        'feed_comments' => [FeedComments::class, 'blog', 'socialnetwork', 'disk'],
         'crm_types' => [CrmTypes::class, 'crm'],
         'crm_categories' => [CrmCategories::class, 'crm'],
         'crm_stages' => [CrmStages::class, 'crm'],
@@ -43,9 +43,9 @@ final class KernelBox implements Box
         'crm_deals' => [CrmItems::class, 'crm'],
         'crm_spitems' => [CrmItems::class, 'crm'],
         'tasks' => [Tasks::class, 'tasks', 'forum', 'im', 'disk'],
-        'task_checklists' => [Checklists::class, 'tasks'],
-        'task_comments' => [ForumComments::class, 'tasks', 'forum', 'im', 'disk'],
-        'workflow_templates' => [Workflows::class, 'bizproc'],
+        'task_checklists' => [TaskChecklists::class, 'tasks'],
+        'task_comments' => [TaskForumComments::class, 'tasks', 'forum', 'im', 'disk'],
+        'workflow_templates' => [WorkflowTemplates::class, 'bizproc'],
     ];
 
     /** How many a call of `finalize` settles: a chat costs several writes for each member, a task next to nothing. */
@@ -64,7 +64,7 @@ final class KernelBox implements Box
         $missing = [];
         foreach (array_keys(self::GATEWAYS) as $stream) {
             // Included in every call: gateways lean on one another, photos of people on the disk.
-            $missing[] = self::lacking($stream) === [] ? '' : Catalog::streams()[$stream] ?? '';
+            $missing[] = self::missingModules($stream) === [] ? '' : Catalog::streams()[$stream] ?? '';
         }
         return array_values(array_diff(Catalog::ENTITIES, $missing));
     }
@@ -89,14 +89,14 @@ final class KernelBox implements Box
         return $this->customFields ??= new UserFields();
     }
 
-    public function shelf(): Shelf
+    public function uploads(): UploadStore
     {
-        return new KernelShelf();
+        return new UploadFolder();
     }
 
     public function quiet(): void
     {
-        Quiet::keep();
+        QuietMode::enable();
     }
 
     public function rootDepartment(): string
@@ -117,7 +117,7 @@ final class KernelBox implements Box
 
     public function limits(): array
     {
-        return Limits::ofThisBox()->told();
+        return Limits::forThisBox()->toArray();
     }
 
     public function versions(): array
@@ -128,7 +128,7 @@ final class KernelBox implements Box
 
     public function listen(): \Closure
     {
-        return (new Noise())->since(...);
+        return (new SideEffects())->list(...);
     }
 
     public function findings(): array
@@ -150,7 +150,7 @@ final class KernelBox implements Box
     public function finalize(string $after): array
     {
         $streams = array_keys(self::STRETCHES);
-        Groups::checkNamesAgain();
+        Groups::restoreNameCheck();
         [$stream, $place] = explode('|', ($after === '' ? $streams[0] : $after) . '|');
         $at = array_search($stream, $streams, true);
         if ($at === false) {
@@ -168,17 +168,17 @@ final class KernelBox implements Box
     private function gateway(string $stream): Records
     {
         [$gateway] = self::GATEWAYS[$stream] ?? throw CallFault::malformed("There is no stream $stream.");
-        foreach (self::lacking($stream) as $module) {
+        foreach (self::missingModules($stream) as $module) {
             throw new CallFault('ERROR_CORE', 400, "The module $module is not installed on this box.");
         }
-        $chats = $gateway === ForumComments::class && ChatComments::areUsed();
-        return $chats ? new ChatComments($this, $stream) : new $gateway($this, $stream);
+        $chats = $gateway === TaskForumComments::class && TaskChatComments::areUsed();
+        return $chats ? new TaskChatComments($this, $stream) : new $gateway($this, $stream);
     }
 
     /** Comments are settled with the chats that they are messages of, where they are. */
     private static function chatsOf(array $comments): array
     {
-        if ($comments === [] || !ChatComments::areUsed()) {
+        if ($comments === [] || !TaskChatComments::areUsed()) {
             return [];
         }
         $rows = MessageTable::getList(['select' => ['CHAT_ID'], 'filter' => ['@ID' => $comments]])->fetchAll();
@@ -186,7 +186,7 @@ final class KernelBox implements Box
     }
 
     /** @return list<string> modules that a stream needs and the box does not have */
-    private static function lacking(string $stream): array
+    private static function missingModules(string $stream): array
     {
         $modules = array_slice(self::GATEWAYS[$stream], 1);
         return array_values(array_filter($modules, static fn(string $module) => !Loader::includeModule($module)));

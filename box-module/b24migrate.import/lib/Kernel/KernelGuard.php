@@ -21,7 +21,7 @@ final class KernelGuard implements Guard
     private const PATIENCE_S = 10;
     private const DEEPEST = 10;
 
-    public function alone(string $name, callable $work): mixed
+    public function withLock(string $name, callable $work): mixed
     {
         $connection = Application::getConnection();
         // MySQL allows 64 characters for a name.
@@ -38,7 +38,7 @@ final class KernelGuard implements Guard
         }
     }
 
-    public function together(callable $work): mixed
+    public function inTransaction(callable $work): mixed
     {
         $connection = Application::getConnection();
         $connection->startTransaction();

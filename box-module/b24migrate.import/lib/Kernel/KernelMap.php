@@ -33,8 +33,8 @@ final class KernelMap implements Map
             'TARGET_ID' => (string)$entry->id,
             'TARGET_ORDER' => self::order($entry->id),
             'DIGEST' => $entry->digest,
-            'ADOPTED' => $entry->adopted,
-            'FINGERPRINT' => $entry->print,
+            'ADOPTED' => $entry->linked,
+            'FINGERPRINT' => $entry->fingerprint,
         ];
         $result = MapTable::getByPrimary($hash)->fetch()
             ? MapTable::update($hash, $row)
@@ -73,7 +73,7 @@ final class KernelMap implements Map
         return MapTable::getCount(['=STREAM' => $stream, '!=TARGET_ID' => '']);
     }
 
-    public function standingFor(string $stream, string $id): array
+    public function entriesOf(string $stream, string $id): array
     {
         $same = ['=STREAM' => $stream, '=TARGET_ORDER' => self::order($id)];
         return array_map(self::entry(...), MapTable::getList(['filter' => $same])->fetchAll());

@@ -26,14 +26,14 @@ final class Limits
     {
     }
 
-    public static function ofThisBox(): self
+    public static function forThisBox(): self
     {
         $folder = Application::getDocumentRoot() . '/' . Option::get('main', 'upload_dir', 'upload');
         $free = is_dir($folder) ? disk_free_space($folder) : false;
         return new self(static fn(string $name): string => (string)ini_get($name), (int)($free ?: PHP_INT_MAX));
     }
 
-    public function told(): array
+    public function toArray(): array
     {
         $memory = intdiv($this->bytes('memory_limit'), self::COPIES_IN_MEMORY);
         $body = max(100_000, min(self::BODY, $this->bytes('post_max_size'), $memory));

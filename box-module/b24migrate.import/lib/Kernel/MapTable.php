@@ -45,14 +45,14 @@ final class MapTable extends DataManager
         return new StringField($name, ['validation' => $validators]);
     }
 
-    public static function isThere(): bool
+    public static function exists(): bool
     {
         return (bool)Application::getConnection()->isTableExists(self::getTableName());
     }
 
     public static function createTable(): void
     {
-        if (self::isThere()) {
+        if (self::exists()) {
             return;
         }
         self::getEntity()->createDbTable();
@@ -62,7 +62,7 @@ final class MapTable extends DataManager
 
     public static function dropTable(): void
     {
-        if (self::isThere()) {
+        if (self::exists()) {
             Application::getConnection()->dropTable(self::getTableName());
         }
     }

@@ -23,7 +23,7 @@ final class Tasks extends Gateway
 {
     protected const TABLE = TaskTable::class;
     /** Comments and checklists move it. */
-    protected const RESTLESS = ['changedDate', 'changedBy'];
+    protected const VOLATILE = ['changedDate', 'changedBy'];
     protected const FIELDS = [
         'text' => 'title description status priority',
         'id' => 'createdBy responsibleId changedBy closedBy groupId parentId',
@@ -54,19 +54,19 @@ final class Tasks extends Gateway
         if (!empty($fields['parentId'])) {
             Dependence::attachNew($id, (int)$fields['parentId']);
         }
-        $this->setAround($id, $fields);
+        $this->setRelated($id, $fields);
         return (string)$id;
     }
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present(self::one(TaskTable::class, ['ID', 'PARENT_ID'], $id));
+        $now = self::mustExist(self::findRow(TaskTable::class, ['ID', 'PARENT_ID'], $id));
         self::mustSucceed(TaskTable::update((int)$id, $this->row($fields)));
         $parent = (int)($fields['parentId'] ?? 0);
         if (array_key_exists('parentId', $fields) && $parent !== (int)$now['PARENT_ID']) {
             Dependence::attach((int)$id, $parent);
         }
-        $this->setAround((int)$id, $fields);
+        $this->setRelated((int)$id, $fields);
     }
 
     /**
@@ -75,12 +75,12 @@ final class Tasks extends Gateway
      */
     public function settle(int $id): void
     {
-        $row = self::one(TaskTable::class, ['STATUS', 'DEADLINE', 'FORUM_TOPIC_ID'], $id);
+        $row = self::findRow(TaskTable::class, ['STATUS', 'DEADLINE', 'FORUM_TOPIC_ID'], $id);
         $deadline = $row['DEADLINE'] ?? null;
         if ($deadline !== null && (int)$row['STATUS'] <= self::IN_PROGRESS && $deadline->getTimestamp() > time()) {
             Agent::add($id, Moment::createFromTimestamp($deadline->getTimestamp()));
         }
-        if (ChatComments::areUsed() || empty($row['FORUM_TOPIC_ID'])) {
+        if (TaskChatComments::areUsed() || empty($row['FORUM_TOPIC_ID'])) {
             return;
         }
         $of = ['select' => ['USER_ID'], 'filter' => ['=TASK_ID' => $id]];
@@ -95,23 +95,23 @@ final class Tasks extends Gateway
     {
         // The silence of the hit covers what the kernel wants to tell about it.
         (new \Bitrix\Tasks\Control\Task(self::actor()))->withSkipExchangeSync()->delete((int)$id);
-        $chat = ChatComments::areUsed() ? ChatComments::chatOf((int)$id) : null;
+        $chat = TaskChatComments::areUsed() ? TaskChatComments::chatOf((int)$id) : null;
         $chat === null || $this->box->records('chats')->delete((string)$chat);
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
-        $children = array_column(self::all(TaskTable::class, ['ID'], ['=PARENT_ID' => (int)$id]), 'ID');
-        $comments = ChatComments::areUsed() ? ChatComments::areOn(...) : ForumComments::areOn(...);
+        $children = array_column(self::findRows(TaskTable::class, ['ID'], ['=PARENT_ID' => (int)$id]), 'ID');
+        $comments = TaskChatComments::areUsed() ? TaskChatComments::areOn(...) : TaskForumComments::areOn(...);
         return match (true) {
             array_diff($children, $gone) !== [] => 'it has subtasks',
-            self::any(CheckListTable::class, ['=TASK_ID' => (int)$id]) => 'it has a checklist',
+            self::rowExists(CheckListTable::class, ['=TASK_ID' => (int)$id]) => 'it has a checklist',
             $comments((int)$id) => 'it has comments',
             default => null,
         };
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
         $members = $attached = $custom = [];
         foreach (MemberTable::getList(['filter' => ['@TASK_ID' => $ids]])->fetchAll() as $one) {
@@ -122,16 +122,16 @@ final class Tasks extends Gateway
             $custom[$id] = array_column($known, 'VALUE', 'FIELD_NAME');
             $attached[$id] = (array)($custom[$id]['UF_TASK_WEBDAV_FILES'] ?? []);
         }
-        $files = Files::attachedTo($attached);
+        $files = Files::filesOf($attached);
         $tags = $this->tags($ids);
         $more = fn(int $id) => ['members' => $members[$id] ?? [], 'tags' => $tags[$id] ?? []]
             + ['files' => $files[$id], 'custom' => $custom[$id]];
-        return array_map(fn(array $row) => $row + $more((int)$row['ID']), parent::fetched($ids));
+        return array_map(fn(array $row) => $row + $more((int)$row['ID']), parent::loadRows($ids));
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
-        $fields = parent::fields($row);
+        $fields = parent::toFields($row);
         foreach (self::MEMBERS as $name => [, $type]) {
             $fields[$name] = $row['members'][$type] ?? [];
         }
@@ -159,7 +159,7 @@ final class Tasks extends Gateway
     }
 
     /** What lies in other tables. */
-    private function setAround(int $id, array $fields): void
+    private function setRelated(int $id, array $fields): void
     {
         $members = [];
         foreach (array_intersect_key(self::MEMBERS, $fields) as $name => [$column]) {
@@ -190,8 +190,8 @@ final class Tasks extends Gateway
     {
         $links = TaskTagTable::getList(['filter' => ['@TASK_ID' => $ids]])->fetchAll();
         $labels = array_unique(array_column($links, 'TAG_ID'));
-        $rows = $labels === [] ? [] : self::all(LabelTable::class, ['ID', 'NAME'], ['@ID' => $labels]);
+        $rows = $labels === [] ? [] : self::findRows(LabelTable::class, ['ID', 'NAME'], ['@ID' => $labels]);
         $names = array_column($rows, 'NAME', 'ID');
-        return self::grouped($links, 'TASK_ID', fn(array $link) => $names[$link['TAG_ID']] ?? '');
+        return self::groupBy($links, 'TASK_ID', fn(array $link) => $names[$link['TAG_ID']] ?? '');
     }
 }

@@ -33,7 +33,7 @@ final class UserFields implements CustomFields
         if ($entity === null) {
             return [];
         }
-        return $this->known[$entity] ??= array_map($this->described(...), $this->rows($entity));
+        return $this->known[$entity] ??= array_map($this->describe(...), $this->rows($entity));
     }
 
     public function code(string $stream, ?string $type, string $code): string
@@ -55,7 +55,7 @@ final class UserFields implements CustomFields
             throw new ItemFault('TYPE_UNSUPPORTED', 'type', "the box has no fields of the type {$field['type']}");
         }
         $code = $this->code($stream, $type, $field['code']);
-        if (!(new \CUserTypeEntity())->Add($this->wish($entity, $code, $field))) {
+        if (!(new \CUserTypeEntity())->Add($this->row($entity, $code, $field))) {
             throw Gateway::refusal("the box does not take the field $code", 'code');
         }
         unset($this->known[$entity]);
@@ -93,23 +93,23 @@ final class UserFields implements CustomFields
     /** @return array<string, array<string, mixed>> by code */
     private function rows(string $entity): array
     {
-        $rows = Gateway::rows(\CUserTypeEntity::GetList(['ID' => 'ASC'], ['ENTITY_ID' => $entity]));
+        $rows = Gateway::legacyRows(\CUserTypeEntity::GetList(['ID' => 'ASC'], ['ENTITY_ID' => $entity]));
         return array_column($rows, null, 'FIELD_NAME');
     }
 
-    private function described(array $row): array
+    private function describe(array $row): array
     {
         $options = [];
         if ($row['USER_TYPE_ID'] === 'enumeration') {
             $values = \CUserFieldEnum::GetList(['SORT' => 'ASC'], ['USER_FIELD_ID' => $row['ID']]);
-            foreach (Gateway::rows($values) as $one) {
+            foreach (Gateway::legacyRows($values) as $one) {
                 $options[] = ['id' => (string)$one['ID'], 'value' => $one['VALUE'], 'xml_id' => $one['XML_ID']];
             }
         }
         return ['type' => $row['USER_TYPE_ID'], 'multiple' => $row['MULTIPLE'] === 'Y', 'options' => $options];
     }
 
-    private function wish(string $entity, string $code, array $field): array
+    private function row(string $entity, string $code, array $field): array
     {
         $label = $field['label'] ?? [];
         return [

@@ -61,7 +61,7 @@ final class Users extends Gateway
         // MySQL ignores case by itself; that "=%" does so on PostgreSQL too is to be checked on a real box.
         $email = mb_strtolower(trim((string)($values['EMAIL'] ?? '')));
         $alike = ['=%EMAIL' => addcslashes($email, '%_\\')];
-        foreach ($email === '' ? [] : self::all(UserTable::class, ['ID', 'EMAIL'], $alike) as $user) {
+        foreach ($email === '' ? [] : self::findRows(UserTable::class, ['ID', 'EMAIL'], $alike) as $user) {
             if (mb_strtolower($user['EMAIL']) === $email) {
                 return (string)$user['ID'];
             }
@@ -94,7 +94,7 @@ final class Users extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present(self::one(UserTable::class, ['*', 'UF_*'], $id));
+        $now = self::mustExist(self::findRow(UserTable::class, ['*', 'UF_*'], $id));
         $row = $this->row($fields, $now);
         // Whoever signs in by something else than the address keeps it.
         if (isset($row['EMAIL']) && ($now['LOGIN'] ?? '') === self::login((string)($now['EMAIL'] ?? ''))) {
@@ -111,18 +111,18 @@ final class Users extends Gateway
         \CUser::Delete((int)$id) ?: throw self::refusal('the box does not let this user go');
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         if ((int)$id === 1 || (int)$id === self::actor()) {
             return 'it is the administrator';
         }
-        if (!empty(self::one(UserTable::class, ['LAST_LOGIN'], $id)['LAST_LOGIN'])) {
+        if (!empty(self::findRow(UserTable::class, ['LAST_LOGIN'], $id)['LAST_LOGIN'])) {
             return 'the user has signed in';
         }
         foreach (self::WORKS as [$module, $table, $columns, $words]) {
             $there = Loader::includeModule($module) && class_exists($table);
             foreach ($there ? explode(' ', $columns) : [] as $column) {
-                if (self::any($table, ["=$column" => (int)$id])) {
+                if (self::rowExists($table, ["=$column" => (int)$id])) {
                     return $words;
                 }
             }
@@ -150,13 +150,13 @@ final class Users extends Gateway
             : mb_substr($email, 0, self::LONGEST_LOGIN - strlen($rest)) . $rest;
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
-        $rows = self::all(UserTable::class, ['*', 'UF_*'], ['@ID' => $ids]);
+        $rows = self::findRows(UserTable::class, ['*', 'UF_*'], ['@ID' => $ids]);
         return Files::withOrigins($rows, 'PERSONAL_PHOTO');
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
         $own = self::with(array_keys($row))->fromKernel($row);
         $kind = (string)($row['EXTERNAL_AUTH_ID'] ?? '');

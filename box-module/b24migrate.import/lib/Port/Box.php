@@ -18,7 +18,7 @@ interface Box
 
     public function customFields(): CustomFields;
 
-    public function shelf(): Shelf;
+    public function uploads(): UploadStore;
 
     /** Silence: what the call does starts no mail, push, notification, robot or workflow. Called once, first. */
     public function quiet(): void;

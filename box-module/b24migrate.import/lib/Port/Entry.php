@@ -15,18 +15,18 @@ final class Entry
         public readonly string $stream,
         public readonly ?string $id,
         public readonly string $digest,
-        public readonly bool $adopted = false,
-        public readonly string $print = ''
+        public readonly bool $linked = false,
+        public readonly string $fingerprint = ''
     ) {
     }
 
-    public function standingFor(string $id): self
+    public function withId(string $id): self
     {
         return new self($this->key, $this->stream, $id, $this->digest);
     }
 
-    public function sealed(string $print): self
+    public function withFingerprint(string $fingerprint): self
     {
-        return new self($this->key, $this->stream, $this->id, $this->digest, $this->adopted, $print);
+        return new self($this->key, $this->stream, $this->id, $this->digest, $this->linked, $fingerprint);
     }
 }

@@ -14,8 +14,8 @@ interface Guard
      *
      * @throws \B24migrate\Import\Contract\ItemFault LOCKED when somebody else does
      */
-    public function alone(string $name, callable $work): mixed;
+    public function withLock(string $name, callable $work): mixed;
 
     /** Runs the work in one transaction: all of it is durable afterwards, or nothing of it when it throws. */
-    public function together(callable $work): mixed;
+    public function inTransaction(callable $work): mixed;
 }

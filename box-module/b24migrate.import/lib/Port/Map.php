@@ -31,5 +31,5 @@ interface Map
     public function count(string $stream): int;
 
     /** @return list<Entry> every key that stands for this record: the one it was made for, and those that adopted it */
-    public function standingFor(string $stream, string $id): array;
+    public function entriesOf(string $stream, string $id): array;
 }

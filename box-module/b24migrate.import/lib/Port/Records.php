@@ -79,25 +79,25 @@ interface Records
      *
      * @param list<string> $gone records of this stream to be taken for deleted: a rehearsal deletes nothing
      */
-    public function needed(string $id, array $gone = []): ?string;
+    public function reasonToKeep(string $id, array $gone = []): ?string;
 
     /**
      * Whether a record and the row of the map can be written in one transaction. Where not, the key is noted first,
-     * and `trace` finds what an attempt that died has left behind.
+     * and `findLeftover` finds what an attempt that died has left behind.
      */
-    public function atomic(): bool;
+    public function isAtomic(): bool;
 
     /**
-     * The record that an attempt for this key made before it died, or null. Asked only where `atomic` is false.
+     * The record that an attempt for this key made before it died, or null. Asked only where `isAtomic` is false.
      *
      * @param array<string, mixed> $fields as they were sent again
      */
-    public function trace(string $key, array $fields): ?string;
+    public function findLeftover(string $key, array $fields): ?string;
 
     /**
      * Fields whose change says nothing about people: the box itself changes them (the date of the last activity).
      *
      * @return list<string>
      */
-    public function restless(): array;
+    public function volatileFields(): array;
 }

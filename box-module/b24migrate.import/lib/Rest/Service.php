@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Rest;
 
-use B24migrate\Import\Api\{Door, Selftest};
+use B24migrate\Import\Api\{Router, Selftest};
 use B24migrate\Import\Contract\{CallFault, ItemFault};
 use B24migrate\Import\Kernel\KernelBox;
 use Bitrix\Rest\{AccessException, RestException};
@@ -28,7 +28,7 @@ final class Service
     public static function describe(): array
     {
         $answer = ['callback' => [self::class, 'answer'], 'options' => []];
-        return [self::SCOPE => array_fill_keys(Door::methods(), $answer)];
+        return [self::SCOPE => array_fill_keys(Router::methods(), $answer)];
     }
 
     /** The query is not looked at: keys are missing there, and an empty object is an empty list. */
@@ -42,11 +42,12 @@ final class Service
         $level = ob_get_level();
         ob_start();
         try {
-            return self::withStrictErrors(static fn () => self::served(strtolower($server->getMethod())));
+            return self::withStrictErrors(static fn () => self::serve(strtolower($server->getMethod())));
         } catch (CallFault $fault) {
-            throw self::told($fault);
+            throw self::restException($fault);
         } catch (\Throwable $bug) {
-            throw self::told(new CallFault('INTERNAL_SERVER_ERROR', 500, ItemFault::of($bug)->getMessage()), $bug);
+            $fault = new CallFault('INTERNAL_SERVER_ERROR', 500, ItemFault::of($bug)->getMessage());
+            throw self::restException($fault, $bug);
         } finally {
             while (ob_get_level() > $level) {
                 ob_end_clean();
@@ -67,7 +68,7 @@ final class Service
         }
     }
 
-    /** A warning of the module's own code is an exception, the fault of one item; those of the kernel are its custom. */
+    /** A warning of the module's own code is an exception, the fault of one item. Those of the kernel are its custom. */
     public static function withStrictErrors(callable $work): mixed
     {
         $home = dirname(__DIR__, 2) . DIRECTORY_SEPARATOR;
@@ -87,10 +88,10 @@ final class Service
         }
     }
 
-    private static function served(string $method): array
+    private static function serve(string $method): array
     {
         $box = new KernelBox();
-        return (new Door($box, $box->entities()))->answer($method, self::body());
+        return (new Router($box, $box->entities()))->answer($method, self::body());
     }
 
     private static function body(): string
@@ -102,7 +103,7 @@ final class Service
         return (string)file_get_contents('php://input');
     }
 
-    private static function told(CallFault $fault, ?\Throwable $cause = null): RestException
+    private static function restException(CallFault $fault, ?\Throwable $cause = null): RestException
     {
         $status = self::STATUSES[$fault->status] ?? self::STATUSES[400];
         $previous = $cause instanceof \Exception ? $cause : null;

@@ -131,9 +131,9 @@ final class ChatsTest extends KernelCase
     {
         $group = $this->made('groups', ['NAME' => 'Sales', 'OWNER_ID' => '1']);
         $id = $this->made('chats', $this->chat(['entity_type' => 'SONET_GROUP', 'entity_id' => $group]));
-        self::assertSame('it is the chat of a group', $this->records('chats')->needed($id));
+        self::assertSame('it is the chat of a group', $this->records('chats')->reasonToKeep($id));
         $this->records('groups')->delete($group);
-        self::assertNull($this->records('chats')->needed($id));
+        self::assertNull($this->records('chats')->reasonToKeep($id));
     }
 
     public function testWhenAllIsThereTheChatCountsAndHasBeenRead(): void
@@ -143,7 +143,7 @@ final class ChatsTest extends KernelCase
             $message = ['chat_id' => $id, 'author_id' => $this->bob, 'date' => '2024-03-01T10:00:00Z', 'text' => $text];
             $last = $this->made('chat_messages', $message, "source:chat:msg:$text");
         }
-        self::assertSame('there are messages in it', $this->records('chats')->needed($id));
+        self::assertSame('there are messages in it', $this->records('chats')->reasonToKeep($id));
         $this->records('chats')->settle((int)$id);
         $this->records('chats')->settle((int)$id);
         $before = World::$calls;
@@ -162,7 +162,7 @@ final class ChatsTest extends KernelCase
     public function testADeletedChatLeavesNobodyBehind(): void
     {
         $id = $this->made('chats', $this->chat());
-        self::assertNull($this->records('chats')->needed($id));
+        self::assertNull($this->records('chats')->reasonToKeep($id));
         $this->records('chats')->delete($id);
         self::assertSame([], World::$tables['relations']);
         self::assertFalse($this->records('chats')->has($id));

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Kernel\CrmNumbers;
 use B24migrate\Import\Kernel\KernelBox;
@@ -67,7 +67,7 @@ final class CrmStructureTest extends KernelCase
         $this->assertNotSame('1030', $types->create('b', ['title' => 'Другие'] + $wish));
         $this->assertSame('1030', $types->find(['title' => 'Заявки']));
         $this->assertNull($types->find(['title' => 'заявки']));
-        $this->assertFalse($types->atomic());
+        $this->assertFalse($types->isAtomic());
     }
 
     public function testPipelinesOfDealsAndOfSmartProcessesAreToldApart(): void
@@ -83,7 +83,7 @@ final class CrmStructureTest extends KernelCase
             $categories->read([$smart])[$smart]
         );
         $this->assertSame($smart, $categories->find(['entityTypeId' => '1030', 'name' => 'Опт']));
-        $this->assertSame($smart, $categories->trace('b', ['entityTypeId' => '1030', 'name' => 'Опт']));
+        $this->assertSame($smart, $categories->findLeftover('b', ['entityTypeId' => '1030', 'name' => 'Опт']));
         $this->assertNull($categories->find(['entityTypeId' => '4', 'name' => 'Опт']));
     }
 
@@ -109,7 +109,7 @@ final class CrmStructureTest extends KernelCase
         $won = ['ENTITY_ID' => "DEAL_STAGE_$pipeline", 'STATUS_ID' => "C$pipeline:WON", 'NAME' => 'WON', 'SORT' => 180];
         $item = ['key' => 'source:crm_stages:won', 'digest' => str_repeat('0', 64), 'fields' => $won];
         $body = json_encode(['stream' => 'crm_stages', 'items' => [$item]]);
-        [$told] = (new Door($this->real))->answer('import.crm.batch', $body)['items'];
+        [$told] = (new Router($this->real))->answer('import.crm.batch', $body)['items'];
         self::assertSame(['created', null], [$told['status'], $told['error']]);
         self::assertSame([180], array_column(Rows::matching('crm_status', ['STATUS_ID' => "C$pipeline:WON"]), 'SORT'));
     }
@@ -147,9 +147,9 @@ final class CrmStructureTest extends KernelCase
         $this->assertSame('DT1030_5:NEW', World::row('crm_status', $id)['STATUS_ID']);
         $this->assertSame($id, $stages->find(array_slice($stage, 0, 2)));
         $this->assertNull($stages->find(['NAME' => 'новая'] + array_slice($stage, 0, 1)));
-        $this->assertNull($stages->needed($id));
+        $this->assertNull($stages->reasonToKeep($id));
         World::put('crm_1030', ['STAGE_ID' => 'DT1030_5:NEW']);
-        $this->assertSame('items are in this stage', $stages->needed($id));
+        $this->assertSame('items are in this stage', $stages->reasonToKeep($id));
     }
 
     public function testANewPipelineIsKnownForTheRestOfTheCall(): void

@@ -132,10 +132,10 @@ final class CrmTest extends KernelCase
         foreach (['crm_companies' => [], 'crm_spitems' => ['entityTypeId' => '1030']] as $stream => $typed) {
             World::put('crm_types', ['ENTITY_TYPE_ID' => 1030]);
             $records = $this->real->records($stream);
-            $this->assertNull($records->trace('a', $typed));
+            $this->assertNull($records->findLeftover('a', $typed));
             $id = $records->create('a', ['title' => 'one'] + $typed);
-            $this->assertSame($id, $records->trace('a', $typed));
-            $this->assertNull($records->trace('b', $typed));
+            $this->assertSame($id, $records->findLeftover('a', $typed));
+            $this->assertNull($records->findLeftover('b', $typed));
         }
     }
 
@@ -219,8 +219,8 @@ final class CrmTest extends KernelCase
     public function testACompanyWithDealsIsNeeded(): void
     {
         $id = $this->real->records('crm_companies')->create('a', ['title' => 'x']);
-        $this->assertNull($this->real->records('crm_companies')->needed($id));
+        $this->assertNull($this->real->records('crm_companies')->reasonToKeep($id));
         $this->real->records('crm_deals')->create('b', ['title' => 'y', 'companyId' => $id]);
-        $this->assertSame('it has deals', $this->real->records('crm_companies')->needed($id));
+        $this->assertSame('it has deals', $this->real->records('crm_companies')->reasonToKeep($id));
     }
 }

@@ -28,23 +28,23 @@ final class DepartmentsTest extends KernelCase
     public function testWhatAnAttemptLeftBehindIsFoundByItsKey(): void
     {
         $departments = $this->records('departments');
-        self::assertFalse($departments->atomic());
-        self::assertNull($departments->trace('source:departments:5', self::SALES));
+        self::assertFalse($departments->isAtomic());
+        self::assertNull($departments->findLeftover('source:departments:5', self::SALES));
         $id = $departments->create('source:departments:5', self::SALES);
-        self::assertSame($id, $departments->trace('source:departments:5', self::SALES));
-        self::assertNull($departments->trace('source:departments:6', self::SALES));
+        self::assertSame($id, $departments->findLeftover('source:departments:5', self::SALES));
+        self::assertNull($departments->findLeftover('source:departments:6', self::SALES));
     }
 
     public function testOneWithPeopleOrDepartmentsInItIsNeeded(): void
     {
         $departments = $this->records('departments');
         $sales = $this->made('departments', self::SALES);
-        self::assertNull($departments->needed($sales));
+        self::assertNull($departments->reasonToKeep($sales));
         $below = $this->made('departments', ['PARENT' => $sales] + self::SALES, 'source:departments:6');
-        self::assertSame('it has departments below it', $departments->needed($sales));
-        self::assertNull($departments->needed($sales, [$below]));
+        self::assertSame('it has departments below it', $departments->reasonToKeep($sales));
+        self::assertNull($departments->reasonToKeep($sales, [$below]));
         $departments->delete($below);
         $this->made('users', ['NAME' => 'Ann', 'EMAIL' => 'a@example.org', 'UF_DEPARTMENT' => [$sales]]);
-        self::assertSame('people work in it', $departments->needed($sales));
+        self::assertSame('people work in it', $departments->reasonToKeep($sales));
     }
 }

@@ -171,7 +171,7 @@ final class FeedTest extends KernelCase
         self::assertHolds($comment, $this->now('feed_comments', $id));
         self::assertSame('date(31.03.2024 02:30:00)', $this->log()['=LOG_UPDATE']);
         self::assertSame(1, World::row('posts', $post)['NUM_COMMENTS']);
-        self::assertSame('it has comments', $this->records('feed_posts')->needed($post));
+        self::assertSame('it has comments', $this->records('feed_posts')->reasonToKeep($post));
 
         $this->records('feed_comments')->update($id, ['text' => null]);
         self::assertHolds(['text' => null] + $comment, $this->now('feed_comments', $id));
@@ -179,7 +179,7 @@ final class FeedTest extends KernelCase
 
         $this->records('feed_comments')->delete($id);
         self::assertSame([], World::$tables['log_comments']);
-        self::assertNull($this->records('feed_posts')->needed($post));
+        self::assertNull($this->records('feed_posts')->reasonToKeep($post));
         $this->records('feed_posts')->delete($post);
         self::assertSame([], World::$tables['log']);
     }

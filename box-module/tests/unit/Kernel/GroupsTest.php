@@ -104,13 +104,13 @@ final class GroupsTest extends KernelCase
     public function testWhatAnAttemptLeftBehindIsKnownByItsContentAndByHavingNoKey(): void
     {
         $groups = $this->records('groups');
-        self::assertFalse($groups->atomic());
-        self::assertNull($groups->trace('k', $this->sales()));
+        self::assertFalse($groups->isAtomic());
+        self::assertNull($groups->findLeftover('k', $this->sales()));
         $id = $this->made('groups', $this->sales());
-        self::assertSame($id, $groups->trace('k', $this->sales()));
-        self::assertNull($groups->trace('k', $this->sales(['DATE_CREATE' => '2024-03-01T09:00:01Z'])));
+        self::assertSame($id, $groups->findLeftover('k', $this->sales()));
+        self::assertNull($groups->findLeftover('k', $this->sales(['DATE_CREATE' => '2024-03-01T09:00:01Z'])));
         $this->box->map->put(new Entry('source:groups:1', 'groups', $id, 'd'));
-        self::assertNull($groups->trace('k', $this->sales()));
+        self::assertNull($groups->findLeftover('k', $this->sales()));
     }
 
     public function testANewOwnerTakesTheRoleOver(): void
@@ -126,7 +126,7 @@ final class GroupsTest extends KernelCase
     public function testWorkInAGroupDoesNotMoveItsDates(): void
     {
         $id = $this->made('groups', $this->sales());
-        $done = Groups::undisturbed([$id], function () use ($id): string {
+        $done = Groups::keepingDates([$id], function () use ($id): string {
             World::$tables['groups'][(int)$id]['DATE_ACTIVITY'] = World::now();
             return 'done';
         });
@@ -138,7 +138,7 @@ final class GroupsTest extends KernelCase
     {
         $id = $this->made('groups', $this->sales());
         World::put('members', ['GROUP_ID' => (int)$id, 'USER_ID' => 7, 'ROLE' => 'K']);
-        self::assertSame('it has members', $this->records('groups')->needed($id));
+        self::assertSame('it has members', $this->records('groups')->reasonToKeep($id));
     }
 
     public function testAMemberJoinsWithItsRoleAndTheGroupKeepsItsDates(): void
@@ -151,7 +151,7 @@ final class GroupsTest extends KernelCase
         $this->records('group_members')->update($id, ['ROLE' => 'K'] + $member);
         self::assertSame('K', $this->now('group_members', $id)['ROLE']);
         self::assertHolds($this->sales(), $this->now('groups', $group));
-        self::assertSame($id, $this->records('group_members')->trace('any', $member));
+        self::assertSame($id, $this->records('group_members')->findLeftover('any', $member));
         $this->records('group_members')->delete($id);
         self::assertFalse($this->records('group_members')->has($id));
     }
@@ -180,6 +180,6 @@ final class GroupsTest extends KernelCase
         self::assertCount(1, World::$tables['members']);
         $this->records('group_members')->delete($id);
         self::assertTrue($this->records('group_members')->has($id));
-        self::assertFalse(\B24migrate\Import\Kernel\Members::othersIn((int)$group));
+        self::assertFalse(\B24migrate\Import\Kernel\GroupMembers::hasOthers((int)$group));
     }
 }

@@ -20,19 +20,19 @@ final class GuardTest extends KernelCase
         $guard = new KernelGuard();
         $name = str_repeat('a very long name ', 10);
         try {
-            $guard->alone($name, static fn() => $guard->alone($name, static fn() => 'never'));
+            $guard->withLock($name, static fn() => $guard->withLock($name, static fn() => 'never'));
             $this->fail('both worked');
         } catch (ItemFault $fault) {
             $this->assertSame(['LOCKED', true], [$fault->fault, $fault->retry]);
         }
-        $this->assertSame('free again', $guard->alone($name, static fn() => 'free again'));
+        $this->assertSame('free again', $guard->withLock($name, static fn() => 'free again'));
     }
 
     public function testWorkThatThrowsLeavesNothing(): void
     {
         $guard = new KernelGuard();
         try {
-            $guard->together(static function (): void {
+            $guard->inTransaction(static function (): void {
                 World::put('tasks', ['TITLE' => 'half']);
                 throw new \RuntimeException('died');
             });
@@ -40,7 +40,7 @@ final class GuardTest extends KernelCase
             $this->assertArrayNotHasKey('tasks', World::$tables);
         }
         $this->assertFalse(World::$inTransaction);
-        $guard->together(static fn() => World::put('tasks', ['TITLE' => 'whole']));
+        $guard->inTransaction(static fn() => World::put('tasks', ['TITLE' => 'whole']));
         $this->assertCount(1, World::$tables['tasks']);
     }
 
@@ -48,7 +48,7 @@ final class GuardTest extends KernelCase
     {
         $guard = new KernelGuard();
         try {
-            $guard->together(static function (): void {
+            $guard->inTransaction(static function (): void {
                 World::put('tasks', ['TITLE' => 'half']);
                 Application::getConnection()->startTransaction();
                 throw new \RuntimeException('of the kernel');
@@ -87,7 +87,7 @@ final class GuardTest extends KernelCase
     /** @dataProvider settings */
     public function testLimitsFollowTheSettingsOfPhp(array $ini, int $free, array $expected): void
     {
-        $told = (new Limits(static fn(string $name): string => $ini[$name], $free))->told();
+        $told = (new Limits(static fn(string $name): string => $ini[$name], $free))->toArray();
         $this->assertSame($expected, array_intersect_key($told, $expected));
         $this->assertLessThan($told['body_bytes'], intdiv($told['chunk_bytes'] * 4, 3));
     }

@@ -60,15 +60,15 @@ final class MapTest extends KernelCase
         $this->assertSame(['2', '9', '10', '10', '100', '10300000000005'], $seen);
         $this->assertSame(2, $pages);
         $this->assertSame(6, $this->map->count('groups'));
-        $this->assertCount(2, $this->map->standingFor('groups', '10'));
-        $this->assertSame([], $this->map->standingFor('chats', '10'));
+        $this->assertCount(2, $this->map->entriesOf('groups', '10'));
+        $this->assertSame([], $this->map->entriesOf('chats', '10'));
     }
 
     public function testARecordTellsWhichKeyItWasMadeFor(): void
     {
-        $this->map->put(new Entry('linked', 'groups', '10', str_repeat('0', 64), adopted: true));
+        $this->map->put(new Entry('linked', 'groups', '10', str_repeat('0', 64), linked: true));
         $this->put('made', '10');
-        $adopted = array_column($this->map->standingFor('groups', '10'), 'adopted', 'key');
+        $adopted = array_column($this->map->entriesOf('groups', '10'), 'linked', 'key');
         ksort($adopted);
         $this->assertSame(['linked' => true, 'made' => false], $adopted);
     }

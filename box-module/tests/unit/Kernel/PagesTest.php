@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Kernel\MapTable;
@@ -16,7 +16,7 @@ final class PagesTest extends KernelCase
     public function testEveryRecordIsListedOnceInPagesOfOne(): void
     {
         MapTable::createTable();
-        $door = new Door(new KernelBox());
+        $door = new Router(new KernelBox());
         $digest = str_repeat('a', 64);
         $items = array_map(
             static fn ($n) => ['key' => "d$n", 'digest' => $digest, 'fields' => ['NAME' => "D$n", 'PARENT' => '1']],

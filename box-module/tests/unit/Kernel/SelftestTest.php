@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Cli\Setup;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Kernel\MapTable;
@@ -66,7 +66,7 @@ final class SelftestTest extends KernelCase
     {
         $before = self::rows();
         $box = new KernelBox();
-        $door = new Door($box);
+        $door = new Router($box);
         $key = 'b24migrate:selftest:';
         $user = self::sent($door, 'users', "{$key}users", self::PERSON);
         $group = ['NAME' => 'b24migrate selftest', 'OWNER_ID' => $user, 'DATE_CREATE' => '2019-02-03T04:05:06Z'];
@@ -193,7 +193,7 @@ final class SelftestTest extends KernelCase
     {
         (new Setup([]))->perform();
         $before = self::rows();
-        self::sent(new Door(new KernelBox()), 'users', 'b24migrate:selftest:users', self::PERSON);
+        self::sent(new Router(new KernelBox()), 'users', 'b24migrate:selftest:users', self::PERSON);
         self::assertNotSame($before, self::rows());
         $told = (new Setup(['--uninstall']))->perform();
         self::assertSame('The module is uninstalled; its map is still there.', $told);
@@ -204,7 +204,7 @@ final class SelftestTest extends KernelCase
     public function testWhatTheBoxDoesNotLetGoIsNamedWhenTheModuleGoes(): void
     {
         (new Setup([]))->perform();
-        self::sent(new Door(new KernelBox()), 'users', 'b24migrate:selftest:users', self::PERSON);
+        self::sent(new Router(new KernelBox()), 'users', 'b24migrate:selftest:users', self::PERSON);
         World::$versions['intranet'] = 'missing';
         $told = (new Setup(['--uninstall', '--drop-map']))->perform();
         self::assertStringContainsString('Delete by hand what a self-test has left: users: ', $told);
@@ -247,12 +247,12 @@ final class SelftestTest extends KernelCase
     {
         $rule = ['stream' => 'crm_deals', 'field' => 'closedate', 'keeping' => 'lost', 'reason' => 'No room.'];
         (new KernelBox())->keepFindings([$rule]);
-        self::assertContains($rule, (new Door(new KernelBox()))->answer('import.fidelity', '{}')['rules']);
+        self::assertContains($rule, (new Router(new KernelBox()))->answer('import.fidelity', '{}')['rules']);
         self::assertSame([], self::failed($this->checks()));
-        self::assertNotContains($rule, (new Door(new KernelBox()))->answer('import.fidelity', '{}')['rules']);
+        self::assertNotContains($rule, (new Router(new KernelBox()))->answer('import.fidelity', '{}')['rules']);
     }
 
-    private static function sent(Door $door, string $entity, string $key, array $fields): string
+    private static function sent(Router $door, string $entity, string $key, array $fields): string
     {
         $items = [['key' => $key, 'digest' => str_repeat('0', 64), 'fields' => $fields]];
         $body = (string)json_encode(['stream' => $entity, 'items' => $items]);
@@ -261,7 +261,7 @@ final class SelftestTest extends KernelCase
 
     private function checks(): array
     {
-        $told = (new Door(new KernelBox()))->answer('import.selftest', '{}');
+        $told = (new Router(new KernelBox()))->answer('import.selftest', '{}');
         self::assertSame(['checks'], array_keys($told));
         return array_column($told['checks'], null, 'name');
     }
@@ -269,7 +269,7 @@ final class SelftestTest extends KernelCase
     /** @return list<string> */
     private static function fidelity(): array
     {
-        $told = (new Door(new KernelBox()))->answer('import.fidelity', '{}')['rules'];
+        $told = (new Router(new KernelBox()))->answer('import.fidelity', '{}')['rules'];
         return array_map(static fn(array $rule) => "{$rule['stream']}.{$rule['field']} {$rule['keeping']}", $told);
     }
 

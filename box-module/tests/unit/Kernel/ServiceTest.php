@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Rest\Service;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
@@ -24,7 +24,7 @@ final class ServiceTest extends KernelCase
     {
         $told = Service::describe();
         $this->assertSame(['import'], array_keys($told));
-        $this->assertSame(Door::methods(), array_keys($told['import']));
+        $this->assertSame(Router::methods(), array_keys($told['import']));
         foreach ($told['import'] as $method => $how) {
             $this->assertIsCallable($how['callback'], $method);
         }

@@ -58,10 +58,10 @@ final class SideBySideTest extends KernelCase
     {
         $group = $this->group();
         World::$calls = [];
-        Groups::undisturbed([$group], fn() => null);
+        Groups::keepingDates([$group], fn() => null);
         self::assertSame([], World::calls('CSocNetGroup::Update'));
         $moved = World::now()->getTimestamp() + 60;
-        Groups::undisturbed([$group], function () use ($group, $moved): void {
+        Groups::keepingDates([$group], function () use ($group, $moved): void {
             $later = \Bitrix\Main\Type\DateTime::createFromTimestamp($moved);
             World::$tables['groups'][(int)$group]['DATE_ACTIVITY'] = $later;
         });
@@ -74,7 +74,7 @@ final class SideBySideTest extends KernelCase
     {
         $seen = [];
         foreach ([['7', '12', '7'], ['12', '7']] as $groups) {
-            Groups::undisturbed($groups, function () use (&$seen): void {
+            Groups::keepingDates($groups, function () use (&$seen): void {
                 $seen[] = array_keys(FakeConnection::$locks);
             });
         }
@@ -95,7 +95,7 @@ final class SideBySideTest extends KernelCase
     public function testSomebodysOwnGroupOfTheSameNameIsNotTakenForWhatAnAttemptLeft(): void
     {
         $this->group();
-        self::assertNull($this->records('groups')->trace('k', ['NAME' => 'Sales', 'OWNER_ID' => '1']));
+        self::assertNull($this->records('groups')->findLeftover('k', ['NAME' => 'Sales', 'OWNER_ID' => '1']));
     }
 
     public function testASubjectIsMadeByOneAtATime(): void
@@ -125,16 +125,16 @@ final class SideBySideTest extends KernelCase
         $task = $box->records('tasks')->create('t', self::TASK);
         $comment = ['task_id' => $task] + self::COMMENT;
         $comments = $box->records('task_comments');
-        self::assertFalse($comments->atomic(), 'its chat must be there for others before the comment is');
-        self::assertNull($comments->trace('a', $comment));
+        self::assertFalse($comments->isAtomic(), 'its chat must be there for others before the comment is');
+        self::assertNull($comments->findLeftover('a', $comment));
         $id = $comments->create('a', $comment);
-        self::assertSame($id, $comments->trace('a', $comment));
-        self::assertNull($comments->trace('a', ['date' => '2019-01-02T03:04:06Z'] + $comment));
+        self::assertSame($id, $comments->findLeftover('a', $comment));
+        self::assertNull($comments->findLeftover('a', ['date' => '2019-01-02T03:04:06Z'] + $comment));
     }
 
     public function testAnUploadThatIsBegunAnewHasNothingOfTheOldOneWhenTheCallDies(): void
     {
-        $shelf = $this->box->shelf();
+        $shelf = $this->box->uploads();
         $shelf->begin('k', 'a.txt', 3, 'x');
         $shelf->append('k', 0, 'abc');
         $note = $this->folder . '/' . hash('sha256', 'k') . '.json';
@@ -153,7 +153,7 @@ final class SideBySideTest extends KernelCase
     {
         touch($this->folder);
         try {
-            $this->box->shelf()->begin('k', 'a.txt', 3, 'x');
+            $this->box->uploads()->begin('k', 'a.txt', 3, 'x');
             self::fail('a file is no folder');
         } catch (\RuntimeException $fault) {
             self::assertSame('the upload cannot be written; is the disk full?', $fault->getMessage());
@@ -165,6 +165,6 @@ final class SideBySideTest extends KernelCase
     {
         $GLOBALS['APPLICATION']->say('about something else');
         $this->expectExceptionMessage('no');
-        (new KernelGuard())->alone('x', fn() => throw Gateway::refusal('no'));
+        (new KernelGuard())->withLock('x', fn() => throw Gateway::refusal('no'));
     }
 }

@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
-use B24migrate\Import\Kernel\ChatComments;
-use B24migrate\Import\Kernel\ForumComments;
+use B24migrate\Import\Kernel\TaskChatComments;
+use B24migrate\Import\Kernel\TaskForumComments;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Port\Entry;
 use B24migrate\Import\Tests\Kernel\KernelCase;
@@ -29,7 +29,7 @@ final class TaskCommentsTest extends KernelCase
     /** @return array<string, array{string, class-string}> */
     public function eras(): array
     {
-        return ['forum' => ['25.600.0', ForumComments::class], 'chat' => ['25.700.0', ChatComments::class]];
+        return ['forum' => ['25.600.0', TaskForumComments::class], 'chat' => ['25.700.0', TaskChatComments::class]];
     }
 
     /** @dataProvider eras */
@@ -54,10 +54,10 @@ final class TaskCommentsTest extends KernelCase
     {
         $comments = $this->real->records('task_comments');
         $comment = ['task_id' => $this->task] + self::COMMENT;
-        $this->assertNull($comments->trace('a', $comment));
+        $this->assertNull($comments->findLeftover('a', $comment));
         $id = $comments->create('a', $comment);
-        $this->assertSame($id, $comments->trace('a', $comment));
-        $this->assertNull($comments->trace('a', ['text' => 'other'] + $comment));
+        $this->assertSame($id, $comments->findLeftover('a', $comment));
+        $this->assertNull($comments->findLeftover('a', ['text' => 'other'] + $comment));
     }
 
     public function testACommentOfNothingButFilesHasNoTextAfterwardsEither(): void
@@ -99,7 +99,7 @@ final class TaskCommentsTest extends KernelCase
         $comment = ['task_id' => $this->task, 'text' => 'Готово 😀'] + self::COMMENT;
         $id = $comments->create('a', $comment);
         self::assertSame('Готово 😀', $comments->read([$id])[$id]['text']);
-        self::assertSame($id, $comments->trace('a', $comment));
+        self::assertSame($id, $comments->findLeftover('a', $comment));
         $comments->update($id, ['text' => '👍']);
         self::assertSame('👍', $comments->read([$id])[$id]['text']);
     }
@@ -110,8 +110,8 @@ final class TaskCommentsTest extends KernelCase
         $comment = ['task_id' => $this->task] + self::COMMENT;
         $id = $comments->create('a', $comment);
         World::$tables['forum_messages'][(int)$id]['POST_MESSAGE'] = 'b24m_' . substr(hash('sha256', 'a'), 0, 40);
-        self::assertSame($id, $comments->trace('a', $comment));
-        self::assertNull($comments->trace('b', $comment));
+        self::assertSame($id, $comments->findLeftover('a', $comment));
+        self::assertNull($comments->findLeftover('b', $comment));
     }
 
     public function testAtTheEndOldCommentsAreNoNewsAndDeadlinesAheadAreCounted(): void

@@ -59,8 +59,8 @@ final class TasksTest extends KernelCase
         $tasks->update($id, ['parentId' => $parent] + self::TASK);
         $this->assertSame(['PARENT' => (int)$parent], World::$tables['task_tree'][(int)$id]);
         $this->assertSame($parent, $tasks->read([$id])[$id]['parentId']);
-        $this->assertSame('it has subtasks', $tasks->needed($parent));
-        $this->assertNull($tasks->needed($parent, [$id]));
+        $this->assertSame('it has subtasks', $tasks->reasonToKeep($parent));
+        $this->assertNull($tasks->reasonToKeep($parent, [$id]));
         $tasks->update($id, self::TASK);
         $this->assertSame(['PARENT' => 0], World::$tables['task_tree'][(int)$id]);
         $this->assertNull($tasks->read([$id])[$id]['parentId']);
@@ -102,8 +102,8 @@ final class TasksTest extends KernelCase
         $id = $lists->create('b', $item);
         $this->assertEquals($item, $lists->read([$id])[$id]);
         $this->assertSame('1', $lists->read([$root])[$root]['CREATED_BY']);
-        $this->assertSame('it has items below it', $lists->needed($root));
-        $this->assertNull($lists->needed($root, [$id]));
+        $this->assertSame('it has items below it', $lists->reasonToKeep($root));
+        $this->assertNull($lists->reasonToKeep($root, [$id]));
         $lists->update($id, ['SORT_INDEX' => null, 'CREATED_BY' => null] + $item);
         $this->assertSame(0, World::row('checklists', $id)['SORT_INDEX'], 'none is the first place');
         $this->assertSame('12', $lists->read([$id])[$id]['CREATED_BY'], 'somebody has always made it');

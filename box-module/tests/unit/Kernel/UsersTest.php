@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Kernel\KernelBox;
 use B24migrate\Import\Kernel\MapTable;
@@ -97,7 +97,7 @@ final class UsersTest extends KernelCase
         }
         World::put('users', ['LOGIN' => 'admin@example.org', 'EMAIL' => 'other@example.org', 'UF_DEPARTMENT' => []]);
         $body = (string)json_encode(['stream' => 'users', 'items' => $items]);
-        [$refused, $next] = (new Door($real))->answer('import.users.batch', $body)['items'];
+        [$refused, $next] = (new Router($real))->answer('import.users.batch', $body)['items'];
         self::assertSame(['failed', 'created'], [$refused['status'], $next['status']]);
         self::assertSame([], $next['ignored']);
     }
@@ -150,10 +150,10 @@ final class UsersTest extends KernelCase
     public function testWhoHasSignedInIsKept(): void
     {
         $id = $this->person();
-        self::assertNull($this->records('users')->needed($id));
+        self::assertNull($this->records('users')->reasonToKeep($id));
         World::$tables['users'][(int)$id]['LAST_LOGIN'] = World::now();
-        self::assertSame('the user has signed in', $this->records('users')->needed($id));
-        self::assertSame('it is the administrator', $this->records('users')->needed('1'));
+        self::assertSame('the user has signed in', $this->records('users')->reasonToKeep($id));
+        self::assertSame('it is the administrator', $this->records('users')->reasonToKeep('1'));
     }
 
     public function testAnAddressIsFoundWhateverItsCase(): void
@@ -168,7 +168,7 @@ final class UsersTest extends KernelCase
     {
         $id = $this->person();
         World::put('forum_messages', ['AUTHOR_ID' => (int)$id]);
-        self::assertSame('the user has written comments', $this->records('users')->needed($id));
+        self::assertSame('the user has written comments', $this->records('users')->reasonToKeep($id));
     }
 
     public function testOnlyNumbersAreIds(): void

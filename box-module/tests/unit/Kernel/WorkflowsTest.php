@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Contract\Json;
 use B24migrate\Import\Kernel\KernelBox;
@@ -45,7 +45,7 @@ final class WorkflowsTest extends KernelCase
         $box = new KernelBox();
         $fields = array_diff_key(['TEMPLATE' => self::CODE] + self::TEMPLATE, ['USER_ID' => 1]);
         $item = ['key' => 'a', 'digest' => str_repeat('0', 64), 'fields' => $fields];
-        $send = static fn (): array => (new Door($box, ['workflows']))->answer(
+        $send = static fn (): array => (new Router($box, ['workflows']))->answer(
             'import.workflows.batch',
             Json::encode(['stream' => 'workflow_templates', 'items' => [$item]])
         )['items'][0];

@@ -13,7 +13,7 @@ defined('B_PROLOG_INCLUDED') || exit;
  * Posts of the feed: a post in the blog of its author, and a row of the log without which nobody sees it. Neither is
  * made by what tells people about it (CBlogPost::Notify), which would also date it to now.
  */
-final class Posts extends Gateway
+final class FeedPosts extends Gateway
 {
     /** The author's blog, made when there is none. */
     public static function blogOf(int $author): array
@@ -42,7 +42,7 @@ final class Posts extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present($this->read([$id])[$id] ?? null);
+        $now = self::mustExist($this->read([$id])[$id] ?? null);
         $save = fn(array $row) => \CBlogPost::Update((int)$id, $row, false) ? $id : 0;
         $this->write($fields + $now, $now, $save);
     }
@@ -59,29 +59,29 @@ final class Posts extends Gateway
         \CBlogPost::Delete((int)$id) ?: throw self::refusal('the box does not let this post go');
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         $one = \CBlogComment::GetList([], ['POST_ID' => (int)$id], false, ['nTopCount' => 1], ['ID']);
-        return self::rows($one) === [] ? null : 'it has comments';
+        return self::legacyRows($one) === [] ? null : 'it has comments';
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
         $select = ['ID', 'BLOG_ID', 'AUTHOR_ID', 'TITLE', 'DETAIL_TEXT', 'DATE_PUBLISH', 'CATEGORY_ID'];
-        $list = fn() => self::rows(\CBlogPost::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select));
+        $list = fn() => self::legacyRows(\CBlogPost::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select));
         $rows = Dates::inServerTime($list);
-        $files = Files::on('BLOG_POST', 'UF_BLOG_POST_FILE', $ids);
+        $files = Files::attachedFiles('BLOG_POST', 'UF_BLOG_POST_FILE', $ids);
         $tags = $this->tags(array_column($rows, 'CATEGORY_ID', 'ID'));
         return array_map(fn($row) => $row + ['files' => $files[$row['ID']], 'tags' => $tags[$row['ID']]], $rows);
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
         $id = (int)$row['ID'];
         $important = $GLOBALS['USER_FIELD_MANAGER']->GetUserFieldValue('BLOG_POST', 'UF_BLOG_POST_IMPRTNT', $id);
         return [
             'TITLE' => str_ends_with((string)$row['TITLE'], Columns::NOTHING) ? null : Emoji::decode($row['TITLE']),
-            'DETAIL_TEXT' => Columns::understand('said', $row['DETAIL_TEXT']),
+            'DETAIL_TEXT' => Columns::fromColumn('said', $row['DETAIL_TEXT']),
             'AUTHOR_ID' => (string)$row['AUTHOR_ID'],
             'DATE_PUBLISH' => Dates::utc($row['DATE_PUBLISH']),
             'DEST' => $this->recipients($id),
@@ -104,11 +104,11 @@ final class Posts extends Gateway
             if (($fields['FILES'] ?? []) !== $now['FILES']) {
                 Files::attach('BLOG_POST', 'UF_BLOG_POST_FILE', $id, $fields['FILES'] ?? []);
             }
-            FeedLog::show($id, ['TITLE' => self::title($fields), 'URL' => self::path($author, $id)] + $fields);
+            FeedLog::writePost($id, ['TITLE' => self::title($fields), 'URL' => self::path($author, $id)] + $fields);
             return (string)$id;
         };
         // Whoever may read it is written down group by group, and each group takes that for something new.
-        return Groups::undisturbed(array_values(preg_filter('/^SG/', '', $fields['DEST'] ?? [])), $work);
+        return Groups::keepingDates(array_values(preg_filter('/^SG/', '', $fields['DEST'] ?? [])), $work);
     }
 
     private static function path(int $author, int|string $post): string
@@ -122,14 +122,14 @@ final class Posts extends Gateway
         $text = (string)($fields['DETAIL_TEXT'] ?? '');
         $title = (string)($fields['TITLE'] ?? '');
         // A post without a title of its own is told by a title that only repeats its text.
-        $micro = $title === '' || str_starts_with(self::bare($text), rtrim(self::bare($title), '.…'));
+        $micro = $title === '' || str_starts_with(self::withoutTags($text), rtrim(self::withoutTags($title), '.…'));
         $date = Dates::text($fields['DATE_PUBLISH']);
         $to = $fields['DEST'] ?? [];
         return [
             'AUTHOR_ID' => (int)$fields['AUTHOR_ID'],
             'TITLE' => self::title($fields),
             'MICRO' => $micro ? 'Y' : 'N',
-            'DETAIL_TEXT' => Columns::spell('said', $text),
+            'DETAIL_TEXT' => Columns::toColumn('said', $text),
             'DATE_CREATE' => $date,
             'DATE_PUBLISH' => $date,
             'HAS_SOCNET_ALL' => in_array('UA', $to, true) ? 'Y' : 'N',
@@ -142,11 +142,11 @@ final class Posts extends Gateway
 
     private static function title(array $fields): string
     {
-        $beginning = mb_substr(self::bare((string)($fields['DETAIL_TEXT'] ?? '')), 0, 100);
+        $beginning = mb_substr(self::withoutTags((string)($fields['DETAIL_TEXT'] ?? '')), 0, 100);
         return (string)($fields['TITLE'] ?? '') ?: $beginning . Columns::NOTHING;
     }
 
-    public static function bare(string $text): string
+    public static function withoutTags(string $text): string
     {
         return trim((string)preg_replace(['/\[[^\]]*\]/u', '/\s+/u'], ['', ' '], $text));
     }
@@ -170,7 +170,7 @@ final class Posts extends Gateway
         $ids = array_map(fn($list) => array_filter(array_map('intval', explode(',', (string)$list))), $categories);
         $all = array_values(array_unique(array_merge([], ...array_values($ids))));
         $found = $all === [] ? null : \CBlogCategory::GetList([], ['ID' => $all], false, false, ['ID', 'NAME']);
-        $names = array_column(self::rows($found), 'NAME', 'ID');
+        $names = array_column(self::legacyRows($found), 'NAME', 'ID');
         $name = fn(int $id) => $names[$id] ?? null;
         return array_map(fn(array $of) => array_values(array_filter(array_map($name, $of))), $ids);
     }
@@ -182,7 +182,7 @@ final class Posts extends Gateway
         $ids = [];
         foreach ($tags as $tag) {
             $filter = ['BLOG_ID' => $blog, 'NAME' => $tag];
-            $found = self::rows(\CBlogCategory::GetList([], $filter, false, false, ['ID']))[0]['ID'] ?? null;
+            $found = self::legacyRows(\CBlogCategory::GetList([], $filter, false, false, ['ID']))[0]['ID'] ?? null;
             $ids[] = $category = (int)($found ?? \CBlogCategory::Add($filter));
             \CBlogPostCategory::Add(['BLOG_ID' => $blog, 'POST_ID' => $post, 'CATEGORY_ID' => $category]);
         }

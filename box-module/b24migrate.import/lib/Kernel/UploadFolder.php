@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use B24migrate\Import\Port\Shelf;
+use B24migrate\Import\Port\UploadStore;
 use Bitrix\Main\Application;
 use Bitrix\Main\Config\Option;
 
@@ -15,13 +15,13 @@ defined('B_PROLOG_INCLUDED') || exit;
  * flushed to the disk before it was counted. The folder has a secret name, since the web server may serve its parent;
  * warnings of PHP would tell it to whoever calls, so there are none.
  */
-final class KernelShelf implements Shelf
+final class UploadFolder implements UploadStore
 {
     private readonly string $folder;
 
     public function __construct(string $folder = '')
     {
-        $this->folder = $folder ?: self::ofTheBox();
+        $this->folder = $folder ?: self::defaultFolder();
     }
 
     public function upload(string $key): ?array
@@ -37,14 +37,14 @@ final class KernelShelf implements Shelf
         $this->discard($key);
         is_dir($this->folder) || @mkdir($this->folder, 0700, true);
         self::write($this->path($key, 'part'), 0, '');
-        $this->tell($key, ['name' => $name, 'size' => $size, 'sha256' => $sha256, 'received' => 0]);
+        $this->saveState($key, ['name' => $name, 'size' => $size, 'sha256' => $sha256, 'received' => 0]);
     }
 
     public function append(string $key, int $offset, string $bytes): void
     {
         $upload = $this->upload($key) ?? throw new \RuntimeException('there is no such upload');
         self::write($this->path($key, 'part'), $offset, $bytes);
-        $this->tell($key, ['received' => $offset + strlen($bytes)] + $upload);
+        $this->saveState($key, ['received' => $offset + strlen($bytes)] + $upload);
     }
 
     public function sha256(string $key): string
@@ -65,7 +65,7 @@ final class KernelShelf implements Shelf
         }
     }
 
-    private static function ofTheBox(): string
+    private static function defaultFolder(): string
     {
         $secret = Option::get(KernelBox::MODULE, 'shelf', '');
         if ($secret === '') {
@@ -81,7 +81,7 @@ final class KernelShelf implements Shelf
         return $this->folder . '/' . hash('sha256', $key) . ".$kind";
     }
 
-    private function tell(string $key, array $upload): void
+    private function saveState(string $key, array $upload): void
     {
         $path = $this->path($key, 'json');
         self::write("$path.new", 0, json_encode($upload, JSON_THROW_ON_ERROR | JSON_UNESCAPED_UNICODE));

@@ -10,7 +10,7 @@ use Bitrix\Main\Text\Emoji;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** Comments on posts, each with its twin in the log, which the counters of the feed go by. */
-final class PostComments extends Gateway
+final class FeedComments extends Gateway
 {
     protected const FIELDS = [
         'id' => 'post_id',
@@ -37,19 +37,19 @@ final class PostComments extends Gateway
             'TITLE' => '',
             'PARENT_ID' => false,
             'PUBLISH_STATUS' => BLOG_PUBLISH_STATUS_PUBLISH,
-            'URL' => (string)(Posts::blogOf($owner)['URL'] ?? ''),
+            'URL' => (string)(FeedPosts::blogOf($owner)['URL'] ?? ''),
             'SEARCH_GROUP_ID' => Option::get('socialnetwork', 'userbloggroup_id', 0),
         ];
         $id = (int)Dates::inServerTime(fn() => \CBlogComment::Add($row, false))
             ?: throw self::refusal('the box does not take this comment');
         empty($fields['files']) || Files::attach(self::ENTITY, self::FILES, $id, $fields['files']);
-        $this->show($id, $owner, $fields);
+        $this->addTwin($id, $owner, $fields);
         return (string)$id;
     }
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present($this->read([$id])[$id] ?? null);
+        $now = self::mustExist($this->read([$id])[$id] ?? null);
         $fields += $now;
         Dates::inServerTime(fn() => \CBlogComment::Update((int)$id, $this->row($fields), false))
             ?: throw self::refusal('the box does not take this comment');
@@ -57,7 +57,7 @@ final class PostComments extends Gateway
             Files::attach(self::ENTITY, self::FILES, (int)$id, $fields['files']);
         }
         foreach ($this->twins($id) as $twin) {
-            \CSocNetLogComments::Update($twin, $this->told($fields));
+            \CSocNetLogComments::Update($twin, $this->logRow($fields));
         }
     }
 
@@ -67,17 +67,18 @@ final class PostComments extends Gateway
         \CBlogComment::Delete((int)$id) ?: throw self::refusal('the box does not let this comment go');
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
         $select = ['ID', 'POST_ID', 'AUTHOR_ID', 'DATE_CREATE', 'POST_TEXT'];
-        $list = fn() => self::rows(\CBlogComment::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select));
-        $files = Files::on(self::ENTITY, self::FILES, $ids);
+        $get = fn() => \CBlogComment::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select);
+        $list = fn() => self::legacyRows($get());
+        $files = Files::attachedFiles(self::ENTITY, self::FILES, $ids);
         return array_map(fn(array $row) => $row + ['files' => $files[(int)$row['ID']]], Dates::inServerTime($list));
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
-        return parent::fields($row) + ['files' => $row['files']];
+        return parent::toFields($row) + ['files' => $row['files']];
     }
 
     private function row(array $fields): array
@@ -86,24 +87,24 @@ final class PostComments extends Gateway
             + ['HAS_PROPS' => 'Y'];
     }
 
-    private function show(int $id, int $owner, array $fields): void
+    private function addTwin(int $id, int $owner, array $fields): void
     {
         $log = FeedLog::ofPost((int)$fields['post_id']);
-        $twin = $log === 0 ? 0 : \CSocNetLogComments::Add($this->told($fields) + [
+        $twin = $log === 0 ? 0 : \CSocNetLogComments::Add($this->logRow($fields) + [
             'LOG_ID' => $log,
             'EVENT_ID' => 'blog_comment',
             'MODULE_ID' => false,
-        ] + FeedLog::about(self::ENTITY, $id, $owner), self::SILENT);
+        ] + FeedLog::ownerColumns(self::ENTITY, $id, $owner), self::SILENT);
         // A list of faults where the box refuses it: the feed would count one comment less than there are.
         is_numeric($twin) || throw self::refusal('the box does not take this comment into the feed');
     }
 
-    private function told(array $fields): array
+    private function logRow(array $fields): array
     {
         $text = Emoji::encode((string)($fields['text'] ?? ''));
         return [
             'USER_ID' => (int)$fields['author_id'],
-            '=LOG_DATE' => FeedLog::moment($fields['date']),
+            '=LOG_DATE' => FeedLog::sqlTime($fields['date']),
             'MESSAGE' => $text,
             'TEXT_MESSAGE' => $text,
         ];
@@ -112,7 +113,7 @@ final class PostComments extends Gateway
     private function twins(string $id): array
     {
         $filter = ['EVENT_ID' => 'blog_comment', 'SOURCE_ID' => (int)$id];
-        $rows = self::rows(\CSocNetLogComments::GetList([], $filter, false, false, ['ID']));
+        $rows = self::legacyRows(\CSocNetLogComments::GetList([], $filter, false, false, ['ID']));
         return array_map('intval', array_column($rows, 'ID'));
     }
 }

@@ -19,7 +19,7 @@ defined('B_PROLOG_INCLUDED') || exit;
  * Comments on tasks where they are messages in the chat of the task: tasks from 25.700. A task must never have a second
  * chat, so the kernel is asked for the one; how it answers is to be checked on a real box.
  */
-final class ChatComments extends Gateway
+final class TaskChatComments extends Gateway
 {
     protected const TABLE = MessageTable::class;
     /** A chat must be there for all before the next may look for it, and not only when a transaction ends. */
@@ -43,13 +43,13 @@ final class ChatComments extends Gateway
     public static function chatOf(int $task): ?int
     {
         $filter = ['=ENTITY_TYPE' => self::ENTITY, '=ENTITY_ID' => (string)$task];
-        return (int)(self::all(ChatTable::class, ['ID'], $filter)[0]['ID'] ?? 0) ?: null;
+        return (int)(self::findRows(ChatTable::class, ['ID'], $filter)[0]['ID'] ?? 0) ?: null;
     }
 
     /** Whether people have said something there. */
     public static function areOn(int $task): bool
     {
-        return self::any(MessageTable::class, ['=CHAT_ID' => (int)self::chatOf($task), '>AUTHOR_ID' => 0]);
+        return self::rowExists(MessageTable::class, ['=CHAT_ID' => (int)self::chatOf($task), '>AUTHOR_ID' => 0]);
     }
 
     public function read(array $ids): array
@@ -57,7 +57,7 @@ final class ChatComments extends Gateway
         $found = $this->messages->read($ids);
         $chats = array_unique(array_map('intval', array_column($found, 'chat_id')));
         $filter = ['@ID' => $chats, '=ENTITY_TYPE' => self::ENTITY];
-        $rows = $chats === [] ? [] : self::all(ChatTable::class, ['ID', 'ENTITY_ID'], $filter);
+        $rows = $chats === [] ? [] : self::findRows(ChatTable::class, ['ID', 'ENTITY_ID'], $filter);
         $tasks = array_map('strval', array_column($rows, 'ENTITY_ID', 'ID'));
         $said = array_flip(['author_id', 'date', 'text', 'files']);
         return array_map(static fn(array $message): array => array_intersect_key($message, $said)
@@ -68,9 +68,9 @@ final class ChatComments extends Gateway
     {
         $task = (int)$fields['task_id'];
         $chat = self::chatOf($task)
-            ?? $this->box->guard()->alone("chat:$task", fn() => self::chatOf($task) ?? $this->newChat($task));
+            ?? $this->box->guard()->withLock("chat:$task", fn() => self::chatOf($task) ?? $this->newChat($task));
         $message = ['chat_id' => (string)$chat] + $fields;
-        return $this->box->guard()->together(fn() => $this->messages->create($key, $message));
+        return $this->box->guard()->inTransaction(fn() => $this->messages->create($key, $message));
     }
 
     public function update(string $id, array $fields): void
@@ -83,9 +83,9 @@ final class ChatComments extends Gateway
         $this->messages->delete($id);
     }
 
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
-        return $this->keyless(self::all(MessageTable::class, ['ID'], [
+        return $this->firstWithoutKey(self::findRows(MessageTable::class, ['ID'], [
             '=CHAT_ID' => (int)self::chatOf((int)$fields['task_id']),
             '=AUTHOR_ID' => (int)$fields['author_id'],
             '=DATE_CREATE' => Dates::moment($fields['date']),
@@ -98,7 +98,7 @@ final class ChatComments extends Gateway
             throw new ItemFault('CHAT_NOT_FOUND', 'task_id', "task_id: task $task has no chat yet, and the module "
                 . 'does not know how this version of the box makes one');
         }
-        $row = self::one(TaskTable::class, ['TITLE', 'CREATED_BY'], $task);
+        $row = self::findRow(TaskTable::class, ['TITLE', 'CREATED_BY'], $task);
         $members = MemberTable::getList(['select' => ['USER_ID'], 'filter' => ['=TASK_ID' => $task]])->fetchAll();
         $result = self::mustSucceed(ChatFactory::getInstance()->addUniqueChat([
             'TITLE' => $row['TITLE'],

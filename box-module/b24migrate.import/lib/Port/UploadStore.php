@@ -7,7 +7,7 @@ namespace B24migrate\Import\Port;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** Where uploads grow chunk by chunk, and where complete files go. */
-interface Shelf
+interface UploadStore
 {
     /** @return ?array{name: string, size: int, sha256: string, received: int} an unfinished upload */
     public function upload(string $key): ?array;

@@ -13,7 +13,7 @@ defined('B_PROLOG_INCLUDED') || exit;
  * What the records of the self-test have started in spite of the silence. Others work on the box at the same time, so
  * only what names these records or the people of the self-test counts. Jobs at the end of the hit are not seen.
  */
-final class Noise
+final class SideEffects
 {
     private const MAILS = 'Bitrix\Main\Mail\Internal\EventTable';
     private const WORKFLOWS = 'Bitrix\Bizproc\Workflow\Entity\WorkflowStateTable';
@@ -34,7 +34,7 @@ final class Noise
      * @param array<string, list<string>> $ids by stream
      * @return array<string, list<string>>
      */
-    public function since(array $ids): array
+    public function list(array $ids): array
     {
         $people = array_map('intval', $ids['users'] ?? []);
         return [

@@ -4,12 +4,12 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit\Kernel;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Tests\Kernel\KernelCase;
 use B24migrate\Import\Tests\Kernel\World;
 
 /** The methods of the contract on the real gateways: what a client would see of a box. */
-final class DoorTest extends KernelCase
+final class RouterTest extends KernelCase
 {
     private const ENTITIES = [
         'departments' => 'users',
@@ -25,7 +25,7 @@ final class DoorTest extends KernelCase
     /** @param array<string, mixed> $body @return array<string, mixed> */
     private function ask(string $method, array $body): array
     {
-        return (new Door($this->box))->answer("import.$method", json_encode($body, JSON_THROW_ON_ERROR));
+        return (new Router($this->box))->answer("import.$method", json_encode($body, JSON_THROW_ON_ERROR));
     }
 
     /** @param array<string, mixed> $fields @return array<string, mixed> */

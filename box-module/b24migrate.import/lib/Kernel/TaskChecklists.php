@@ -14,7 +14,7 @@ defined('B_PROLOG_INCLUDED') || exit;
  * Checklists and their items: rows in the tables, since the kernel's own way comments on every one of them. That a list
  * without items needs no place in the tree, and where members lie, is to be checked on a real box.
  */
-final class Checklists extends Gateway
+final class TaskChecklists extends Gateway
 {
     protected const TABLE = CheckListTable::class;
     protected const FIELDS = [
@@ -41,7 +41,7 @@ final class Checklists extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        self::present(self::one(CheckListTable::class, ['ID'], $id));
+        self::mustExist(self::findRow(CheckListTable::class, ['ID'], $id));
         self::mustSucceed(CheckListTable::update((int)$id, self::columns()->toKernel($fields)));
         $parent = (int)($fields['PARENT_ID'] ?? 0);
         if (array_key_exists('PARENT_ID', $fields) && $parent !== (int)($this->parents([(int)$id])[(int)$id] ?? 0)) {
@@ -60,7 +60,7 @@ final class Checklists extends Gateway
         self::mustSucceed(CheckListTable::delete((int)$id));
     }
 
-    public function needed(string $id, array $gone = []): ?string
+    public function reasonToKeep(string $id, array $gone = []): ?string
     {
         $filter = ['=PARENT_ID' => (int)$id, '=LEVEL' => 1];
         $rows = CheckListTreeTable::getList(['select' => ['CHILD_ID'], 'filter' => $filter])->fetchAll();
@@ -68,19 +68,19 @@ final class Checklists extends Gateway
         return array_diff($children, $gone) === [] ? null : 'it has items below it';
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
         $parents = $this->parents($ids);
-        $rows = self::all(MemberTable::class, ['ITEM_ID', 'USER_ID', 'TYPE'], ['@ITEM_ID' => $ids]);
+        $rows = self::findRows(MemberTable::class, ['ITEM_ID', 'USER_ID', 'TYPE'], ['@ITEM_ID' => $ids]);
         $member = fn(array $row) => ['ID' => (string)$row['USER_ID'], 'TYPE' => $row['TYPE']];
-        $members = self::grouped($rows, 'ITEM_ID', $member);
+        $members = self::groupBy($rows, 'ITEM_ID', $member);
         $more = fn(int $id) => ['parent' => $parents[$id] ?? null, 'members' => $members[$id] ?? []];
-        return array_map(fn(array $row) => $row + $more((int)$row['ID']), parent::fetched($ids));
+        return array_map(fn(array $row) => $row + $more((int)$row['ID']), parent::loadRows($ids));
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
-        return parent::fields($row) + ['PARENT_ID' => $row['parent'], 'MEMBERS' => $row['members']];
+        return parent::toFields($row) + ['PARENT_ID' => $row['parent'], 'MEMBERS' => $row['members']];
     }
 
     /** @return array<int, string> the item directly above, by item */
@@ -101,7 +101,7 @@ final class Checklists extends Gateway
 
     private function dropMembers(int $id): void
     {
-        foreach (self::all(MemberTable::class, ['ID'], ['=ITEM_ID' => $id]) as $member) {
+        foreach (self::findRows(MemberTable::class, ['ID'], ['=ITEM_ID' => $id]) as $member) {
             MemberTable::delete($member['ID']);
         }
     }

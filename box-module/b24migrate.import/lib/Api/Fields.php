@@ -10,7 +10,7 @@ use B24migrate\Import\Port\Box;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** `import.<entity>.fields`: makes custom fields or completes their list values; doing it twice changes nothing. */
-final class FieldWishes
+final class Fields
 {
     private function __construct(
         private readonly Box $box,
@@ -27,12 +27,12 @@ final class FieldWishes
         }
         $wishes = $body->objects('fields');
         foreach ($wishes as $wish) {
-            self::judge($wish);
+            self::validate($wish);
         }
-        return ['fields' => array_map((new self($box, $stream, $type))->one(...), $wishes)];
+        return ['fields' => array_map((new self($box, $stream, $type))->createField(...), $wishes)];
     }
 
-    private static function judge(Arguments $wish): void
+    private static function validate(Arguments $wish): void
     {
         $wish->text('code');
         $wish->text('type');
@@ -48,12 +48,12 @@ final class FieldWishes
         return $wish->raw('options') === null ? [] : $wish->objects('options');
     }
 
-    private function one(Arguments $wish): array
+    private function createField(Arguments $wish): array
     {
         $code = $wish->text('code');
         try {
-            $work = fn () => $this->declared($wish, $code);
-            return ['code' => $code] + $this->box->guard()->alone("fields:{$this->stream->name}:$this->type", $work);
+            $work = fn () => $this->declare($wish, $code);
+            return ['code' => $code] + $this->box->guard()->withLock("fields:{$this->stream->name}:$this->type", $work);
         } catch (\Throwable $any) {
             $fault = ItemFault::of($any);
             $error = ['code' => $fault->fault, 'message' => $fault->getMessage()];
@@ -61,9 +61,9 @@ final class FieldWishes
         return ['code' => $code, 'target' => null, 'status' => 'failed', 'options' => (object)[], 'error' => $error];
     }
 
-    private function declared(Arguments $wish, string $code): array
+    private function declare(Arguments $wish, string $code): array
     {
-        $this->refuseImpossible($wish, $code);
+        $this->mustBePossible($wish, $code);
         $custom = $this->box->customFields();
         $target = $custom->code($this->stream->name, $this->type, $code);
         if ($this->stream->builtin($target) !== null) {
@@ -79,11 +79,11 @@ final class FieldWishes
             $target = $custom->create($this->stream->name, $this->type, $wish->all());
         }
         $status = $found === null ? 'created' : 'exists';
-        $options = (object)$this->completed($target, self::options($wish));
+        $options = (object)$this->completeOptions($target, self::options($wish));
         return ['target' => $target, 'status' => $status, 'options' => $options, 'error' => null];
     }
 
-    private function refuseImpossible(Arguments $wish, string $code): void
+    private function mustBePossible(Arguments $wish, string $code): void
     {
         $typed = $this->stream->typedBy !== null;
         if ($typed && ($this->type === null || !$this->box->records('crm_types')->has($this->type))) {
@@ -98,20 +98,20 @@ final class FieldWishes
     }
 
     /** @return array<string, string> source option id => the box's */
-    private function completed(string $target, array $wanted): array
+    private function completeOptions(string $target, array $wanted): array
     {
-        $matched = $this->matched($target, $wanted);
+        $matched = $this->matchOptions($target, $wanted);
         $missing = array_filter($wanted, static fn ($option) => !isset($matched[$option->text('id')]));
         if ($missing === []) {
             return $matched;
         }
         $options = array_map(static fn ($option) => $option->all(), array_values($missing));
         $this->box->customFields()->addOptions($this->stream->name, $this->type, $target, $options);
-        return $this->matched($target, $wanted);
+        return $this->matchOptions($target, $wanted);
     }
 
     /** XML_IDs are compared first: two values may be spelled alike. */
-    private function matched(string $target, array $wanted): array
+    private function matchOptions(string $target, array $wanted): array
     {
         $free = $this->box->customFields()->of($this->stream->name, $this->type)[$target]['options'] ?? [];
         $matched = [];

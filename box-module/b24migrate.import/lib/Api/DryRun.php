@@ -10,12 +10,12 @@ use B24migrate\Import\Port\Entry;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** A dry run: the same answers, but what would be written is only imagined, and new records have no id. */
-final class Rehearsal extends Writing
+final class DryRun extends Writer
 {
     /** @var array<string, Entry> by key */
     private array $imagined = [];
 
-    public function alone(string $name, callable $work): mixed
+    public function withLock(string $name, callable $work): mixed
     {
         return $work();
     }
@@ -31,27 +31,27 @@ final class Rehearsal extends Writing
 
     public function create(Entry $intent, array $fields, ?string $left): ?string
     {
-        return $this->imagine($intent->standingFor("unborn:$intent->key"), $fields);
+        return $this->imagine($intent->withId("unborn:$intent->key"), $fields);
     }
 
     public function set(Entry $entry, array $fields): ?string
     {
-        return $this->imagine($entry, $fields + ($this->sight->read($entry->stream, (string)$entry->id) ?? []));
+        return $this->imagine($entry, $fields + ($this->lookup->read($entry->stream, (string)$entry->id) ?? []));
     }
 
-    public function shown(Entry $entry): ?string
+    public function visibleId(Entry $entry): ?string
     {
         return ($this->box->map()->entries([$entry->key])[$entry->key] ?? null)?->id;
     }
 
-    public function seal(Stream $stream): void
+    public function storeFingerprints(Stream $stream): void
     {
     }
 
     private function imagine(Entry $entry, array $fields): ?string
     {
         $this->imagined[$entry->key] = $entry;
-        $this->sight->imagine($entry->stream, (string)$entry->id, $fields);
-        return $this->shown($entry);
+        $this->lookup->imagine($entry->stream, (string)$entry->id, $fields);
+        return $this->visibleId($entry);
     }
 }

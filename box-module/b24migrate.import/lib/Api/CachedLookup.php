@@ -10,7 +10,7 @@ use B24migrate\Import\Port\Box;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** What one call sees of the box: each thing is looked up once, until it is written; a rehearsal only imagines it. */
-final class Sight implements Lookup
+final class CachedLookup implements Lookup
 {
     /** @var array<string, array<string, mixed>> answers by stream and question */
     private array $known = [];
@@ -50,7 +50,7 @@ final class Sight implements Lookup
             return null;
         }
         foreach ($this->imagined[$stream] ?? [] as $id => $fields) {
-            if (self::folded(array_intersect_key($fields, $values)) === self::folded($values)) {
+            if (self::normalized(array_intersect_key($fields, $values)) === self::normalized($values)) {
                 return (string)$id;
             }
         }
@@ -59,7 +59,7 @@ final class Sight implements Lookup
         return isset($this->imagined[$stream][$id ?? '']) ? null : $id;
     }
 
-    public function wrote(string $stream): void
+    public function forget(string $stream): void
     {
         unset($this->known[$stream]);
     }
@@ -69,7 +69,7 @@ final class Sight implements Lookup
         $this->imagined[$stream][$id] = $fields;
     }
 
-    private static function folded(array $values): array
+    private static function normalized(array $values): array
     {
         if (is_string($values['EMAIL'] ?? null)) {
             $values['EMAIL'] = mb_strtolower(trim($values['EMAIL']));

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Contract\CallFault;
 use B24migrate\Import\Contract\Catalog;
 use B24migrate\Import\Contract\Json;
@@ -13,7 +13,7 @@ use B24migrate\Import\Tests\Fake\Mishap;
 use PHPUnit\Framework\TestCase;
 
 /** A box in memory and somebody at its door. */
-abstract class DoorCase extends TestCase
+abstract class RouterCase extends TestCase
 {
     protected const NOON = '2024-03-01T09:00:00Z';
     protected FakeBox $box;
@@ -28,7 +28,7 @@ abstract class DoorCase extends TestCase
     /** @param array<string, mixed> $body */
     protected function ask(string $method, array $body): array
     {
-        return (new Door($this->box))->answer("import.$method", Json::encode((object)$body));
+        return (new Router($this->box))->answer("import.$method", Json::encode((object)$body));
     }
 
     /** @param array<string, mixed> $body */

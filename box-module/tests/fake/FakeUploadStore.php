@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Fake;
 
-use B24migrate\Import\Port\Shelf;
+use B24migrate\Import\Port\UploadStore;
 
 /** Keeps the bytes while a file grows, and only what was announced of it afterwards. */
-final class FakeShelf implements Shelf
+final class FakeUploadStore implements UploadStore
 {
     private readonly Db $db;
 
@@ -23,7 +23,7 @@ final class FakeShelf implements Shelf
 
     public function begin(string $key, string $name, int $size, string $sha256): void
     {
-        $this->db->together(function () use ($key, $name, $size, $sha256): void {
+        $this->db->inTransaction(function () use ($key, $name, $size, $sha256): void {
             $this->db->run('DELETE FROM chunk WHERE key = ?', $key);
             $this->db->run('REPLACE INTO upload VALUES (?, ?, ?, ?, 0)', $key, $name, $size, $sha256);
         });
@@ -31,7 +31,7 @@ final class FakeShelf implements Shelf
 
     public function append(string $key, int $offset, string $bytes): void
     {
-        $this->db->together(function () use ($key, $offset, $bytes): void {
+        $this->db->inTransaction(function () use ($key, $offset, $bytes): void {
             $this->db->run('REPLACE INTO chunk VALUES (?, ?, ?)', $key, $offset, base64_encode($bytes));
             $this->db->run('UPDATE upload SET received = ? WHERE key = ?', $offset + strlen($bytes), $key);
         });
@@ -58,7 +58,7 @@ final class FakeShelf implements Shelf
 
     public function discard(string $key): void
     {
-        $this->db->together(function () use ($key): void {
+        $this->db->inTransaction(function () use ($key): void {
             $this->db->run('DELETE FROM chunk WHERE key = ?', $key);
             $this->db->run('DELETE FROM upload WHERE key = ?', $key);
         });

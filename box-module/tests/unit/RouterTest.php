@@ -4,27 +4,27 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-use B24migrate\Import\Api\Door;
+use B24migrate\Import\Api\Router;
 use B24migrate\Import\Contract\CallFault;
 use B24migrate\Import\Tests\Fake\FakeBox;
 
-final class DoorTest extends DoorCase
+final class RouterTest extends RouterCase
 {
     public function testEveryMethodOfTheContractIsThere(): void
     {
-        $methods = Door::methods();
+        $methods = Router::methods();
         $this->assertCount(5 + 7 * 4 + 1, array_unique($methods));
         foreach (['import.info', 'import.users.match', 'import.files.put', 'import.crm.fields'] as $method) {
             $this->assertContains($method, $methods);
         }
-        $this->assertNotContains('import.users.match', Door::methods(['groups']));
+        $this->assertNotContains('import.users.match', Router::methods(['groups']));
     }
 
     /** @dataProvider bodies */
     public function testABodyIsOneObject(string $body): void
     {
         $this->expectException(CallFault::class);
-        (new Door($this->box))->answer('import.info', $body);
+        (new Router($this->box))->answer('import.info', $body);
     }
 
     public function bodies(): array
@@ -35,14 +35,14 @@ final class DoorTest extends DoorCase
     public function testInfoTellsWhatIsServedAndHowMuchOfIt(): void
     {
         $box = new FakeBox(':memory:', $this->mishap, ['items' => 7]);
-        $told = (new Door($box, ['users', 'crm']))->answer('import.info', '');
+        $told = (new Router($box, ['users', 'crm']))->answer('import.info', '');
         $this->assertSame([1, ['users', 'crm'], 7], [$told['contract'], $told['entities'], $told['limits']['items']]);
         $this->assertMatchesRegularExpression('/^b24migrate\.import\/\d/', $told['server']);
     }
 
     public function testABodyOverTheLimitIsRefusedUnread(): void
     {
-        $door = new Door(new FakeBox(':memory:', $this->mishap, ['body_bytes' => 4]));
+        $door = new Router(new FakeBox(':memory:', $this->mishap, ['body_bytes' => 4]));
         $this->assertArrayHasKey('limits', $door->answer('import.info', '{  }'));
         $this->expectExceptionMessage('at most 4 bytes');
         $door->answer('import.info', '{   }');

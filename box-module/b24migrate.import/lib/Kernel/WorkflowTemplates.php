@@ -10,7 +10,7 @@ use Bitrix\Bizproc\Workflow\Template\Entity\WorkflowTemplateTable;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** Templates of workflows. They arrive switched off: otherwise they would start on what is imported after them. */
-final class Workflows extends Gateway
+final class WorkflowTemplates extends Gateway
 {
     private const TREES = ['TEMPLATE', 'PARAMETERS', 'VARIABLES', 'CONSTANTS'];
     private const NEVER = 0;
@@ -28,7 +28,7 @@ final class Workflows extends Gateway
     public function create(string $key, array $fields): string
     {
         $document = [$fields['MODULE_ID'], $fields['ENTITY'], $fields['DOCUMENT_TYPE']];
-        self::demandAdministrator($fields);
+        self::mustBeAdministrator($fields);
         // As a system import, because activities may name what arrives later; people check them in the designer.
         $id = \CBPWorkflowTemplateLoader::importTemplateFromArray(
             0,
@@ -47,8 +47,8 @@ final class Workflows extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        self::demandAdministrator($fields);
-        self::present(self::one(WorkflowTemplateTable::class, ['ID'], $id));
+        self::mustBeAdministrator($fields);
+        self::mustExist(self::findRow(WorkflowTemplateTable::class, ['ID'], $id));
         $row = array_intersect_key($fields, array_flip(['NAME', 'DESCRIPTION'])) + $this->trees($fields);
         \CBPWorkflowTemplateLoader::update((int)$id, $row, true);
         $this->setAuthor((int)$id, $fields);
@@ -59,15 +59,15 @@ final class Workflows extends Gateway
         \CBPWorkflowTemplateLoader::delete((int)$id);
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
         $spell = CrmNumbers::numbered(...);
         $trees = array_map(fn($tree) => (array)($tree ?: []), array_intersect_key($row, array_flip(self::TREES)));
-        return parent::fields($row) + array_map(fn(array $tree) => self::walked($tree, $spell), $trees);
+        return parent::toFields($row) + array_map(fn(array $tree) => self::mapTexts($tree, $spell), $trees);
     }
 
     /** The kernel asks this of code when somebody saves it in the designer; a system import does not ask. */
-    private static function demandAdministrator(array $fields): void
+    private static function mustBeAdministrator(array $fields): void
     {
         if (Activities::forbidden($fields) === []) {
             return;
@@ -94,16 +94,16 @@ final class Workflows extends Gateway
     {
         $trees = [];
         foreach (array_intersect(self::TREES, array_keys($fields)) as $name) {
-            $trees[$name] = self::walked((array)($fields[$name] ?? []), CrmNumbers::plain(...));
+            $trees[$name] = self::mapTexts((array)($fields[$name] ?? []), CrmNumbers::plain(...));
         }
         return $trees;
     }
 
-    private static function walked(array $tree, \Closure $spell): array
+    private static function mapTexts(array $tree, \Closure $spell): array
     {
         return array_map(static fn(mixed $node): mixed => match (true) {
-            is_array($node) => self::walked($node, $spell),
-            $node instanceof \stdClass => self::walked((array)$node, $spell),
+            is_array($node) => self::mapTexts($node, $spell),
+            $node instanceof \stdClass => self::mapTexts((array)$node, $spell),
             is_string($node) => $spell($node),
             default => $node,
         }, $tree);

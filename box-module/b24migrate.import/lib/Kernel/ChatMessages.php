@@ -11,7 +11,7 @@ use Bitrix\Im\Model\{ChatTable, MessageParamTable, MessageTable, RelationTable};
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** Messages of chats. They are shown in order of their ids, so they must come in the order they were written in. */
-final class Messages extends Gateway
+final class ChatMessages extends Gateway
 {
     protected const TABLE = MessageTable::class;
     protected const LOSSES = [
@@ -44,16 +44,16 @@ final class Messages extends Gateway
     {
         $chat = (int)$fields['chat_id'];
         $author = (int)$fields['author_id'];
-        $files = array_map(fn(string $id) => $this->share($chat, $author, $id), $fields['files'] ?? []);
-        $type = self::one(ChatTable::class, ['TYPE'], $chat)['TYPE'] ?? 'C';
-        // Whoever is mentioned would be told, and a file of this number attached: the tags come later, by `settle`.
+        $files = array_map(fn(string $id) => $this->copyToChat($chat, $author, $id), $fields['files'] ?? []);
+        $type = self::findRow(ChatTable::class, ['TYPE'], $chat)['TYPE'] ?? 'C';
+        // Whoever is mentioned would be told, and a file of this number attached: the tags come later, by `restore`.
         $text = (string)preg_replace('/\[\/?(USER|CHAT|DISK)\b[^\]]*\]/i', '', (string)($fields['text'] ?? ''));
         $message = [
             // The kernel refuses an empty one, such as the source has where a message was deleted.
             'MESSAGE' => $text === '' ? '-' : $text,
             'MESSAGE_DATE' => Dates::text($fields['date']),
             // In a dialog the system speaks by the mouth of one of the two.
-            'FROM_USER_ID' => $author === 0 && $type === 'P' ? self::somebodyIn($chat) : $author,
+            'FROM_USER_ID' => $author === 0 && $type === 'P' ? self::memberOf($chat) : $author,
             'TO_CHAT_ID' => $chat,
             'MESSAGE_TYPE' => $type,
             'SYSTEM' => $author === 0 ? 'Y' : 'N',
@@ -62,17 +62,17 @@ final class Messages extends Gateway
         ];
         $id = (int)Dates::inServerTime(fn() => \CIMMessenger::Add($message + self::SILENT))
             ?: throw self::refusal('the box does not take this message');
-        $this->settle($id, $fields + ['text' => null]);
+        $this->restore($id, $fields + ['text' => null]);
         $this->attach($id, $files);
         // Some kernels count it as unread even so.
-        self::sweep('Bitrix\Im\Model\MessageUnreadTable', ['=CHAT_ID' => $chat, '=MESSAGE_ID' => $id]);
+        self::deleteRows('Bitrix\Im\Model\MessageUnreadTable', ['=CHAT_ID' => $chat, '=MESSAGE_ID' => $id]);
         return (string)$id;
     }
 
     public function update(string $id, array $fields): void
     {
-        $now = self::present($this->read([$id])[$id] ?? null);
-        $this->settle((int)$id, $fields);
+        $now = self::mustExist($this->read([$id])[$id] ?? null);
+        $this->restore((int)$id, $fields);
         if (array_key_exists('params', $fields)) {
             // What is set to nothing is deleted; to set nothing at all would delete everything, the files too.
             $sent = self::plainParams($fields);
@@ -80,42 +80,42 @@ final class Messages extends Gateway
             $next === [] || \CIMMessageParam::Set((int)$id, $next);
         }
         if (array_key_exists('files', $fields) && ($fields['files'] ?? []) !== $now['files']) {
-            $share = fn(string $file) => $this->share((int)$now['chat_id'], (int)$now['author_id'], $file);
+            $share = fn(string $file) => $this->copyToChat((int)$now['chat_id'], (int)$now['author_id'], $file);
             $this->attach((int)$id, array_map($share, $fields['files'] ?? []));
         }
     }
 
     public function delete(string $id): void
     {
-        $copies = self::shared(self::params([(int)$id])[(int)$id] ?? []);
+        $copies = self::fileIds(self::params([(int)$id])[(int)$id] ?? []);
         // CIMMessenger::Delete would tell everybody who has the chat open.
         \CIMMessageParam::DeleteAll((int)$id);
         self::mustSucceed(MessageTable::delete((int)$id));
         $files = $this->box->records('files');
         foreach (array_map('strval', $copies) as $copy) {
-            $files->needed($copy) === null && $files->delete($copy);
+            $files->reasonToKeep($copy) === null && $files->delete($copy);
         }
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
         $params = self::params($ids);
-        $shared = array_map('intval', array_merge([], ...array_values(array_map(self::shared(...), $params))));
-        $rows = $shared === [] ? [] : self::all(ObjectTable::class, ['ID', 'FILE_ID'], ['@ID' => $shared]);
+        $shared = array_map('intval', array_merge([], ...array_values(array_map(self::fileIds(...), $params))));
+        $rows = $shared === [] ? [] : self::findRows(ObjectTable::class, ['ID', 'FILE_ID'], ['@ID' => $shared]);
         $origins = array_column(Files::withOrigins($rows, 'FILE_ID'), 'FILE_ID', 'ID');
         return array_map(function (array $row) use ($params, $origins): array {
             $own = $params[(int)$row['ID']] ?? [];
-            $files = array_map(fn(mixed $id) => $origins[(int)$id] ?? null, self::shared($own));
+            $files = array_map(fn(mixed $id) => $origins[(int)$id] ?? null, self::fileIds($own));
             return $row + ['params' => $own, 'files' => array_values(array_filter($files))];
-        }, parent::fetched($ids));
+        }, parent::loadRows($ids));
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
         $others = array_diff_key($row['params'], ['FILE_ID' => 1, 'LIKE' => 1]);
         $others = array_map(static fn(array $values) => count($values) === 1 ? $values[0] : $values, $others);
         $system = ($row['NOTIFY_EVENT'] ?? '') === self::PRIVATE_SYSTEM ? ['author_id' => '0'] : [];
-        return $system + parent::fields($row)
+        return $system + parent::toFields($row)
             + ['params' => $others === [] ? new \stdClass() : $others, 'files' => $row['files']];
     }
 
@@ -123,10 +123,10 @@ final class Messages extends Gateway
      * The kernel reads what it is given: it takes mentions out that somebody may not see, cuts long texts, and shifts
      * times by the zone of whoever calls. What stands there in the end is what was sent.
      */
-    private function settle(int $id, array $fields): void
+    private function restore(int $id, array $fields): void
     {
         $row = self::columns()->toKernel(array_diff_key($fields, ['chat_id' => 1]));
-        $now = self::one(MessageTable::class, ['AUTHOR_ID', 'DATE_CREATE', 'MESSAGE', 'NOTIFY_EVENT'], $id);
+        $now = self::findRow(MessageTable::class, ['AUTHOR_ID', 'DATE_CREATE', 'MESSAGE', 'NOTIFY_EVENT'], $id);
         if (($now['NOTIFY_EVENT'] ?? '') === self::PRIVATE_SYSTEM && (int)($row['AUTHOR_ID'] ?? -1) === 0) {
             unset($row['AUTHOR_ID']);
         }
@@ -140,11 +140,11 @@ final class Messages extends Gateway
     /** @param list<int> $files copies in the folder of the chat; not every kernel has put them where they belong */
     private function attach(int $id, array $files): void
     {
-        $there = array_map('intval', self::shared(self::params([$id])[$id] ?? []));
+        $there = array_map('intval', self::fileIds(self::params([$id])[$id] ?? []));
         $there === $files || \CIMMessageParam::Set($id, ['FILE_ID' => $files]);
     }
 
-    private static function shared(array $params): array
+    private static function fileIds(array $params): array
     {
         return $params['FILE_ID'] ?? [];
     }
@@ -158,7 +158,7 @@ final class Messages extends Gateway
     {
         $columns = ['ID', 'MESSAGE_ID', 'PARAM_NAME', 'PARAM_VALUE', 'PARAM_JSON'];
         $values = [];
-        foreach (self::all(MessageParamTable::class, $columns, ['@MESSAGE_ID' => $ids]) as $row) {
+        foreach (self::findRows(MessageParamTable::class, $columns, ['@MESSAGE_ID' => $ids]) as $row) {
             $value = (string)$row['PARAM_JSON'] === '' ? $row['PARAM_VALUE'] : json_decode($row['PARAM_JSON'], true);
             $values[(int)$row['MESSAGE_ID']][$row['PARAM_NAME']][] = $value;
         }
@@ -171,13 +171,14 @@ final class Messages extends Gateway
         return (array)json_decode((string)json_encode($fields['params'] ?? []), true);
     }
 
-    private static function somebodyIn(int $dialog): int
+    private static function memberOf(int $dialog): int
     {
-        return (int)(self::all(RelationTable::class, ['ID', 'USER_ID'], ['=CHAT_ID' => $dialog])[0]['USER_ID'] ?? 0);
+        $relations = self::findRows(RelationTable::class, ['ID', 'USER_ID'], ['=CHAT_ID' => $dialog]);
+        return (int)($relations[0]['USER_ID'] ?? 0);
     }
 
     /** A copy in the folder of the chat: whoever is in the chat may open what lies there. */
-    private function share(int $chat, int $author, string $file): int
+    private function copyToChat(int $chat, int $author, string $file): int
     {
         $folder = \CIMDisk::GetFolderModel($chat);
         if (!$folder) {

@@ -14,7 +14,7 @@ use Bitrix\Tasks\Internals\TaskTable;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** Comments on tasks where they are posts in a forum: tasks before 25.700. */
-final class ForumComments extends Gateway
+final class TaskForumComments extends Gateway
 {
     protected const TABLE = MessageTable::class;
     /** The first comment makes a topic, and every one of them counts in several tables. */
@@ -28,7 +28,7 @@ final class ForumComments extends Gateway
     public static function areOn(int $task): bool
     {
         $topic = self::topic($task);
-        $rows = self::all(MessageTable::class, ['ID', 'NEW_TOPIC', 'SERVICE_TYPE'], ['=TOPIC_ID' => $topic]);
+        $rows = self::findRows(MessageTable::class, ['ID', 'NEW_TOPIC', 'SERVICE_TYPE'], ['=TOPIC_ID' => $topic]);
         $said = static fn(array $row): bool => ($row['NEW_TOPIC'] ?? 'N') !== 'Y' && empty($row['SERVICE_TYPE']);
         return $topic > 0 && array_filter($rows, $said) !== [];
     }
@@ -38,7 +38,7 @@ final class ForumComments extends Gateway
         $task = (int)$fields['task_id'];
         $post = fn(): string => $this->post($key, $task, $fields);
         // The first comment makes the topic: two first ones would make two, and one of them would not be seen.
-        $id = self::topic($task) > 0 ? $post() : $this->box->guard()->alone("topic:$task", $post);
+        $id = self::topic($task) > 0 ? $post() : $this->box->guard()->withLock("topic:$task", $post);
         try {
             // The kernel dates some comments with now whatever it is told; to be checked on a real box.
             $this->setRow($id, $fields + ['text' => null]);
@@ -52,7 +52,7 @@ final class ForumComments extends Gateway
 
     public function update(string $id, array $fields): void
     {
-        self::present(self::one(MessageTable::class, ['ID'], $id));
+        self::mustExist(self::findRow(MessageTable::class, ['ID'], $id));
         $this->setRow($id, $fields);
         if (array_key_exists('files', $fields)) {
             Files::attach(self::ENTITY, self::FILES, (int)$id, $fields['files']);
@@ -64,41 +64,42 @@ final class ForumComments extends Gateway
         \CForumMessage::Delete((int)$id);
     }
 
-    public function trace(string $key, array $fields): ?string
+    public function findLeftover(string $key, array $fields): ?string
     {
         $topic = self::topic((int)$fields['task_id']);
-        $rows = self::all(MessageTable::class, ['ID', 'POST_MESSAGE'], [
+        $rows = self::findRows(MessageTable::class, ['ID', 'POST_MESSAGE'], [
             '=TOPIC_ID' => $topic,
             '=AUTHOR_ID' => (int)$fields['author_id'],
             '=POST_DATE' => Dates::moment($fields['date']),
         ]);
-        $text = Emoji::encode(Columns::spell('said', $fields['text'] ?? null));
+        $text = Emoji::encode(Columns::toColumn('said', $fields['text'] ?? null));
         $same = array_filter($rows, static fn($row) => $row['POST_MESSAGE'] === $text);
         // One that died before it had its text has no date of its own yet either.
-        $begun = self::all(MessageTable::class, ['ID'], ['=TOPIC_ID' => $topic, '=POST_MESSAGE' => self::stamp($key)]);
-        return $topic === 0 ? null : $this->keyless([...$begun, ...$same]);
+        $stamped = ['=TOPIC_ID' => $topic, '=POST_MESSAGE' => self::stamp($key)];
+        $begun = self::findRows(MessageTable::class, ['ID'], $stamped);
+        return $topic === 0 ? null : $this->firstWithoutKey([...$begun, ...$same]);
     }
 
-    protected function fetched(array $ids): array
+    protected function loadRows(array $ids): array
     {
-        $rows = parent::fetched($ids);
+        $rows = parent::loadRows($ids);
         $topics = array_unique(array_map('intval', array_column($rows, 'TOPIC_ID')));
         $columns = ['ID', 'FORUM_TOPIC_ID'];
-        $about = $topics === [] ? [] : self::all(TaskTable::class, $columns, ['@FORUM_TOPIC_ID' => $topics]);
+        $about = $topics === [] ? [] : self::findRows(TaskTable::class, $columns, ['@FORUM_TOPIC_ID' => $topics]);
         $tasks = array_map('strval', array_column($about, 'ID', 'FORUM_TOPIC_ID'));
-        $files = Files::on(self::ENTITY, self::FILES, $ids);
+        $files = Files::attachedFiles(self::ENTITY, self::FILES, $ids);
         return array_map(fn(array $row) => $row
             + ['task_id' => $tasks[$row['TOPIC_ID']] ?? null, 'files' => $files[(int)$row['ID']]], $rows);
     }
 
-    protected function fields(array $row): array
+    protected function toFields(array $row): array
     {
-        return ['task_id' => $row['task_id'], 'files' => $row['files']] + parent::fields($row);
+        return ['task_id' => $row['task_id'], 'files' => $row['files']] + parent::toFields($row);
     }
 
     private static function topic(int $task): int
     {
-        return (int)(self::one(TaskTable::class, ['FORUM_TOPIC_ID'], $task)['FORUM_TOPIC_ID'] ?? 0);
+        return (int)(self::findRow(TaskTable::class, ['FORUM_TOPIC_ID'], $task)['FORUM_TOPIC_ID'] ?? 0);
     }
 
     private function post(string $key, int $task, array $fields): string
@@ -114,7 +115,7 @@ final class ForumComments extends Gateway
             'AUX' => 'Y',
             // Names of people are looked up, and the system must have one.
         ] + ((int)$fields['author_id'] === 0 ? ['AUTHOR_NAME' => self::SYSTEM] : []));
-        $errors = array_map(static fn($error) => self::plain((string)$error->getMessage()), $feed->getErrors());
+        $errors = array_map(static fn($error) => self::plainText((string)$error->getMessage()), $feed->getErrors());
         return $comment
             ? (string)$comment['ID']
             : throw new ItemFault('VALIDATION', null, implode("\n", $errors) ?: 'the box does not take this comment');

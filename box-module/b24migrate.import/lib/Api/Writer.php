@@ -10,12 +10,12 @@ use B24migrate\Import\Port\{Box, Entry, Records};
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** Writes records and what they are known by, so that a call that dies anywhere can be repeated. */
-class Writing
+class Writer
 {
     /** @var array<string, Entry> entries whose records are to be read back, by key */
-    private array $unsealed = [];
+    private array $withoutFingerprint = [];
 
-    public function __construct(protected readonly Box $box, protected readonly Sight $sight)
+    public function __construct(protected readonly Box $box, protected readonly CachedLookup $lookup)
     {
     }
 
@@ -25,15 +25,15 @@ class Writing
      */
     public static function fingerprint(array $fields, Records $records): string
     {
-        $steady = array_diff_key($fields, array_flip($records->restless()));
+        $steady = array_diff_key($fields, array_flip($records->volatileFields()));
         $filled = array_filter($steady, static fn ($value) => !in_array($value, [null, '', []], true));
         return hash('sha256', Json::canonical($filled));
     }
 
     /** Runs the work while nobody else imports the same. */
-    public function alone(string $name, callable $work): mixed
+    public function withLock(string $name, callable $work): mixed
     {
-        return $this->box->guard()->alone($name, $work);
+        return $this->box->guard()->withLock($name, $work);
     }
 
     /** @return array<string, Entry> those of these keys that are known */
@@ -41,7 +41,8 @@ class Writing
     {
         $entries = $this->box->map()->entries($keys);
         // a call that died before it had read its records back is made good by the one that repeats it
-        $this->unsealed += array_filter($entries, static fn ($entry) => $entry->id !== null && $entry->print === '');
+        $open = static fn ($entry) => $entry->id !== null && $entry->fingerprint === '';
+        $this->withoutFingerprint += array_filter($entries, $open);
         return $entries;
     }
 
@@ -59,9 +60,9 @@ class Writing
     public function create(Entry $intent, array $fields, ?string $left): ?string
     {
         $records = $this->box->records($intent->stream);
-        $create = fn () => $this->wrote($intent->standingFor($records->create($intent->key, $fields)));
-        if ($records->atomic()) {
-            return $this->box->guard()->together($create);
+        $create = fn () => $this->saveEntry($intent->withId($records->create($intent->key, $fields)));
+        if ($records->isAtomic()) {
+            return $this->box->guard()->inTransaction($create);
         }
         $this->box->map()->put($intent);
         try {
@@ -69,7 +70,7 @@ class Writing
                 return $create();
             }
             $records->update($left, $fields);
-            return $this->wrote($intent->standingFor($left));
+            return $this->saveEntry($intent->withId($left));
         } catch (ItemFault $fault) {
             $left === null ? $this->box->map()->drop($intent->key) : $this->abandon($intent, $left);
             throw $fault;
@@ -82,63 +83,64 @@ class Writing
         $records = $this->box->records($entry->stream);
         $work = function () use ($records, $entry, $fields): string {
             if ($fields !== []) {
-                $this->unsealMakerOf($entry);
+                $this->resetOtherFingerprint($entry);
                 $records->update((string)$entry->id, $fields);
             }
-            return $this->wrote($entry);
+            return $this->saveEntry($entry);
         };
-        return $records->atomic() ? $this->box->guard()->together($work) : $work();
+        return $records->isAtomic() ? $this->box->guard()->inTransaction($work) : $work();
     }
 
     /** The id of a known key as it is answered: null where the record is only imagined. */
-    public function shown(Entry $entry): ?string
+    public function visibleId(Entry $entry): ?string
     {
         return $entry->id;
     }
 
     /** Notes what the written records look like now, to tell later whether somebody has changed them since. */
-    public function seal(Stream $stream): void
+    public function storeFingerprints(Stream $stream): void
     {
-        $mine = static fn ($entry) => $entry->stream === $stream->name && !$entry->adopted;
-        $open = array_filter($this->unsealed, $mine);
-        $this->unsealed = [];
+        $mine = static fn ($entry) => $entry->stream === $stream->name && !$entry->linked;
+        $open = array_filter($this->withoutFingerprint, $mine);
+        $this->withoutFingerprint = [];
         if ($open === []) {
             return;
         }
         $records = $this->box->records($stream->name);
         $now = $records->read(array_values(array_map(static fn ($entry) => (string)$entry->id, $open)));
         foreach (array_filter($open, static fn ($entry) => isset($now[$entry->id])) as $entry) {
-            $print = self::fingerprint($now[$entry->id], $records);
-            $this->alone($stream->lock($entry->key), fn () => $this->sealOne($entry, $print));
+            $fingerprint = self::fingerprint($now[$entry->id], $records);
+            $this->withLock($stream->lock($entry->key), fn () => $this->storeFingerprint($entry, $fingerprint));
         }
     }
 
-    private function sealOne(Entry $entry, string $print): void
+    private function storeFingerprint(Entry $entry, string $fingerprint): void
     {
         $still = $this->box->map()->entries([$entry->key])[$entry->key] ?? null;
         // another call may have been quicker with a later version, or has taken it back
-        if ($still !== null && $still->print === '' && $still->digest === $entry->digest && $still->id === $entry->id) {
-            $this->box->map()->put($still->sealed($print));
+        $same = $still !== null && $still->digest === $entry->digest && $still->id === $entry->id;
+        if ($same && $still->fingerprint === '') {
+            $this->box->map()->put($still->withFingerprint($fingerprint));
         }
     }
 
     /** Two keys of one record: what the import changes under the other one is no change of people either. */
-    private function unsealMakerOf(Entry $shared): void
+    private function resetOtherFingerprint(Entry $shared): void
     {
         [$map, $records, $id] = [$this->box->map(), $this->box->records($shared->stream), (string)$shared->id];
-        foreach ($shared->adopted ? $map->standingFor($shared->stream, $id) : [] as $one) {
-            if (!$one->adopted && $one->print === self::fingerprint($records->read([$id])[$id] ?? [], $records)) {
-                $this->unsealed[$one->key] = $one->sealed('');
-                $map->put($one->sealed(''));
+        foreach ($shared->linked ? $map->entriesOf($shared->stream, $id) : [] as $one) {
+            if (!$one->linked && $one->fingerprint === self::fingerprint($records->read([$id])[$id] ?? [], $records)) {
+                $this->withoutFingerprint[$one->key] = $one->withFingerprint('');
+                $map->put($one->withFingerprint(''));
             }
         }
     }
 
-    private function wrote(Entry $entry): string
+    private function saveEntry(Entry $entry): string
     {
         $this->box->map()->put($entry);
-        $this->sight->wrote($entry->stream);
-        $this->unsealed[$entry->key] = $entry;
+        $this->lookup->forget($entry->stream);
+        $this->withoutFingerprint[$entry->key] = $entry;
         return (string)$entry->id;
     }
 }

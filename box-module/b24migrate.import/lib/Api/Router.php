@@ -10,7 +10,7 @@ use B24migrate\Import\Port\Box;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /** Which method is asked, and who answers it. */
-final class Door
+final class Router
 {
     private const VERBS = ['fields', 'batch', 'list', 'delete'];
     private const ALONE = ['import.info', 'import.fidelity', 'import.finalize', 'import.selftest', 'import.files.put'];
@@ -48,10 +48,10 @@ final class Door
         }
         $given = Arguments::ofBody($body);
         $this->box->quiet();
-        return $this->answered($method, $given);
+        return $this->dispatch($method, $given);
     }
 
-    private function answered(string $method, Arguments $body): array
+    private function dispatch(string $method, Arguments $body): array
     {
         return match ($method) {
             'import.info' => Info::answer($this->box, $this->entities),
@@ -60,16 +60,16 @@ final class Door
             'import.selftest' => (new Selftest($this->box, $this->entities))->answer(),
             'import.files.put' => Uploads::answer($this->box, $body),
             'import.users.match' => Info::match($this->box, $body),
-            default => $this->ofStream($method, $body),
+            default => $this->dispatchToStream($method, $body),
         };
     }
 
-    private function ofStream(string $method, Arguments $body): array
+    private function dispatchToStream(string $method, Arguments $body): array
     {
         [, $entity, $verb] = explode('.', $method);
         $stream = self::stream($entity, $body->text('stream'));
         return match ($verb) {
-            'fields' => FieldWishes::answer($this->box, $stream, $body),
+            'fields' => Fields::answer($this->box, $stream, $body),
             'batch' => Batch::answer($this->box, $stream, $body),
             'list' => Listing::answer($this->box, $stream, $body),
             'delete' => Deletion::answer($this->box, $stream, $body),

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Tests\Unit;
 
-final class FieldWishesTest extends DoorCase
+final class FieldsTest extends RouterCase
 {
     /** @param list<array<string, mixed>> $fields */
     private function declare(array $fields, string $stream = 'crm_deals'): array

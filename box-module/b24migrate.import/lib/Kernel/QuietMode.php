@@ -12,11 +12,11 @@ defined('B_PROLOG_INCLUDED') || exit;
  * Silence for the rest of this hit. One REST call is one PHP process, and its background jobs run inside it, so
  * handlers of this process are enough, and nothing of it is left on the box.
  */
-final class Quiet
+final class QuietMode
 {
     private static bool $kept = false;
 
-    public static function keep(): void
+    public static function enable(): void
     {
         if (self::$kept) {
             return;
