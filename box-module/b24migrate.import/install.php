@@ -19,15 +19,15 @@ require __DIR__ . '/cli/Setup.php';
 try {
     $setup = new Setup(array_slice($argv, 1));
     // This file lies in local/modules/b24migrate.import.
-    $root = $setup->help ? '' : $setup->documentRoot ?? dirname(__DIR__, 3);
-    if (!$setup->help && !is_file("$root/bitrix/modules/main/include/prolog_before.php")) {
+    $root = $setup->has('--help') ? '' : $setup->documentRoot ?? dirname(__DIR__, 3);
+    if (!$setup->has('--help') && !is_file("$root/bitrix/modules/main/include/prolog_before.php")) {
         throw new InvalidArgumentException("There is no Bitrix in $root: tell where with --document-root.");
     }
 } catch (InvalidArgumentException $bad) {
     fwrite(STDERR, $bad->getMessage() . "\n");
     exit(2);
 }
-if ($setup->help) {
+if ($setup->has('--help')) {
     echo "php install.php                                installs the module\n"
         . "php install.php --create-webhook [--user ID]   and prints the URL of a webhook of this administrator (1)\n"
         . "php install.php --uninstall [--drop-map]       uninstalls it, and deletes the map if asked\n"

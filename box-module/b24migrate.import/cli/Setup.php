@@ -23,10 +23,10 @@ final class Setup
     /** The option that lib/Kernel/KernelBox.php reads. */
     private const ALLOWED_ACTIVITIES = 'allow_activities';
 
-    public readonly bool $help;
-    private readonly bool $createWebhook;
-    private readonly bool $uninstall;
-    private readonly bool $dropMap;
+    private const FLAGS = ['--create-webhook', '--uninstall', '--drop-map', '--help'];
+
+    /** @var list<string> those that were given */
+    private array $flags = [];
     private int $user = 1;
     public ?string $documentRoot = null;
     /** Names with commas between; null: as it is. */
@@ -38,28 +38,30 @@ final class Setup
      */
     public function __construct(array $words)
     {
-        $flags = [];
         while (($word = array_shift($words)) !== null) {
-            match ($word) {
-                '--create-webhook', '--uninstall', '--drop-map', '--help' => $flags[$word] = true,
-                '-h' => $flags['--help'] = true,
-                '--user' => $this->user = self::userId(array_shift($words)),
-                '--allow-activities' => $this->allowActivities = self::activities(array_shift($words)),
-                '--document-root' => $this->documentRoot = self::folder(array_shift($words)),
+            match (true) {
+                in_array($word, self::FLAGS, true) => $this->flags[] = $word,
+                $word === '-h' => $this->flags[] = '--help',
+                $word === '--user' => $this->user = self::userId(array_shift($words)),
+                $word === '--allow-activities' => $this->allowActivities = self::activities(array_shift($words)),
+                $word === '--document-root' => $this->documentRoot = self::folder(array_shift($words)),
                 default => throw new \InvalidArgumentException("There is no argument $word; try --help."),
             };
         }
-        $this->help = isset($flags['--help']);
-        $this->createWebhook = isset($flags['--create-webhook']);
-        $this->uninstall = isset($flags['--uninstall']);
-        $this->dropMap = isset($flags['--drop-map']);
+        $uninstall = $this->has('--uninstall');
         $contradiction = match (true) {
-            $this->uninstall && $this->createWebhook => 'A webhook cannot be made for a module that is uninstalled.',
-            $this->uninstall && $this->allowActivities !== null => '--allow-activities does not go with --uninstall.',
-            $this->dropMap && !$this->uninstall => '--drop-map goes with --uninstall.',
+            $uninstall && $this->has('--create-webhook')
+                => 'A webhook cannot be made for a module that is uninstalled.',
+            $uninstall && $this->allowActivities !== null => '--allow-activities does not go with --uninstall.',
+            $this->has('--drop-map') && !$uninstall => '--drop-map goes with --uninstall.',
             default => null,
         };
         $contradiction === null || throw new \InvalidArgumentException($contradiction);
+    }
+
+    public function has(string $flag): bool
+    {
+        return in_array($flag, $this->flags, true);
     }
 
     /**
@@ -72,7 +74,7 @@ final class Setup
         if (!$module) {
             throw new \RuntimeException('The module must lie in local/modules/' . self::MODULE . ' of this site.');
         }
-        if ($this->uninstall) {
+        if ($this->has('--uninstall')) {
             return $this->uninstall($module);
         }
         if (!$module->IsInstalled() && !$module->DoInstall()) {
@@ -86,7 +88,7 @@ final class Setup
                 ? 'Only standard activities are allowed.'
                 : "Allowed activities: $this->allowActivities.";
         }
-        return $this->createWebhook ? $this->createWebhook() : $told;
+        return $this->has('--create-webhook') ? $this->createWebhook() : $told;
     }
 
     private function uninstall(\CModule $module): string
@@ -94,8 +96,8 @@ final class Setup
         if (!$module->IsInstalled()) {
             return 'The module is not installed.';
         }
-        $left = $module->uninstall($this->dropMap);
-        $told = $this->dropMap
+        $left = $module->uninstall($this->has('--drop-map'));
+        $told = $this->has('--drop-map')
             ? 'The module and its map are gone.'
             : 'The module is uninstalled; its map is still there.';
         return $told . ($left === [] ? '' : ' Delete by hand what a self-test has left: ' . implode('; ', $left) . '.');

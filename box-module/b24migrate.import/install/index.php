@@ -99,7 +99,7 @@ class b24migrate_import extends CModule
         return $left;
     }
 
-    /** Says why in a sentence: to whoever called, and on the page when an administrator has come by one. */
+    /** Says why in a sentence: to the caller, and on the page when an administrator uses one. */
     private function refuse($why)
     {
         $GLOBALS['APPLICATION']->ThrowException($why);

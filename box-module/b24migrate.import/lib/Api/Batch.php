@@ -54,7 +54,7 @@ final class Batch
         try {
             $this->writer->storeFingerprints($this->stream);
         } catch (\Throwable) {
-            // the items are in; whoever sends them again has them sealed
+            // the items are in; when they are sent again their fingerprints are stored
         }
         return $answers;
     }
@@ -80,7 +80,7 @@ final class Batch
         if ($entry !== null && $entry->stream !== $this->stream->name) {
             throw new ItemFault('VALIDATION', 'key', "$key stands for a record of $entry->stream");
         }
-        // what an item that failed has left out is not told of the next one
+        // what an item that failed has left out is not said of the next one
         $this->records->leftOut();
         $kinds = $this->kinds->of($this->stream, $fields, $this->typeOf($fields, $entry));
         $known = array_intersect_key($fields, $kinds);

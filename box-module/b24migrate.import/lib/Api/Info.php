@@ -41,7 +41,7 @@ final class Info
                 }
             }
         }
-        // what is known already is told in its own words
+        // the gateways' own reason is better than that of the self-test
         $said = array_map(static fn (array $rule) => "{$rule['stream']}.{$rule['field']}", $rules);
         $new = static fn (array $rule) => !in_array("{$rule['stream']}.{$rule['field']}", $said, true);
         return ['rules' => [...$rules, ...array_values(array_filter($box->findings(), $new))]];

@@ -19,7 +19,7 @@ final class Samples
     private const SHA256 = 'd354caf95d3e6516b85e558edc25f44a260802e9a2daa18a01fc1cf8459673da';
     private const BEFORE = '2019-02-03T04:05:06Z';
     private const LATER = '2020-03-04T05:06:07Z';
-    /** Kernels write such a sign otherwise than other letters. */
+    /** Some columns cannot hold an emoji: the kernel encodes it. */
     private const EMOJI = self::NAME . ' 😀';
     private const SAID = ['author_id' => '{users}', 'date' => self::LATER, 'text' => self::EMOJI];
     private const BY = [

@@ -20,7 +20,7 @@ final class Selftest
     private const FILES = 'files';
     /** Then nothing more is made: to compare and to delete takes as long again, and a client waits for a minute. */
     private const SECONDS = 25.0;
-    /** Sentences without values: whoever accepted one need not be asked again after the next self-test. */
+    /** Sentences without values: one that was accepted need not be accepted again after the next self-test. */
     private const REASONS = [
         'lost' => 'In its self-test this box kept nothing of what was sent.',
         'approximated' => 'In its self-test this box kept something else than what was sent.',

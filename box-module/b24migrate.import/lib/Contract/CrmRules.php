@@ -77,7 +77,7 @@ final class CrmRules
         self::stageExists($dictionary, $fields, $seen);
     }
 
-    /** An item without a category is told by the prefix of its stage. */
+    /** For an item without a category the prefix of its stage names it. */
     public static function smartStageExists(array $fields, Inspection $seen): void
     {
         $category = $fields['categoryId'] ?? null;

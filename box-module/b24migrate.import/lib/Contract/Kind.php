@@ -14,7 +14,7 @@ final class Kind
     public const CRM_TYPES_OF_EVERY_BOX = ['1', '2', '3', '4', '5', '6', '7', '31'];
     public const CRM_STREAMS = ['2' => 'crm_deals', '3' => 'crm_contacts', '4' => 'crm_companies'];
 
-    /** Ids: of which stream, how it is told that there is none, and which need no record behind them. */
+    /** Ids: of which stream, the error code when there is none, and which need no record behind them. */
     private const REFERENCES = [
         'user' => ['users', 'USER_NOT_FOUND'],
         'author' => ['users', 'USER_NOT_FOUND', ['0']],

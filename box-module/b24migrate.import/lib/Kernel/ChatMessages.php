@@ -30,7 +30,10 @@ final class ChatMessages extends Gateway
     /** What the kernel notes about a word of the system in a dialog, whose author is one of the two all the same. */
     private const PRIVATE_SYSTEM = 'private_system';
 
-    /** No pull, push, counters, events, bots: what the kernel's own import sets. */
+    /**
+     * No pull, push, counters, events, bots: what the kernel's own import sets. A dialog moves to the top of the recent
+     * ones all the same, dated now, until `import.finalize`.
+     */
     private const SILENT = [
         'URL_PREVIEW' => 'N',
         'PUSH' => 'N',
@@ -46,13 +49,13 @@ final class ChatMessages extends Gateway
         $author = (int)$fields['author_id'];
         $files = array_map(fn(string $id) => $this->copyToChat($chat, $author, $id), $fields['files'] ?? []);
         $type = self::findRow(ChatTable::class, ['TYPE'], $chat)['TYPE'] ?? 'C';
-        // Whoever is mentioned would be told, and a file of this number attached: the tags come later, by `restore`.
+        // The kernel notifies mentioned people, and attaches the box's file of this number: `restore` adds the tags.
         $text = (string)preg_replace('/\[\/?(USER|CHAT|DISK)\b[^\]]*\]/i', '', (string)($fields['text'] ?? ''));
         $message = [
             // The kernel refuses an empty one, such as the source has where a message was deleted.
             'MESSAGE' => $text === '' ? '-' : $text,
             'MESSAGE_DATE' => Dates::text($fields['date']),
-            // In a dialog the system speaks by the mouth of one of the two.
+            // The kernel refuses a message without an author in a dialog: there the system speaks as one of the two.
             'FROM_USER_ID' => $author === 0 && $type === 'P' ? self::memberOf($chat) : $author,
             'TO_CHAT_ID' => $chat,
             'MESSAGE_TYPE' => $type,
@@ -60,7 +63,7 @@ final class ChatMessages extends Gateway
             'FILES' => $files,
             'PARAMS' => self::plainParams($fields),
         ];
-        $id = (int)Dates::inServerTime(fn() => \CIMMessenger::Add($message + self::SILENT))
+        $id = (int)\CIMMessenger::Add($message + self::SILENT)
             ?: throw self::refusal('the box does not take this message');
         $this->restore($id, $fields + ['text' => null]);
         $this->attach($id, $files);
@@ -121,7 +124,7 @@ final class ChatMessages extends Gateway
 
     /**
      * The kernel reads what it is given: it takes mentions out that somebody may not see, cuts long texts, and shifts
-     * times by the zone of whoever calls. What stands there in the end is what was sent.
+     * times by the zone of the caller. In the end the message is what was sent.
      */
     private function restore(int $id, array $fields): void
     {
@@ -177,7 +180,7 @@ final class ChatMessages extends Gateway
         return (int)($relations[0]['USER_ID'] ?? 0);
     }
 
-    /** A copy in the folder of the chat: whoever is in the chat may open what lies there. */
+    /** A copy in the folder of the chat, which its members may open. */
     private function copyToChat(int $chat, int $author, string $file): int
     {
         $folder = \CIMDisk::GetFolderModel($chat);

@@ -51,7 +51,7 @@ final class Chats extends Gateway
             $row['COLOR'] = (string)Color::getCode((string)$fields['color']);
         }
         foreach (Files::ownedColumn('avatar', $fields, 'AVATAR', (int)$now['AVATAR']) as $column => $copy) {
-            $row[$column] = isset($copy['del']) ? 0 : self::saveFile($copy);
+            $row[$column] = isset($copy['del']) ? 0 : Files::save($copy, 'im', 'avatar');
         }
         if (array_intersect_key($fields, ['users' => 1, 'manager_list' => 1, 'owner' => 1]) !== []) {
             // Before the rest: a title makes the kernel gather the names that a chat is found by.
@@ -113,13 +113,12 @@ final class Chats extends Gateway
         if ($type === null) {
             return;
         }
-        $of = ['=CHAT_ID' => $id];
-        $order = ['select' => ['ID', 'DATE_CREATE'], 'filter' => $of, 'order' => ['ID' => 'DESC'], 'limit' => 2];
-        $rows = MessageTable::getList($order)->fetchAll();
+        $in = ['filter' => ['=CHAT_ID' => $id], 'order' => ['ID' => 'DESC'], 'limit' => 2];
+        $rows = MessageTable::getList(['select' => ['ID', 'DATE_CREATE']] + $in)->fetchAll();
         $last = array_map('intval', array_column($rows, 'ID')) + [0, 0];
         $people = $this->relations([$id])[$id] ?? [];
         self::mustSucceed(ChatTable::update($id, [
-            'MESSAGE_COUNT' => MessageTable::getCount($of),
+            'MESSAGE_COUNT' => MessageTable::getCount($in['filter']),
             'LAST_MESSAGE_ID' => $last[0],
             'PREV_MESSAGE_ID' => $last[1],
             'USER_COUNT' => count($people),
@@ -165,28 +164,18 @@ final class Chats extends Gateway
     /** The kernel shows guests nobody but those of their groups, and makes no dialog then: the same rows, by hand. */
     private function createDialog(int $one, int $other): int
     {
-        $of = fn(int $user) => array_map('intval', array_column(self::findRows(
-            RelationTable::class,
-            ['ID', 'CHAT_ID'],
-            ['=USER_ID' => $user, '=MESSAGE_TYPE' => 'P']
-        ), 'CHAT_ID'));
-        $common = array_values(array_intersect($of($one), $of($other)));
+        $dialogs = fn(int $user) => ['=USER_ID' => $user, '=MESSAGE_TYPE' => 'P'];
+        $of = fn(int $user) => self::findRows(RelationTable::class, ['ID', 'CHAT_ID'], $dialogs($user));
+        $common = array_intersect(array_column($of($one), 'CHAT_ID'), array_column($of($other), 'CHAT_ID'));
         if ($one !== $other && $common !== []) {
-            return $common[0];
+            return (int)reset($common);
         }
         $row = ['TYPE' => 'P', 'TITLE' => '', 'AUTHOR_ID' => $one];
         $id = (int)self::mustSucceed(ChatTable::add($row))->getId();
         foreach (array_unique([$one, $other]) as $user) {
-            $seat = ['CHAT_ID' => $id, 'USER_ID' => $user, 'MESSAGE_TYPE' => 'P', 'STATUS' => 2];
-            self::mustSucceed(RelationTable::add($seat));
+            self::addRelation($id, 'P', $user);
         }
         return $id;
-    }
-
-    private static function saveFile(array $copy): int
-    {
-        return (int)\CFile::SaveFile(['MODULE_ID' => 'im'] + $copy, 'im')
-            ?: throw new ItemFault('VALIDATION', 'avatar', "avatar: the box does not take the file {$copy['name']}");
     }
 
     /** What the box has made by itself for the same group or record. */
@@ -214,8 +203,8 @@ final class Chats extends Gateway
     }
 
     /**
-     * Exactly these people, silently. A list that was not sent stays as it is, and so does whoever the box itself
-     * has put into a chat that it keeps.
+     * Exactly these people, silently. A list that was not sent stays as it is. Members that the box has added to a chat
+     * of its own stay too.
      */
     private function setMembers(array $chat, array $fields): void
     {
@@ -229,17 +218,26 @@ final class Chats extends Gateway
         }
         foreach ($wanted as $user) {
             $manages = in_array($user, $managers, true);
-            $flag = ['MANAGER' => $manages ? 'Y' : 'N'];
-            $new = ['CHAT_ID' => (int)$chat['ID'], 'USER_ID' => $user, 'MESSAGE_TYPE' => $chat['TYPE'], 'STATUS' => 2];
+            $managed = Columns::fromColumn('flag', $there[$user]['MANAGER'] ?? 'N');
             if (!isset($there[$user])) {
-                self::mustSucceed(RelationTable::add($new + $flag));
-            } elseif (
-                array_key_exists('manager_list', $fields)
-                && Columns::fromColumn('flag', $there[$user]['MANAGER'] ?? 'N') !== $manages
-            ) {
+                self::addRelation((int)$chat['ID'], $chat['TYPE'], $user, $manages);
+            } elseif (array_key_exists('manager_list', $fields) && $managed !== $manages) {
+                $flag = ['MANAGER' => Columns::toColumn('flag', $manages)];
                 self::mustSucceed(RelationTable::update((int)$there[$user]['ID'], $flag));
             }
         }
+    }
+
+    private static function addRelation(int $chat, string $type, int $user, bool $manages = false): void
+    {
+        self::mustSucceed(RelationTable::add([
+            'CHAT_ID' => $chat,
+            'USER_ID' => $user,
+            'MESSAGE_TYPE' => $type,
+            // Everything is read.
+            'STATUS' => 2,
+            'MANAGER' => Columns::toColumn('flag', $manages),
+        ]));
     }
 
     /** @return array<int, list<array<string, mixed>>> relations by chat */

@@ -11,7 +11,7 @@ defined('B_PROLOG_INCLUDED') || exit;
 /**
  * Which column of the kernel holds which field of the contract, and how a value is spelled there.
  *
- * Fields are told by kind, in a line of names: `parentId` lies in PARENT_ID, `name:TITLE` in TITLE. Kinds: text, said
+ * Fields are listed by kind, in a line of names: `parentId` lies in PARENT_ID, `name:TITLE` in TITLE. Kinds: text, said
  * (a text that must not be empty: for none stands something that nobody sees), code (a text with numbers of the
  * CRM in it), flag (Y/N), bool, int, place (an int, 0 for none), number, id, link (an id, or 0), author (an id, "0" for
  * the system), ids, time and day (strings of the site), moment and date (objects), midnight (a day in a column that
@@ -107,7 +107,7 @@ final class Columns
         };
     }
 
-    /** Money lies in columns of fractions; a whole sum is told as such. */
+    /** Money is a fraction in the database; a whole sum is a whole number in the contract. */
     private static function number(float $value): int|float
     {
         return floor($value) === $value && abs($value) < 1e15 ? (int)$value : $value;

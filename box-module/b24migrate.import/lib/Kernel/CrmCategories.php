@@ -52,7 +52,7 @@ final class CrmCategories extends Gateway
         if ($factory === null) {
             throw new ItemFault('VALIDATION', 'entityTypeId', 'records of this type have no pipelines on this box');
         }
-        // Whose it is its factory has told it; to tell a pipeline of deals again throws.
+        // The factory sets the type of a pipeline. Setting it again throws for deals.
         $category = $factory->createCategory();
         $this->save($factory, $category, $fields);
         return CrmNumbers::number((int)$fields['entityTypeId'], (int)$category->getId());

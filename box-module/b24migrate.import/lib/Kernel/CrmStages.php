@@ -60,7 +60,7 @@ final class CrmStages extends Gateway
     {
         $now = self::mustExist(self::findRow(StatusTable::class, ['*'], $id));
         $status = new \CCrmStatus($now['ENTITY_ID']);
-        // The kernel takes what it is not told for empty.
+        // The kernel clears what is not passed.
         if (!$status->Update((int)$id, $this->row($fields + $now)) || $status->GetLastError()) {
             throw self::refusal('the box does not take this stage', said: $status->GetLastError());
         }

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
-use B24migrate\Import\Contract\ItemFault;
 use B24migrate\Import\Port\CustomFields;
 use Bitrix\Crm\Binding\EntityBinding;
 use Bitrix\Crm\Item;
@@ -70,12 +69,7 @@ final class CrmValues
             $this->setMultifields($item, $fields['fm'] ?? []);
         }
         if (array_key_exists('productRows', $fields) && $item->hasField('PRODUCT_ROWS')) {
-            // The kernel takes rows that are quite alike for one; how alike is to be checked on a real box.
-            $columns = new Columns(self::PRODUCT_ROW);
-            $filled = static fn(mixed $row) => array_filter((array)$row, static fn($value) => $value !== null);
-            $rows = array_map(static fn(mixed $row) => $columns->toKernel($filled($row))
-                + ['DISCOUNT_TYPE_ID' => self::DISCOUNT_IN_PERCENT], $fields['productRows'] ?? []);
-            Gateway::mustSucceed($item->setProductRowsFromArrays($rows));
+            $this->setProductRows($item, $fields['productRows'] ?? []);
         }
         foreach ($this->customRow($item, $factory, $fields) as $code => $value) {
             self::put($item, $code, $value);
@@ -107,10 +101,7 @@ final class CrmValues
             $fields['fm'] = self::multifields($item);
         }
         if ($item->hasField('PRODUCT_ROWS')) {
-            $columns = new Columns(self::PRODUCT_ROW);
-            $none = array_fill_keys(array_column($columns->kinds, 0), null);
-            $told = static fn(array $row) => $columns->fromKernel($row + $none);
-            $fields['productRows'] = array_map($told, array_values($get('PRODUCT_ROWS')?->toArray() ?? []));
+            $fields['productRows'] = self::productRows($get('PRODUCT_ROWS')?->toArray() ?? []);
         }
         return $fields + self::parents($factory, $item) + $this->custom($item);
     }
@@ -143,6 +134,23 @@ final class CrmValues
             ],
             $item->getFm()->getAll()
         );
+    }
+
+    /** The kernel merges equal rows; which ones are equal is to be checked on a real box. */
+    private function setProductRows(Item $item, array $wanted): void
+    {
+        $columns = new Columns(self::PRODUCT_ROW);
+        $filled = static fn(mixed $row) => array_filter((array)$row, static fn($value) => $value !== null);
+        $rows = array_map(static fn(mixed $row) => $columns->toKernel($filled($row))
+            + ['DISCOUNT_TYPE_ID' => self::DISCOUNT_IN_PERCENT], $wanted);
+        Gateway::mustSucceed($item->setProductRowsFromArrays($rows));
+    }
+
+    private static function productRows(array $rows): array
+    {
+        $columns = new Columns(self::PRODUCT_ROW);
+        $none = array_fill_keys(array_column($columns->kinds, 0), null);
+        return array_map(static fn(array $row) => $columns->fromKernel($row + $none), array_values($rows));
     }
 
     /** The data of an item would tell them too, but at the price of a query for each. */
@@ -189,8 +197,7 @@ final class CrmValues
 
     private static function saveFile(Factory $factory, string $code, array $copy): int
     {
-        $id = (int)\CFile::SaveFile($copy + ['MODULE_ID' => 'crm'], 'crm')
-            ?: throw new ItemFault('VALIDATION', $code, "$code: the box does not take the file {$copy['name']}");
+        $id = Files::save($copy, 'crm', $code);
         // Items refuse files that were not announced; how they are is to be checked on a real box.
         Container::getInstance()->getFileUploader()
             ->registerFileId($factory->getFieldsCollection()->getField($code), $id);

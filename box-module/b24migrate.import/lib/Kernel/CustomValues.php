@@ -27,7 +27,7 @@ final class CustomValues
             $way = $spell[$type] ?? fn(mixed $value) => self::toColumn($type, $value);
             $spelled = array_map(fn(mixed $value) => $way($value, $code), array_values($values));
             if ($type === 'file' && !isset($spell['file'])) {
-                // How old files are told to go is to be checked on a real box.
+                // That old files are deleted in this way is to be checked on a real box.
                 $gone = array_values(array_filter((array)($now[$code] ?? [])));
                 $spelled = [...$spelled, ...array_map(fn($old) => ['del' => 'Y', 'old_id' => $old], $gone)];
                 // One file takes the place of another: the new one names the old one.

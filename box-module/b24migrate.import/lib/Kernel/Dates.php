@@ -10,7 +10,7 @@ defined('B_PROLOG_INCLUDED') || exit;
 
 /**
  * Between the contract's times (UTC) and the two ways in which the kernel takes them: objects in the ORM, strings in
- * the site's format and the server's time zone everywhere else.
+ * the site's format and the server's time zone everywhere else (`Service` switches the zone of the caller off).
  */
 final class Dates
 {
@@ -26,7 +26,7 @@ final class Dates
         return $day === null ? null : Date::createFromTimestamp(self::at($day));
     }
 
-    /** For legacy classes, which must be called inside `inServerTime`: a string in the site's FULL format. */
+    /** For legacy classes: a string in the site's FULL format. */
     public static function text(?string $utc): string|false
     {
         return $utc === null ? false : ConvertTimeStamp(self::at($utc), 'FULL');
@@ -48,17 +48,6 @@ final class Dates
     {
         $seconds = self::seconds($value);
         return $seconds === null ? null : date('Y-m-d', $seconds);
-    }
-
-    /** Legacy classes shift every time by the offset of the user who calls, unless they are told not to. */
-    public static function inServerTime(callable $work): mixed
-    {
-        \CTimeZone::Disable();
-        try {
-            return $work();
-        } finally {
-            \CTimeZone::Enable();
-        }
     }
 
     private static function at(string $iso): int

@@ -66,7 +66,7 @@ final class Departments extends Gateway
         return self::sections(['ID' => $ids]);
     }
 
-    /** UF fields of a section are only written when its block is told. */
+    /** The kernel writes UF fields of a section only with IBLOCK_ID. */
     private static function row(array $fields): array
     {
         return ['IBLOCK_ID' => self::block()] + self::columns()->toKernel($fields);

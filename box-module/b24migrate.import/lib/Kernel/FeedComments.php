@@ -40,7 +40,7 @@ final class FeedComments extends Gateway
             'URL' => (string)(FeedPosts::blogOf($owner)['URL'] ?? ''),
             'SEARCH_GROUP_ID' => Option::get('socialnetwork', 'userbloggroup_id', 0),
         ];
-        $id = (int)Dates::inServerTime(fn() => \CBlogComment::Add($row, false))
+        $id = (int)\CBlogComment::Add($row, false)
             ?: throw self::refusal('the box does not take this comment');
         empty($fields['files']) || Files::attach(self::ENTITY, self::FILES, $id, $fields['files']);
         $this->addTwin($id, $owner, $fields);
@@ -51,7 +51,7 @@ final class FeedComments extends Gateway
     {
         $now = self::mustExist($this->read([$id])[$id] ?? null);
         $fields += $now;
-        Dates::inServerTime(fn() => \CBlogComment::Update((int)$id, $this->row($fields), false))
+        \CBlogComment::Update((int)$id, $this->row($fields), false)
             ?: throw self::refusal('the box does not take this comment');
         if (($fields['files'] ?? []) !== $now['files']) {
             Files::attach(self::ENTITY, self::FILES, (int)$id, $fields['files']);
@@ -70,10 +70,9 @@ final class FeedComments extends Gateway
     protected function loadRows(array $ids): array
     {
         $select = ['ID', 'POST_ID', 'AUTHOR_ID', 'DATE_CREATE', 'POST_TEXT'];
-        $get = fn() => \CBlogComment::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select);
-        $list = fn() => self::legacyRows($get());
+        $rows = self::legacyRows(\CBlogComment::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select));
         $files = Files::attachedFiles(self::ENTITY, self::FILES, $ids);
-        return array_map(fn(array $row) => $row + ['files' => $files[(int)$row['ID']]], Dates::inServerTime($list));
+        return array_map(fn(array $row) => $row + ['files' => $files[(int)$row['ID']]], $rows);
     }
 
     protected function toFields(array $row): array

@@ -20,8 +20,7 @@ final class FeedLog
     /** A row takes times only as expressions. */
     public static function sqlTime(string $utc): string
     {
-        $text = (string)Dates::text($utc);
-        return Dates::inServerTime(fn() => $GLOBALS['DB']->CharToDateFunction($text, 'FULL'));
+        return $GLOBALS['DB']->CharToDateFunction((string)Dates::text($utc), 'FULL');
     }
 
     public static function ofPost(int $post): int

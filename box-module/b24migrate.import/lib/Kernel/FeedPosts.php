@@ -68,8 +68,7 @@ final class FeedPosts extends Gateway
     protected function loadRows(array $ids): array
     {
         $select = ['ID', 'BLOG_ID', 'AUTHOR_ID', 'TITLE', 'DETAIL_TEXT', 'DATE_PUBLISH', 'CATEGORY_ID'];
-        $list = fn() => self::legacyRows(\CBlogPost::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select));
-        $rows = Dates::inServerTime($list);
+        $rows = self::legacyRows(\CBlogPost::GetList(['ID' => 'ASC'], ['ID' => $ids], false, false, $select));
         $files = Files::attachedFiles('BLOG_POST', 'UF_BLOG_POST_FILE', $ids);
         $tags = $this->tags(array_column($rows, 'CATEGORY_ID', 'ID'));
         return array_map(fn($row) => $row + ['files' => $files[$row['ID']], 'tags' => $tags[$row['ID']]], $rows);
@@ -96,8 +95,7 @@ final class FeedPosts extends Gateway
     {
         $author = (int)$fields['AUTHOR_ID'];
         $work = function () use ($fields, $now, $author, $save): string {
-            $id = (int)Dates::inServerTime(fn() => $save($this->row($fields)))
-                ?: throw self::refusal('the box does not take this post');
+            $id = (int)$save($this->row($fields)) ?: throw self::refusal('the box does not take this post');
             if (($fields['TAGS'] ?? []) !== $now['TAGS']) {
                 $this->tag($id, (int)(self::blogOf($author)['ID'] ?? 0), $fields['TAGS'] ?? []);
             }
@@ -107,7 +105,7 @@ final class FeedPosts extends Gateway
             FeedLog::writePost($id, ['TITLE' => self::title($fields), 'URL' => self::path($author, $id)] + $fields);
             return (string)$id;
         };
-        // Whoever may read it is written down group by group, and each group takes that for something new.
+        // The right to read it is written group by group, and moves the dates of each group to now.
         return Groups::keepingDates(array_values(preg_filter('/^SG/', '', $fields['DEST'] ?? [])), $work);
     }
 
@@ -121,7 +119,7 @@ final class FeedPosts extends Gateway
     {
         $text = (string)($fields['DETAIL_TEXT'] ?? '');
         $title = (string)($fields['TITLE'] ?? '');
-        // A post without a title of its own is told by a title that only repeats its text.
+        // For a post without a title the source gives the beginning of its text.
         $micro = $title === '' || str_starts_with(self::withoutTags($text), rtrim(self::withoutTags($title), '.…'));
         $date = Dates::text($fields['DATE_PUBLISH']);
         $to = $fields['DEST'] ?? [];
@@ -187,6 +185,6 @@ final class FeedPosts extends Gateway
             \CBlogPostCategory::Add(['BLOG_ID' => $blog, 'POST_ID' => $post, 'CATEGORY_ID' => $category]);
         }
         $row = ['CATEGORY_ID' => implode(',', $ids), 'HAS_TAGS' => $ids === [] ? 'N' : 'Y'];
-        Dates::inServerTime(fn() => \CBlogPost::Update($post, $row, false));
+        \CBlogPost::Update($post, $row, false);
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace B24migrate\Import\Kernel;
 
+use B24migrate\Import\Contract\ItemFault;
 use Bitrix\Disk\{Driver, File, Folder};
 use Bitrix\Disk\Internals\{AttachedObjectTable, ObjectTable};
 use Bitrix\Main\FileTable;
@@ -67,6 +68,13 @@ final class Files extends Gateway
         return ['name' => (string)$file?->getName(), 'external_id' => self::ORIGIN . $id] + $copy;
     }
 
+    /** For a field that names a file of the box; the kernel answers a name that it refuses with nothing. */
+    public static function save(array $copy, string $module, string $field): int
+    {
+        return (int)\CFile::SaveFile(['MODULE_ID' => $module] + $copy, $module)
+            ?: throw new ItemFault('VALIDATION', $field, "$field: the box does not take the file {$copy['name']}");
+    }
+
     /** What is written into such a column; nothing when the field was not sent or is there already. */
     public static function ownedColumn(string $field, array $fields, string $column, int $now): array
     {
@@ -118,8 +126,8 @@ final class Files extends Gateway
         $driver = Driver::getInstance();
         $find = fn() => $driver->getStorageByCommonId(self::STORAGE);
         $row = ['NAME' => 'Migration', 'ENTITY_ID' => self::STORAGE, 'SITE_ID' => \CSite::GetDefSite()];
-        // Without rights of anybody: only administrators look into it, and whoever sees what a file is attached to.
-        // To be checked on a real box.
+        // Without rights: only administrators open it. Others open a file where it is attached. To be checked on a
+        // real box.
         $make = fn() => $find() ?? $driver->addCommonStorage($row, []);
         return ($find() ?? (new KernelGuard())->withLock('storage', $make))->getRootObject();
     }

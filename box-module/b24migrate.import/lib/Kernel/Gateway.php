@@ -102,8 +102,8 @@ abstract class Gateway implements Records
     }
 
     /**
-     * A picture for a column that owns its file. What the box takes for none (no extension, HEIC) stays out, and is
-     * told: it would refuse the whole record, and with it whatever refers to that.
+     * A picture for a column that owns its file. What the box takes for no picture (no extension, HEIC) is left out and
+     * answered as ignored: otherwise the box refuses the whole record, and all that refers to it.
      */
     protected function picture(string $field, array $fields, string $column, int $now): array
     {
@@ -115,12 +115,18 @@ abstract class Gateway implements Records
         return $row;
     }
 
+    /** Where a stream has one set of custom fields. */
+    protected function customValues(): CustomValues
+    {
+        return new CustomValues($this->box->customFields()->of($this->stream, null));
+    }
+
     protected static function columns(): Columns
     {
         return new Columns(static::FIELDS, static::FILLED);
     }
 
-    /** The administrator whose webhook calls. Nobody else is ever authorized: authors are told explicitly. */
+    /** The administrator whose webhook calls. Nobody else is ever authorized: authors are passed explicitly. */
     protected static function actor(): int
     {
         return (int)($GLOBALS['USER']?->GetID() ?? 0) ?: 1;
@@ -143,7 +149,7 @@ abstract class Gateway implements Records
         return new ItemFault('VALIDATION', null, 'somebody has deleted this record on the box');
     }
 
-    /** The kernel said no: what it said to whoever asked, or its words from where legacy classes leave them. */
+    /** The kernel refused: with the words that the class itself has, or those that legacy classes leave behind. */
     public static function refusal(string $otherwise, ?string $field = null, mixed $said = ''): ItemFault
     {
         $left = $GLOBALS['APPLICATION']->GetException();
@@ -206,7 +212,7 @@ abstract class Gateway implements Records
         return $table::getList(['select' => ['ID'], 'filter' => $filter, 'limit' => 1])->fetch() !== false;
     }
 
-    /** What hangs on a record in tables that not every kernel can be told to sweep. */
+    /** Rows that depend on a record. Not every kernel has this method. */
     protected static function deleteRows(string $table, array $filter): void
     {
         method_exists($table, 'deleteByFilter') && $table::deleteByFilter($filter);

@@ -9,7 +9,7 @@ use Bitrix\Socialnetwork\UserToGroupTable;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /**
- * Who is in a group. A pair of group and person is there once; the owner, and whoever a department brings in, are there
+ * Who is in a group. A pair of group and person is there once; the owner, and members by department, are there
  * before their own record arrives, which then only sets the role.
  */
 final class GroupMembers extends Gateway
@@ -81,7 +81,7 @@ final class GroupMembers extends Gateway
             $there['ROLE'] === $role || \CSocNetUserToGroup::Update((int)$there['ID'], ['ROLE' => $role]);
             return (int)$there['ID'];
         }
-        // It dates the relation to now, whatever it is told; the contract knows no date of it either.
+        // The kernel dates the relation to now; the contract has no date for it.
         return (int)\CSocNetUserToGroup::Add([
             'USER_ID' => $user,
             'GROUP_ID' => $group,

@@ -63,7 +63,7 @@ final class Groups extends Gateway
         $done = $work();
         // Only when one was moved: an update costs the kernel a new search index and more.
         $back = self::columns()->toKernel($before);
-        $dates() === $before || Dates::inServerTime(fn() => \CSocNetGroup::Update($group, $back, false, false, false));
+        $dates() === $before || \CSocNetGroup::Update($group, $back, false, false, false);
         return $done;
     }
 
@@ -80,7 +80,7 @@ final class Groups extends Gateway
         ];
         $row = array_filter($row, fn(mixed $value) => $value !== false);
         $owner = (int)$fields['OWNER_ID'];
-        $create = static fn() => Dates::inServerTime(fn() => \CSocNetGroup::createGroup($owner, $row, false));
+        $create = static fn() => \CSocNetGroup::createGroup($owner, $row, false);
         $id = self::allowingSameName($row, 0, $create)
             ?: throw self::refusal('the box does not take this group');
         try {
@@ -155,7 +155,7 @@ final class Groups extends Gateway
 
     /**
      * The box refuses a second group of a name unless an option allows it; the source has them. It is allowed only
-     * while such a group is written. What the option was is noted first, so that a call that dies here can be mended.
+     * while such a group is written. Its value is saved first, so that a later call restores it when this one dies.
      */
     private static function allowingSameName(array $row, int $id, callable $write): mixed
     {
@@ -204,7 +204,7 @@ final class Groups extends Gateway
 
     private function save(int $id, array $row): void
     {
-        $update = static fn() => Dates::inServerTime(fn() => \CSocNetGroup::Update($id, $row, false, false, false));
+        $update = static fn() => \CSocNetGroup::Update($id, $row, false, false, false);
         self::allowingSameName($row, $id, $update)
             ?: throw self::refusal('the box does not take this group');
     }

@@ -51,7 +51,7 @@ final class KernelMap implements Map
 
     public function page(string $stream, string $after, int $limit): array
     {
-        // Several keys may stand for one record, so the place is told by the id and the key.
+        // Several keys may stand for one record, so the cursor holds the id and the key.
         [$order, $hash] = explode('.', $after . '.');
         $rows = MapTable::getList([
             'filter' => ['=STREAM' => $stream, '!=TARGET_ID' => '', [

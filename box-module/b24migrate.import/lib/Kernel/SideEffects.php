@@ -6,18 +6,20 @@ namespace B24migrate\Import\Kernel;
 
 use Bitrix\Im\Model\{ChatTable, MessageTable, RelationTable};
 use Bitrix\Main\Loader;
+use Bitrix\Main\Mail\Internal\EventTable;
 
 defined('B_PROLOG_INCLUDED') || exit;
 
 /**
- * What the records of the self-test have started in spite of the silence. Others work on the box at the same time, so
- * only what names these records or the people of the self-test counts. Jobs at the end of the hit are not seen.
+ * What the records of the self-test have started in spite of the quiet mode. Others work on the box at the same time,
+ * so only what names these records or the people of the self-test counts. Jobs at the end of the hit are not seen.
  */
 final class SideEffects
 {
-    private const MAILS = 'Bitrix\Main\Mail\Internal\EventTable';
     private const WORKFLOWS = 'Bitrix\Bizproc\Workflow\Entity\WorkflowStateTable';
-    /** What every text and address of the self-test has. */
+    /** What bizproc calls records of the CRM. */
+    private const DOCUMENTS = ['crm_companies' => 'COMPANY', 'crm_contacts' => 'CONTACT', 'crm_deals' => 'DEAL'];
+    /** Every text and address of the self-test has it. */
     private const MARK = 'b24migrate';
     private const NOTIFICATIONS = 'S';
 
@@ -26,93 +28,83 @@ final class SideEffects
 
     public function __construct()
     {
-        $this->lastMail = (int)($this->mails(0, 1)[0]['ID'] ?? 0);
+        $newest = ['select' => ['ID'], 'order' => ['ID' => 'DESC'], 'limit' => 1];
+        $this->lastMail = (int)(EventTable::getList($newest)->fetch()['ID'] ?? 0);
         $this->lastAgent = (int)(\CAgent::GetList(['ID' => 'DESC'], [])->Fetch()['ID'] ?? 0);
     }
 
     /**
-     * @param array<string, list<string>> $ids by stream
-     * @return array<string, list<string>>
+     * @param array<string, list<string>> $ids of the records that were made since, by stream
+     * @return array<string, list<string>> what they have started, by kind
      */
     public function list(array $ids): array
     {
         $people = array_map('intval', $ids['users'] ?? []);
         return [
-            'mails' => $this->newMails(),
+            'mails' => $this->mails(),
             'notifications' => $people === [] || !Loader::includeModule('im') ? [] : self::notifications($people),
-            'agents' => $this->newAgents(array_merge([], ...array_values($ids))),
+            'agents' => $this->agents(array_merge([], ...array_values($ids))),
             'robots and workflows' => self::workflows(self::documents($ids)),
         ];
     }
 
-    private function newMails(): array
+    private function mails(): array
     {
-        $told = static fn(array $row) => (string)json_encode($row['C_FIELDS'], JSON_INVALID_UTF8_SUBSTITUTE);
-        $ours = static fn(array $row) => stripos($told($row), self::MARK) !== false;
-        return array_column(array_filter($this->mails($this->lastMail), $ours), 'EVENT_NAME');
+        $rows = self::rows(EventTable::class, ['EVENT_NAME', 'C_FIELDS'], ['>ID' => $this->lastMail]);
+        $isOurs = static fn(array $row) => stripos(
+            (string)json_encode($row['C_FIELDS'], JSON_INVALID_UTF8_SUBSTITUTE),
+            self::MARK
+        ) !== false;
+        return array_column(array_filter($rows, $isOurs), 'EVENT_NAME');
     }
 
-    private function mails(int $after, ?int $most = null): array
-    {
-        $table = self::MAILS;
-        return $table::getList([
-            'select' => ['ID', 'EVENT_NAME', 'C_FIELDS'],
-            'filter' => ['>ID' => $after],
-            'order' => ['ID' => 'DESC'],
-        ] + ($most === null ? [] : ['limit' => $most]))->fetchAll();
-    }
-
-    /** Each of us has a chat of his own for them; whoever caused one is its author. */
+    /** To our people, each of whom has a chat for them, and from our people to others. */
     private static function notifications(array $people): array
     {
-        $rows = static fn(string $table, array $select, array $filter) => $table::getList([
-            'select' => $select, 'filter' => $filter,
-        ])->fetchAll();
-        $own = array_column($rows(RelationTable::class, ['CHAT_ID'], [
-            '@USER_ID' => $people, '=MESSAGE_TYPE' => self::NOTIFICATIONS,
-        ]), 'CHAT_ID');
-        $to = $own === [] ? [] : $rows(MessageTable::class, ['ID', 'MESSAGE'], ['@CHAT_ID' => $own]);
-        $by = $rows(MessageTable::class, ['ID', 'MESSAGE', 'CHAT_ID'], ['@AUTHOR_ID' => $people]);
-        $chats = array_unique(array_column($by, 'CHAT_ID'));
-        $filter = ['@ID' => $chats, '=TYPE' => self::NOTIFICATIONS];
-        $loud = $chats === [] ? [] : array_column($rows(ChatTable::class, ['ID'], $filter), 'ID');
-        $from = array_filter($by, static fn(array $row) => in_array($row['CHAT_ID'], $loud, false));
-        return array_values(array_column([...$to, ...$from], 'MESSAGE', 'ID'));
+        $ofType = ['@USER_ID' => $people, '=MESSAGE_TYPE' => self::NOTIFICATIONS];
+        $own = array_column(self::rows(RelationTable::class, ['CHAT_ID'], $ofType), 'CHAT_ID');
+        $messages = self::rows(MessageTable::class, ['MESSAGE', 'CHAT_ID'], [
+            'LOGIC' => 'OR', ['@CHAT_ID' => $own ?: [0]], ['@AUTHOR_ID' => $people],
+        ]);
+        $chats = ['@ID' => array_column($messages, 'CHAT_ID') ?: [0], '=TYPE' => self::NOTIFICATIONS];
+        $loud = array_column(self::rows(ChatTable::class, ['ID'], $chats), 'ID');
+        return array_column(
+            array_filter($messages, static fn(array $row) => in_array($row['CHAT_ID'], $loud, false)),
+            'MESSAGE'
+        );
     }
 
     /** New ones that have the number of one of our records among their arguments. */
-    private function newAgents(array $numbers): array
+    private function agents(array $numbers): array
     {
-        $names = [];
-        $agents = \CAgent::GetList(['ID' => 'DESC'], []);
-        while (($row = $agents->Fetch()) && (int)$row['ID'] > $this->lastAgent) {
-            $names[] = (string)$row['NAME'];
-        }
+        $isNew = fn(array $row) => (int)$row['ID'] > $this->lastAgent;
+        $agents = array_filter(Gateway::legacyRows(\CAgent::GetList(['ID' => 'DESC'], [])), $isNew);
         $pattern = '/\b(' . implode('|', array_map('preg_quote', $numbers)) . ')\b/';
-        return $numbers === [] ? [] : array_values(preg_grep($pattern, $names));
+        return $numbers === [] ? [] : array_values(preg_grep($pattern, array_column($agents, 'NAME')));
     }
 
-    /** @return list<string> what bizproc calls the records of the CRM */
     private static function documents(array $ids): array
     {
-        $words = ['crm_companies' => 'COMPANY', 'crm_contacts' => 'CONTACT', 'crm_deals' => 'DEAL'];
-        $documents = [];
-        foreach ($words as $stream => $word) {
+        $smart = static fn(string $id) => 'DYNAMIC_' . implode('_', CrmNumbers::parts($id));
+        $documents = array_map($smart, $ids['crm_spitems'] ?? []);
+        foreach (self::DOCUMENTS as $stream => $word) {
             array_push($documents, ...array_map(static fn(string $id) => "{$word}_$id", $ids[$stream] ?? []));
         }
-        $smart = static fn(string $id) => 'DYNAMIC_' . implode('_', CrmNumbers::parts($id));
-        return [...$documents, ...array_map($smart, $ids['crm_spitems'] ?? [])];
+        return $documents;
     }
 
     /** Robots are workflows of the stage that an item is in. */
     private static function workflows(array $documents): array
     {
-        $table = self::WORKFLOWS;
-        if ($documents === [] || !Loader::includeModule('bizproc') || !class_exists($table)) {
+        if ($documents === [] || !Loader::includeModule('bizproc') || !class_exists(self::WORKFLOWS)) {
             return [];
         }
         $filter = ['=MODULE_ID' => 'crm', '@DOCUMENT_ID' => $documents];
-        $rows = $table::getList(['select' => ['ID', 'DOCUMENT_ID'], 'filter' => $filter])->fetchAll();
-        return array_column($rows, 'DOCUMENT_ID');
+        return array_column(self::rows(self::WORKFLOWS, ['DOCUMENT_ID'], $filter), 'DOCUMENT_ID');
+    }
+
+    private static function rows(string $table, array $select, array $filter): array
+    {
+        return $table::getList(['select' => $select, 'filter' => $filter])->fetchAll();
     }
 }

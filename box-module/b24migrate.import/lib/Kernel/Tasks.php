@@ -15,9 +15,9 @@ use Bitrix\Tasks\Util\Type\DateTime as Moment;
 defined('B_PROLOG_INCLUDED') || exit;
 
 /**
- * Tasks, written below the kernel's own services: those notify, comment and log whatever they are told. So the dates of
- * a project do not limit the deadlines of its tasks either. That the card of such a task lacks nothing is to be checked
- * on a real box.
+ * Tasks, written below the kernel's own services: those notify, comment and log whatever flags are set. So the dates of
+ * a project do not limit the deadlines of its tasks either. That the card of a task lacks nothing is to be checked on a
+ * real box.
  */
 final class Tasks extends Gateway
 {
@@ -118,7 +118,7 @@ final class Tasks extends Gateway
             $members[(int)$one['TASK_ID']][$one['TYPE']][] = (string)$one['USER_ID'];
         }
         foreach ($ids as $id) {
-            $known = Dates::inServerTime(fn() => $GLOBALS['USER_FIELD_MANAGER']->GetUserFields(self::ENTITY, $id));
+            $known = $GLOBALS['USER_FIELD_MANAGER']->GetUserFields(self::ENTITY, $id);
             $custom[$id] = array_column($known, 'VALUE', 'FIELD_NAME');
             $attached[$id] = (array)($custom[$id]['UF_TASK_WEBDAV_FILES'] ?? []);
         }
@@ -141,12 +141,7 @@ final class Tasks extends Gateway
             'tags' => $row['tags'],
             'ufCrmTask' => array_values(array_map(CrmNumbers::numbered(...), $links)),
             'ufTaskWebdavFiles' => $row['files'],
-        ] + $this->custom()->fromKernel($others);
-    }
-
-    private function custom(): CustomValues
-    {
-        return new CustomValues($this->box->customFields()->of('tasks', null));
+        ] + $this->customValues()->fromKernel($others);
     }
 
     private function row(array $fields): array
@@ -174,14 +169,14 @@ final class Tasks extends Gateway
         }
         $manager = $GLOBALS['USER_FIELD_MANAGER'];
         $now = array_column($manager->GetUserFields(self::ENTITY, $id), 'VALUE', 'FIELD_NAME');
-        $custom = $this->custom()->toKernel($fields, $now);
+        $custom = $this->customValues()->toKernel($fields, $now);
         if (array_key_exists('ufCrmTask', $fields)) {
             $custom['UF_CRM_TASK'] = array_map(CrmNumbers::plain(...), $fields['ufCrmTask'] ?? []);
         }
         if (array_key_exists('ufTaskWebdavFiles', $fields)) {
             $custom['UF_TASK_WEBDAV_FILES'] = Files::attachments($fields['ufTaskWebdavFiles']);
         }
-        $custom === [] || Dates::inServerTime(fn() => $manager->Update(self::ENTITY, $id, $custom, self::actor()));
+        $custom === [] || $manager->Update(self::ENTITY, $id, $custom, self::actor());
         SearchIndex::setTaskSearchIndex($id);
     }
 

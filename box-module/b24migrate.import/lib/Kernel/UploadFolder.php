@@ -13,7 +13,7 @@ defined('B_PROLOG_INCLUDED') || exit;
 /**
  * Unfinished uploads, each a file of bytes and a file that tells how many of them are sure. What counts as received was
  * flushed to the disk before it was counted. The folder has a secret name, since the web server may serve its parent;
- * warnings of PHP would tell it to whoever calls, so there are none.
+ * warnings of PHP would tell it to the caller, so they are suppressed.
  */
 final class UploadFolder implements UploadStore
 {

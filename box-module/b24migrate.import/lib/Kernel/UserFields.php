@@ -118,7 +118,7 @@ final class UserFields implements CustomFields
             'XML_ID' => $code,
             'USER_TYPE_ID' => $field['type'],
             'MULTIPLE' => ($field['multiple'] ?? false) ? 'Y' : 'N',
-            // Only the CRM can be told not to check; elsewhere old records without a value could not arrive.
+            // Only the CRM can skip the check; elsewhere old records without a value would be refused.
             'MANDATORY' => ($field['mandatory'] ?? false) && str_starts_with($entity, 'CRM_') ? 'Y' : 'N',
             'SORT' => $field['sort'] ?? 100,
             'SHOW_FILTER' => 'E',

@@ -20,7 +20,7 @@ final class Users extends Gateway
     ];
 
     /**
-     * Kinds of users that are told by the way they sign in; all others are employees, or guests without department.
+     * Kinds of users by EXTERNAL_AUTH_ID, the way they sign in; all others are employees, or guests without department.
      * To be checked on a real box.
      */
     private const STRANGERS = ['email', 'bot', 'imconnector', 'shop'];
@@ -87,7 +87,7 @@ final class Users extends Gateway
         }
         $row['CONFIRM_CODE'] = '';
         $user = new \CUser();
-        $id = Dates::inServerTime(fn() => $user->Add($row))
+        $id = $user->Add($row)
             ?: throw self::refusal('the box does not take this user', said: $user->LAST_ERROR);
         return (string)$id;
     }
@@ -96,12 +96,12 @@ final class Users extends Gateway
     {
         $now = self::mustExist(self::findRow(UserTable::class, ['*', 'UF_*'], $id));
         $row = $this->row($fields, $now);
-        // Whoever signs in by something else than the address keeps it.
+        // A login that is not the address stays.
         if (isset($row['EMAIL']) && ($now['LOGIN'] ?? '') === self::login((string)($now['EMAIL'] ?? ''))) {
             $row['LOGIN'] = self::login($row['EMAIL']);
         }
         $user = new \CUser();
-        Dates::inServerTime(fn() => $user->Update((int)$id, $row))
+        $user->Update((int)$id, $row)
             ?: throw self::refusal('the box does not take this user', said: $user->LAST_ERROR);
     }
 
@@ -134,14 +134,14 @@ final class Users extends Gateway
     {
         $columns = self::with(array_keys($fields));
         $custom = array_diff_key($fields, ['UF_DEPARTMENT' => 1]);
-        $row = $columns->toKernel($fields) + $this->custom()->toKernel($custom, $now);
+        $row = $columns->toKernel($fields) + $this->customValues()->toKernel($custom, $now);
         if (in_array($fields['USER_TYPE'] ?? '', self::STRANGERS, true)) {
             $row['EXTERNAL_AUTH_ID'] = $fields['USER_TYPE'];
         }
         return $row + $this->picture('PERSONAL_PHOTO', $fields, 'PERSONAL_PHOTO', (int)($now['PERSONAL_PHOTO'] ?? 0));
     }
 
-    /** The address, which may be longer than a login: then its beginning, told apart from other such beginnings. */
+    /** The address. b_user.LOGIN has 50 characters: of a longer one its beginning and a part of its hash. */
     private static function login(string $email): string
     {
         $rest = '~' . substr(hash('sha256', $email), 0, 8);
@@ -164,12 +164,7 @@ final class Users extends Gateway
             in_array($kind, self::STRANGERS, true) => $kind,
             default => $own['UF_DEPARTMENT'] === [] ? 'extranet' : 'employee',
         };
-        return $own + ['PERSONAL_PHOTO' => $row['PERSONAL_PHOTO']] + $this->custom()->fromKernel($row);
-    }
-
-    private function custom(): CustomValues
-    {
-        return new CustomValues($this->box->customFields()->of('users', null));
+        return $own + ['PERSONAL_PHOTO' => $row['PERSONAL_PHOTO']] + $this->customValues()->fromKernel($row);
     }
 
     /** Every further PERSONAL_* and WORK_* is text, and a column of the same name where the box has one. */

@@ -36,7 +36,7 @@ interface Box
     public function versions(): array;
 
     /**
-     * From now on whatever the import starts in spite of the silence is noted.
+     * From now on everything that the import starts in spite of the quiet mode is noted.
      *
      * @return \Closure(array<string, list<string>>): array<string, list<string>> asked with the records that were made
      *         since, by stream, tells mails, notifications, agents and workflows that these have started, by kind

@@ -43,7 +43,7 @@ interface Records
     public function has(string $id): bool;
 
     /**
-     * The first record with exactly these values (an e-mail: case ignored), whoever made it.
+     * The first record with exactly these values (an e-mail: case ignored), imported or not.
      *
      * @param array<string, mixed> $values
      */

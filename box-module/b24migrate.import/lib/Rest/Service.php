@@ -11,7 +11,7 @@ use Bitrix\Rest\{AccessException, RestException};
 
 defined('B_PROLOG_INCLUDED') || exit;
 
-/** The scope `import` of the box's REST: who may call, what a body is, and how a refusal is told. */
+/** The scope `import` of the box's REST: who may call, what a body is, and what a refusal looks like. */
 final class Service
 {
     public const SCOPE = 'import';
@@ -38,6 +38,8 @@ final class Service
         if (!\CRestUtil::isAdmin()) {
             throw new AccessException('Only an administrator of the box may import.');
         }
+        // Legacy classes shift every time by the offset of the user who calls, unless they are told not to.
+        \CTimeZone::Disable();
         // What old code prints would stand before the answer; some of it throws buffers away.
         $level = ob_get_level();
         ob_start();
@@ -49,6 +51,7 @@ final class Service
             $fault = new CallFault('INTERNAL_SERVER_ERROR', 500, ItemFault::of($bug)->getMessage());
             throw self::restException($fault, $bug);
         } finally {
+            \CTimeZone::Enable();
             while (ob_get_level() > $level) {
                 ob_end_clean();
             }
@@ -68,7 +71,7 @@ final class Service
         }
     }
 
-    /** A warning of the module's own code is an exception, the fault of one item. Those of the kernel are its custom. */
+    /** A warning of the module's own code is an exception: the fault of one item. The kernel often warns. */
     public static function withStrictErrors(callable $work): mixed
     {
         $home = dirname(__DIR__, 2) . DIRECTORY_SEPARATOR;

@@ -38,15 +38,6 @@ final class QuietTest extends KernelCase
         self::assertSame([1], array_values(array_unique(array_map('count', World::$handlers))));
     }
 
-    public function testTheZoneOfTheCallerComesBackAfterAFault(): void
-    {
-        try {
-            Dates::inServerTime(fn() => throw new \RuntimeException('no'));
-        } catch (\RuntimeException) {
-            self::assertSame(World::OFFSET_OF_CALLER, \CTimeZone::GetOffset());
-        }
-    }
-
     public function testTimesSurviveTheHourThatComesTwice(): void
     {
         foreach (['2024-10-27T00:30:00Z', '2024-03-31T00:59:59Z', '1999-12-31T22:00:00Z'] as $utc) {

@@ -89,6 +89,27 @@ final class ServiceTest extends KernelCase
         $this->assertSame(['of the kernel'], $elsewhere);
     }
 
+    public function testTimesAreThoseOfTheServerDuringACallAndTheZoneOfTheCallerComesBackAfterAFault(): void
+    {
+        \CTimeZone::Enable();
+        $server = new class ('import.nothing') extends \CRestServer {
+            public ?int $offset = null;
+
+            public function getMethod(): string
+            {
+                $this->offset = \CTimeZone::GetOffset();
+                return parent::getMethod();
+            }
+        };
+        try {
+            Service::answer([], 0, $server);
+            self::fail('it was answered');
+        } catch (RestException) {
+            self::assertSame([0, World::OFFSET_OF_CALLER], [$server->offset, \CTimeZone::GetOffset()]);
+        }
+        \CTimeZone::Disable();
+    }
+
     private static function handler(): callable
     {
         $handler = set_error_handler(null);
