@@ -293,7 +293,8 @@ def test_a_job_whose_row_is_damaged_fails_its_step_and_the_next_run_reads_everyt
     import sqlite3
     from contextlib import closing
 
-    put, spoilt = SqliteQueue.put, []
+    put = SqliteQueue.put
+    spoilt: list[str] = []
 
     def spoiling(queue: SqliteQueue, jobs: Sequence[Job], **more: Any) -> None:
         put(queue, jobs, **more)
