@@ -119,6 +119,9 @@ def test_after_the_login_nobody_is_sent_elsewhere(browser: Browser, finished: De
         seen.page.goto(f"{finished.url}/login?next={quote(way, safe='')}#{finished.token}")
         expect(seen.page).to_have_url(f"{finished.url}/")
         seen.settle()
+
+
+def test_after_the_login_one_is_where_one_wanted_to_be(browser: Browser, finished: Desk) -> None:
     with watched(browser, finished, stranger=True) as seen:
         wanted = "/search?q=%D0%BE%D0%B2%D0%B0"
         seen.page.goto(f"{finished.url}/login?next={quote(wanted, safe='')}#{finished.token}")

@@ -62,7 +62,7 @@ def test_two_processes_share_one_run(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_that_was_killed_leaves_its_jobs_to_the_others(tmp_path: Path) -> None:
-    with world(tmp_path, small(users=60, groups=20, chats=20, messages=3000), latency_s=0.05) as made:
+    with world(tmp_path, latency_s=0.05) as made:
         made.box.portal.latency_s = 0.05
         commands = migration(made)
         runner = commands.start("run")
