@@ -128,7 +128,7 @@ def _parts(fields: Mapping[str, Json]) -> Iterator[Part]:
     ]
     while left:
         one, place, role = left.pop()
-        if role and not isinstance(one, dict | list):
+        if role and not isinstance(one, (dict, list)):
             if role == "activity" or one not in (None, "", 0):
                 yield Part(place, UNREADABLE, _shown(one))
         elif role == "list":

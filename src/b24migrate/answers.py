@@ -88,7 +88,7 @@ def strange(what: str, path: Sequence[str]) -> Permanent:
 
 def _level(part: object) -> Any:
     """One level of it; what is decoded already stays as it is."""
-    if not isinstance(part, bytes | msgspec.Raw):
+    if not isinstance(part, (bytes, msgspec.Raw)):
         return part
     try:
         return _LEVEL.decode(part)

@@ -309,7 +309,7 @@ def tells_more(extras: bytes | None, before: bytes | None) -> bool:
 
 def _in_order(value: Json) -> Json:
     """Portals list plain values, such as ids, in any order."""
-    plain = isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
+    plain = isinstance(value, list) and not any(isinstance(one, (dict, list)) for one in value)
     return sorted(map(str, value)) if plain else value
 
 

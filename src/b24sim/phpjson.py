@@ -7,6 +7,7 @@ without losing the structure that batch references walk through.
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -74,13 +75,16 @@ def decode(data: bytes) -> Any:
     return msgspec.json.decode(data)
 
 
+@lru_cache(maxsize=4096)
 def _text(key: str) -> bytes:
     return _hexed(_dumps(key)).encode()
 
 
 def _hexed(text: str) -> str:
     """Replaced one kind after the other: a large answer has a million of them."""
-    if '\\"' in text:
+    if '\\"' in text and "\\\\" not in text:
+        text = text.replace('\\"', "\\u0022")
+    elif '\\"' in text:
         text = _QUOTES.sub(lambda match: "\\u0022" if match.group() == '\\"' else match.group(), text)
     for char, code in _HEXED.items():
         text = text.replace(char, code)

@@ -172,6 +172,7 @@ def _background(app: App | OldAddress, listener: socket.socket, certificate: _Ce
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=120,
         ssl_certfile=str(certificate.pem) if certificate else None,
         ssl_version=ssl.PROTOCOL_TLS_SERVER,

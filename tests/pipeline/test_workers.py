@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -24,7 +27,7 @@ from b24migrate.pipeline.owners import place
 from b24migrate.pipeline.perform import perform
 from b24migrate.pipeline.stages import Stage, stages
 from b24migrate.pipeline.state import States
-from b24migrate.ports import PAGE_LOG, RegisterRow
+from b24migrate.ports import PAGE_LOG, Register, RegisterRow
 from b24migrate.records import Job
 
 
@@ -192,3 +195,30 @@ def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch
         assert claim(f"{there}:{nobody}:0")
         Crew(app.work, app.runner.conductor(plan.Plan(())), 1).work_until_done()
         assert [waiting.held for waiting in app.work.queue.jobs()] == [False, True]
+
+
+def test_the_state_is_written_only_when_a_phase_begins_or_ends_or_has_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most stages of a small migration have nothing to do, and cost nothing."""
+    written: Counter[str] = Counter()
+
+    with world(tmp_path) as made, made.app() as app:
+        store, queue = app.work.store, app.work.queue
+        swap, put = store.swap, queue.put
+
+        def swapped(register: Register, row: RegisterRow) -> bool:
+            written[register.name] += 1
+            return swap(register, row)
+
+        def putting(jobs: Sequence[Job], *, visible_at: datetime | None = None) -> None:
+            written["put"] += visible_at is None
+            put(jobs, visible_at=visible_at)
+
+        run = app.runner.begin(app.chosen())
+        monkeypatch.setattr(store, "swap", swapped)
+        monkeypatch.setattr(queue, "put", putting)
+        Crew(app.work, app.runner.conductor(run.plan), 2).work_until_done(tick=made.leap())
+    phases = len(run.plan.entities) * len(conductor.steps(run.plan.phases))
+    assert written["put"] > 0
+    assert written["EntitiesState"] <= written["put"] + 2 * phases

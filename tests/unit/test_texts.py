@@ -97,3 +97,10 @@ def test_a_page_with_another_id_in_its_address_stays_as_it_was(rewriter: TextRew
 
 def test_an_id_is_never_mistaken_for_the_beginning_of_a_longer_one(rewriter: TextRewriter) -> None:
     assert rewriter.rewrite("[USER=123]", target_ids) == ("[USER=123]", 1)
+
+
+def test_letters_that_a_pattern_takes_for_others_are_found_too(rewriter: TextRewriter) -> None:
+    """What cannot match is passed by its first characters: these must be compared as the pattern compares them."""
+    text = "Привет, [U\u017fER=12], [D\u0130SK=9], [D\u0131\u017f\u212a=9]"
+    wanted = "Привет, [U\u017fER=2012], [D\u0130SK=5009], [D\u0131\u017f\u212a=5009]"
+    assert rewriter.rewrite(text, target_ids).text == wanted

@@ -105,7 +105,7 @@ def _dangerous(value: Json) -> bool:
         return False
     if isinstance(value, Mapping):
         return any(_dangerous(str(key)) or _dangerous(item) for key, item in value.items())
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return any(map(_dangerous, value))
     return False
 

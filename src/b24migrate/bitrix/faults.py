@@ -78,7 +78,7 @@ def of_raw(error: Raw, head: Head, method: str, caller: Caller, *, status: int =
     if isinstance(value, dict):
         text = str(value.get("message") or text)
         value = value.get("code", {})
-    if isinstance(value, dict | list):  # a refusal has a code
+    if isinstance(value, (dict, list)):  # a refusal has a code
         return of_code("STRANGE_ANSWER", method, status=status)
     code = "EMPTY" if value is None or value is False or value == "" else str(value)
     if code in _UNKNOWN_ACTION and text.startswith("Could not find"):

@@ -37,6 +37,7 @@ PREFIXES = {
 }
 SMART_TYPE = "DYNAMIC_"
 ASKED_AGAIN = 2  # times, after an answer that makes no sense
+TEXTS = ("FIELD_NAME", "fieldName", "USER_TYPE_ID", "userTypeId")
 SCALARS = ("MULTIPLE", "MANDATORY", "SORT", "multiple", "mandatory", "sort")
 
 
@@ -118,16 +119,17 @@ def _rows(
         answer = first or source.call(method, asked)
         first = None
         found = [_decoded(raw) for raw in opened(answer.result, items, method).items]
+        sound = [row for row in found if _is_sound(row, name)]
         for _ in range(ASKED_AGAIN):
-            if all(_is_sound(row, name) for row in found):
+            if len(sound) == len(found):
                 break
             answer = source.call(method, asked)
             found = [_decoded(raw) for raw in opened(answer.result, items, method).items]
-        rows = [row for row in found if _is_sound(row, name) and str(row[name]) not in met]
+            sound = [row for row in found if _is_sound(row, name)]
+        rows = [row for row in sound if str(row[name]) not in met]
         yield from rows
-        for row in found:
-            if not _is_sound(row, name):
-                yield {"FIELD_NAME": "", name: "", UNTOLD: method}
+        for _ in range(len(found) - len(sound)):
+            yield {"FIELD_NAME": "", name: "", UNTOLD: method}
         met.update(str(row[name]) for row in rows)
         start = answer.next if rows else None
 
@@ -141,18 +143,18 @@ def _decoded(raw: bytes) -> Json:
 
 def _is_sound(row: Json, name: str = "") -> bool:
     """Whether what is needed of a field has a type that can be understood."""
-    if not isinstance(row, dict) or (name and not (isinstance(row.get(name), str | int) and row[name])):
+    if not isinstance(row, dict) or (name and not (isinstance(row.get(name), (str, int)) and row[name])):
         return False
-    if not all(
-        isinstance(row.get(one), str | None) for one in ("FIELD_NAME", "fieldName", "USER_TYPE_ID", "userTypeId")
-    ):
-        return False
-    if any(row.get(one) and isinstance(row[one], dict | list) for one in SCALARS):
-        return False
+    for one in TEXTS:
+        if row.get(one) is not None and not isinstance(row[one], str):
+            return False
+    for one in SCALARS:
+        if row.get(one) and isinstance(row[one], (dict, list)):
+            return False
     options = row.get("LIST") or row.get("enum") or []
     members = options.values() if isinstance(options, dict) else options
-    return isinstance(options, list | dict) and all(
-        isinstance(one, dict) and isinstance(one.get("ID", one.get("id")), str | int) for one in members
+    return isinstance(options, (list, dict)) and all(
+        isinstance(one, dict) and isinstance(one.get("ID", one.get("id")), (str, int)) for one in members
     )
 
 

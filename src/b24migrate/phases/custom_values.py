@@ -98,7 +98,7 @@ class CustomValues:
     def _converted(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
         """A list for a field that takes several, whatever the source sent."""
         convert = self._converters.get(mapped.type)
-        if mapped.type != "file" and any(isinstance(part, dict | list) for part in _parts(mapped, value)):
+        if mapped.type != "file" and any(isinstance(part, (dict, list)) for part in _parts(mapped, value)):
             raise values.OddValue(mapped.code)
         parts = [part if convert is None else convert(mapped, part, lose) for part in _parts(mapped, value)]
         there = [part for part in parts if part is not None]

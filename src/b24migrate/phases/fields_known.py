@@ -24,8 +24,7 @@ def options_of(work: Work, code: str) -> Mapping[str, str]:
 
 
 def _mapped(work: Work, code: str) -> Mapping[str, Json] | None:
-    for entity in work.entities:
-        row = work.store.read(FIELD_MAP, f"{entity.name}:{code}") if entity.custom_fields else None
-        if row is not None and row.values.get("Included") and row.values.get("TargetField"):
-            return row.values
-    return None
+    keys = [f"{entity.name}:{code}" for entity in work.entities if entity.custom_fields]
+    found = work.store.rows_of(FIELD_MAP, keys)
+    mapped = (found[key].values for key in keys if key in found)
+    return next((one for one in mapped if one.get("Included") and one.get("TargetField")), None)

@@ -11,6 +11,10 @@ from urllib.parse import urlsplit
 from b24migrate.records import Json
 from b24migrate.streams import Stream
 
+# no choice at the top level; then characters that stand for themselves and must be there
+_PLAIN = re.compile(r"(?!.*\|(?![^(]*\)))(?:(?:[^\\.^$*+?{}\[\]|()]|\\\W)(?![*?{]))*", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)")
+_ALIKE = (("\u0131", "i"), ("\u0130", "i"), ("\u017f", "s"), ("\u212a", "k"))
 TargetIds = Callable[[str, set[str]], dict[str, str]]
 
 
@@ -24,6 +28,7 @@ class _Pattern(NamedTuple):
     regex: re.Pattern[str]
     link: bool
     prefix: str
+    beginning: str  # in small letters: without it nothing matches
     first: int  # the group with the id; of a pair the parent's, the child's follows
     ids: tuple[str, ...] = ()  # the stream of each group, where they are not parent and child
 
@@ -51,6 +56,7 @@ class TextRewriter:
                 re.compile(page.format(mention.pattern) if mention.link else mention.pattern, re.IGNORECASE),
                 mention.link,
                 mention.prefix,
+                _beginning(mention.pattern),
                 2 if mention.link else 1,
                 mention.ids,
             )
@@ -69,14 +75,17 @@ class TextRewriter:
     def rewrite(self, text: str, target_ids: TargetIds) -> Rewritten:
         if not self.concerns(text):
             return Rewritten(text, 0)
-        unresolved = 0
+        unresolved, small = 0, _small(text)
         for pattern in self._patterns:
+            if pattern.beginning not in small:  # that is seen much faster than that the pattern does not match
+                continue
             wanted = {pattern.source_id(match) for match in pattern.regex.finditer(text)}
             if not wanted:
                 continue
             known = self._known(pattern, wanted, target_ids)
             unresolved += len(wanted - known.keys())
             text = pattern.regex.sub(partial(self._replaced, pattern, known), text)
+            small = _small(text)
         return Rewritten(text, unresolved)
 
     def _known(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
@@ -114,6 +123,20 @@ class TextRewriter:
         for group, target_id in reversed(list(zip(pattern.groups, target_ids, strict=True))):
             whole = whole[: match.start(group) - end] + target_id + whole[match.end(group) - end :]
         return self._target + whole[len(match[1]) :] if pattern.link and match[1] else whole
+
+
+def _beginning(pattern: str) -> str:
+    """The plain characters that every match of it begins with."""
+    found = _PLAIN.match(pattern)
+    return _small(_ESCAPED.sub(r"\1", found[0])) if found else ""
+
+
+def _small(text: str) -> str:
+    """As regular expressions compare letters of either case: to them some stand for others besides."""
+    if not text.isascii():
+        for one, other in _ALIKE:
+            text = text.replace(one, other)
+    return text.lower()
 
 
 def _origin(url: str) -> str:

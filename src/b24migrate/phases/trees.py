@@ -94,7 +94,7 @@ class Trees:
         stream = at.spec.inside.get(name)
         if stream is None:
             return self._walk(at, value)
-        if isinstance(value, list | dict):  # PHP sends a list with gaps as a map
+        if isinstance(value, (list, dict)):  # PHP sends a list with gaps as a map
             return self._ids(at, stream, value)
         return self._walk(at, value)
 

@@ -35,7 +35,7 @@ class OddValue(ValueError):
 
 def scalar(value: Json) -> Json:
     """PHP writes an empty list for many a value that is not set; anything in it belongs to another field."""
-    if isinstance(value, dict | list):
+    if isinstance(value, (dict, list)):
         if value:
             raise OddValue
         return None

@@ -45,6 +45,7 @@ class Conductor:
         self._coverage = coverage
         self._states = AllStates(work.store)
         self._entities = [entity for entity in work.entities if entity.name in plan.entities]
+        self._tasks = {one.task(phase): (one, phase) for one in self._entities for phase in self._phases}
         self._lock = Lock()
 
     # ------------------------------------------------------------ a run's beginning
@@ -82,12 +83,16 @@ class Conductor:
 
     # ------------------------------------------------------------ steps
 
-    def step(self) -> bool:
+    def step(self, scope: str = "") -> bool:
         """Does what can be done now. Returns whether the plan is at its end. Raises Replaced when another run has
-        begun: its plan, not this one, says what starts next; and Paused when nothing shall start."""
+        begun: its plan, not this one, says what starts next; and Paused when nothing shall start. `scope`: of the last
+        job that was done; as long as its phase goes on, it has changed nothing for other entities."""
         with self._lock:
+            entity, phase = self._tasks.get(scope, (None, ""))
+            if entity is not None and self._goes_on(entity, phase):
+                return False
             self._look()
-            while any(self._advance(entity) for entity in self._entities):
+            while self._advance_all():
                 self._look()
             return all(self._at_its_end(entity) for entity in self._entities)
 
@@ -98,9 +103,30 @@ class Conductor:
             return all(self._at_its_end(entity) for entity in self._entities)
 
     def _look(self) -> None:
+        self._stay()
+        self._states.look()
+
+    def _stay(self) -> None:
         """Before every change: one of them may take minutes, where the table is long and far away."""
         stop_if_dismissed(self._work.store, self._work.run)
-        self._states.look()
+
+    def _advance_all(self) -> bool:
+        """Each as far as it goes. What the others were at the last look is enough: they can only be further by now."""
+        changed = False
+        for entity in self._entities:
+            while self._advance(entity):
+                changed = True
+                self._stay()
+        return changed
+
+    def _goes_on(self, entity: Entity, phase: str) -> bool:
+        self._stay()
+        self._states.forget(entity.name)
+        while self._states.read(entity.name).phase(phase).state == RUNNING:
+            if not self._advance(entity):
+                return True
+            self._stay()
+        return False
 
     def idle(self, scope: str) -> bool:
         return self._work.queue.open(scope) == 0
@@ -158,26 +184,30 @@ class Conductor:
     # ------------------------------------------------------------ stages
 
     def _next_stage(self, entity: Entity, state: EntityState, phase: str) -> bool:
-        now = state.phase(phase)
+        """Stages that have nothing to do are passed in one go."""
         scope = entity.task(phase)
         planned = stages(self._work, entity, phase, state.pass_no)
         dead = self._work.queue.dead_parts(scope)
         if dead:
             message = f"{len(dead)} part(s) could not be done: {dead[0].reason}"
             return self._end(state, phase, FAILED, message)
-        if now.stage >= len(planned):
-            return self._finish(entity, state, phase)
-        if not now.seeded:
-            return self._put(state, phase, planned[now.stage].seed(self._work, scope), replace(now, seeded=True))
-        return self._again_or_on(state, phase, planned[now.stage], scope)
-
-    def _again_or_on(self, state: EntityState, phase: str, stage: Stage, scope: str) -> bool:
         now = state.phase(phase)
-        jobs, memo = stage.again(self._work, scope, now.memo)
-        if jobs:
-            return self._put(state, phase, jobs, replace(now, memo=memo))
-        self._swap(state, phase, replace(now, stage=now.stage + 1, seeded=False, memo={}))
-        return True  # also when somebody else was faster: then there is something new to look at
+        while now.stage < len(planned):
+            jobs, now = self._jobs(planned[now.stage], scope, now)
+            if jobs:
+                return self._put(state, phase, jobs, now)
+            now = replace(now, stage=now.stage + 1, seeded=False, memo={})
+            self._stay()
+        return self._finish(entity, state.with_phase(phase, now), phase)
+
+    def _jobs(self, stage: Stage, scope: str, now: PhaseState) -> tuple[Sequence[Job], PhaseState]:
+        """What is to be done of the stage, and its state when that is on the queue; nothing when it is over."""
+        if not now.seeded:
+            jobs, now = stage.seed(self._work, scope), replace(now, seeded=True)
+            if jobs:
+                return jobs, now
+        more, memo = stage.again(self._work, scope, now.memo)
+        return more, replace(now, memo=memo)
 
     def _put(self, state: EntityState, phase: str, jobs: Sequence[Job], after: PhaseState) -> bool:
         """Working out the jobs of a long table takes a while. Whoever was faster may have seen them done by now, and

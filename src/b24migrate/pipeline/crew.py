@@ -131,28 +131,32 @@ class Crew:
             except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
                 self._fail(failure)
                 return
-            if found:
-                self._wake()
-            else:
+            if found is None:
                 self._wait(heard)
+            else:
+                self._wake(found)
 
-    def _take_one(self, owner: str) -> bool:
+    def _take_one(self, owner: str) -> int | None:
+        """Returns for how many others there may be something to take now; None when there was nothing to take."""
         lease = self._work.queue.claim(owner, now=self._work.clock.now(), lease_s=LEASE_S)
         if lease is None:
-            return False
+            return None
         with self._lock:
             self._leases[lease.token] = lease
         try:
-            perform(self._work, lease)
+            followed = perform(self._work, lease)
         except BaseException:
             self._work.queue.park(lease, until=self._work.clock.now())
             raise
         finally:
             with self._lock:
                 self._leases.pop(lease.token, None)
-        if self._conductor.idle(lease.job.scope) and self._conductor.step():
+        scope = lease.job.scope
+        if not self._conductor.idle(scope):
+            return followed - 1  # one of them this one takes
+        if self._conductor.step(scope):
             self._end()
-        return True
+        return self._workers
 
     def _wait(self, heard: int) -> None:
         """For news that came after so much had been heard."""
@@ -160,11 +164,13 @@ class Crew:
             if self._heard == heard:
                 self._news.wait(IDLE_GLANCES * self._work.queue.glance_s)
 
-    def _wake(self) -> None:
-        """There may be something to take."""
+    def _wake(self, others: int | None = None) -> None:
+        """There may be something to take, for so many of those who wait, or for all."""
+        if others is not None and others <= 0:
+            return
         with self._news:
             self._heard += 1
-            self._news.notify_all()
+            self._news.notify(self._workers if others is None else others)
 
     def _end(self) -> None:
         self._over.set()

@@ -62,13 +62,13 @@ PERFORMERS: dict[str, Performer] = {
 }
 
 
-def perform(work: Work, lease: Lease) -> None:
-    """Raises only Stop, or what the machine lacks; in both cases the job stays on the queue. Any other exception counts
-    against the job: the rest of the migration goes on."""
+def perform(work: Work, lease: Lease) -> int:
+    """Returns how many jobs follow that can be taken at once. Raises only Stop, or what the machine lacks; in both
+    cases the job stays on the queue. Any other exception counts against the job: the rest of the migration goes on."""
     job = lease.job
     work.begin_job()
     try:
-        finish(work, lease, PERFORMERS[job.kind](work, job))
+        return finish(work, lease, PERFORMERS[job.kind](work, job))
     except Limited as error:
         park(work, lease, error.wait_s, error, counted=False)
         if error.method:  # an outage is no limit
@@ -82,6 +82,7 @@ def perform(work: Work, lease: Lease) -> None:
             bury(work, lease, error)
     except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other jobs)
         again(work, lease, unexpected(work, bug, entity_of(work, job), shown(job)))
+    return 0
 
 
 def entity_of(work: Work, job: Job) -> str:
@@ -95,12 +96,13 @@ def shown(job: Job) -> str:
     return text if len(text) <= LONGEST_JOB else f"{text[:LONGEST_JOB]}…"
 
 
-def finish(work: Work, lease: Lease, follow: Follow) -> None:
+def finish(work: Work, lease: Lease, follow: Follow) -> int:
     now = [one for one in follow if isinstance(one, Job)]
     for later in follow:
         if isinstance(later, Later):
             work.queue.put([later.job], visible_at=later.at)
     work.queue.finish(lease, now)
+    return len(now)
 
 
 def again(work: Work, lease: Lease, error: Transient) -> None:

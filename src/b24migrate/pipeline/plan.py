@@ -137,16 +137,17 @@ def to_resume(store: Store) -> Run:
 def dismissal(store: Store, run_id: str) -> Stop | None:
     """Why whoever works on the run has to leave: another took its place, and the states of the phases are that one's
     plan's; or it is paused."""
-    found = current(store)
-    if not run_id or found is None:
-        return None
+    row = store.read(RUNS, CURRENT) if run_id else None
+    if row is None or (row.values["RunId"] == run_id and row.values["State"] != PAUSED):
+        return None  # nearly always, and it is asked often
+    found = _run(row)
     if found.id != run_id:
         return Replaced(
             f"The run {found.id} was begun meanwhile, and takes the place of {run_id}.",
             code="RUN_REPLACED",
             hint="Nothing is lost: look at the status. To go on with what this one wanted, start it again afterwards.",
         )
-    return paused(found) if found.state == PAUSED else None
+    return paused(found)
 
 
 def stop_if_dismissed(store: Store, run_id: str) -> None:

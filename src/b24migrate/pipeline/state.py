@@ -113,9 +113,17 @@ class AllStates(States):
         self._written = set()
 
     def read(self, entity: str) -> EntityState:
-        if self._seen is None or entity in self._written:
+        if self._seen is None:
             return super().read(entity)
+        if entity in self._written:
+            self._seen[entity] = super().read(entity)
+            self._rows.pop(entity, None)
+            self._written.discard(entity)
         return self._seen.get(entity) or self._state(RegisterRow(entity, {}))
+
+    def forget(self, entity: str) -> None:
+        """What was seen of it: it is read anew."""
+        self._written.add(entity)
 
     def swap(self, state: EntityState) -> bool:
         self._written.add(state.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -92,22 +93,17 @@ class RegisterRoom:
         return found
 
     def write(self, register: Register, rows: Sequence[RegisterRow]) -> None:
-        settings = ", ".join(f'"{column}" = excluded."{column}"' for column in register.columns)
-        sql = _WRITE.format(table=register.name, columns=_columns(register), rows="{rows}", settings=settings)
         values = [_values(register, row) for row in rows]
         with self.database.writing() as connection:
-            bulk.execute(connection, sql, values)
+            bulk.execute(connection, _write(register), values)
 
     def swap(self, register: Register, row: RegisterRow) -> bool:
         partition, key, *values = _values(register, row)
         if row.version == 0:
             with self.database.writing() as connection:
                 return connection.execute(_insert(register) + "DO NOTHING", (partition, key, *values)).rowcount == 1
-        settings = ", ".join(f'"{column}" = ?' for column in register.columns)
-        where = "PartitionKey = ? AND RowKey = ? AND Version = ?"
-        sql = _UPDATE.format(table=register.name, settings=settings, where=where)
         with self.database.writing() as connection:
-            return connection.execute(sql, (*values, partition, key, row.version)).rowcount == 1
+            return connection.execute(_update(register), (*values, partition, key, row.version)).rowcount == 1
 
     def erase(self, register: Register, prefix: str, *, partition: str | None = None) -> None:
         where, values = _range(register, prefix, partition)
@@ -133,18 +129,34 @@ def add_counters(connection: sqlite3.Connection, counters: Mapping[str, float]) 
     connection.executemany(_ADD, [(name, value) for name, value in counters.items() if value])
 
 
+@cache
 def _columns(register: Register) -> str:
     return ", ".join(f'"{column}"' for column in register.columns)
 
 
+@cache
 def _select(register: Register) -> str:
     return _SELECT.format(table=register.name, columns=_columns(register))
 
 
+@cache
 def _insert(register: Register) -> str:
     return _INSERT.format(table=register.name, columns=_columns(register), marks=marks(len(register.columns))) + (
         "(PartitionKey, RowKey) "
     )
+
+
+@cache
+def _write(register: Register) -> str:
+    settings = ", ".join(f'"{column}" = excluded."{column}"' for column in register.columns)
+    return _WRITE.format(table=register.name, columns=_columns(register), rows="{rows}", settings=settings)
+
+
+@cache
+def _update(register: Register) -> str:
+    settings = ", ".join(f'"{column}" = ?' for column in register.columns)
+    where = "PartitionKey = ? AND RowKey = ? AND Version = ?"
+    return _UPDATE.format(table=register.name, settings=settings, where=where)
 
 
 def _range(register: Register, prefix: str, partition: str | None) -> tuple[str, tuple[str, ...]]:
@@ -183,6 +195,6 @@ def _json(value: Json) -> str:
 def _row(register: Register, row: tuple[Any, ...]) -> RegisterRow:
     partition, key, version, kinds, *values = row
     found: dict[str, Json] = dict(zip(register.columns, values, strict=True))
-    for column, kind in msgspec.json.decode(kinds or "{}").items():
+    for column, kind in msgspec.json.decode(kinds).items() if kinds else ():
         found[column] = bool(found[column]) if kind == "bool" else msgspec.json.decode(found[column])
     return RegisterRow(key, found, version, partition)

@@ -36,8 +36,7 @@ class Memory:
         self._store = store
 
     def of(self, stream: str, keys: Sequence[str]) -> dict[str, Remembered]:
-        rows = (self._store.read(NATIVE, f"{stream}:{key}") for key in keys)
-        found = (_opened(row) for row in rows if row is not None)
+        found = map(_opened, self._store.rows_of(NATIVE, [f"{stream}:{key}" for key in keys]).values())
         return {one.key: one for one in found if one.state is not State.GONE}
 
     def write(self, stream: str, some: Sequence[Remembered]) -> None:
