@@ -7,16 +7,16 @@ from tests.chaos.company import Size, survive
 
 SMALL = Size(
     users=16,
-    groups=3,
-    chats=5,
-    messages=60,
-    files=4,
-    companies=6,
-    contacts=10,
+    groups=2,
+    chats=3,
+    messages=30,
+    files=3,
+    companies=4,
+    contacts=5,
     deals=32,  # as many as there must be for one of them to be in a pipeline that is gone
-    smart_items=6,
-    tasks=14,
-    posts=12,
+    smart_items=3,
+    tasks=7,
+    posts=6,
     templates=8,  # half of them run code and are refused
 )
 
