@@ -104,7 +104,7 @@ final class ChatMessages extends Gateway
     {
         $params = self::params($ids);
         $shared = array_map('intval', array_merge([], ...array_values(array_map(self::fileIds(...), $params))));
-        $rows = $shared === [] ? [] : self::findRows(ObjectTable::class, ['ID', 'FILE_ID'], ['@ID' => $shared]);
+        $rows = self::findRows(ObjectTable::class, ['ID', 'FILE_ID'], ['@ID' => $shared]);
         $origins = array_column(Files::withOrigins($rows, 'FILE_ID'), 'FILE_ID', 'ID');
         return array_map(function (array $row) use ($params, $origins): array {
             $own = $params[(int)$row['ID']] ?? [];

@@ -35,7 +35,7 @@ final class Files extends Gateway
     public static function filesOf(array $attached): array
     {
         $ids = array_map('intval', array_filter(array_merge([], ...array_values($attached))));
-        $rows = $ids === [] ? [] : self::findRows(AttachedObjectTable::class, ['ID', 'OBJECT_ID'], ['@ID' => $ids]);
+        $rows = self::findRows(AttachedObjectTable::class, ['ID', 'OBJECT_ID'], ['@ID' => $ids]);
         $objects = array_column($rows, 'OBJECT_ID', 'ID');
         $file = fn(mixed $id) => isset($objects[(int)$id]) ? (string)$objects[(int)$id] : null;
         return array_map(fn(array $of) => array_values(array_filter(array_map($file, $of))), $attached);
@@ -90,7 +90,7 @@ final class Files extends Gateway
     public static function origins(array $blobs): array
     {
         $ids = array_values(array_unique(array_filter(array_map('intval', $blobs))));
-        $rows = $ids === [] ? [] : self::findRows(FileTable::class, ['ID', 'EXTERNAL_ID'], ['@ID' => $ids]);
+        $rows = self::findRows(FileTable::class, ['ID', 'EXTERNAL_ID'], ['@ID' => $ids]);
         $stamps = preg_grep('/^' . self::ORIGIN . '/', array_column($rows, 'EXTERNAL_ID', 'ID'));
         $files = array_map(fn(string $stamp) => substr($stamp, strlen(self::ORIGIN)), $stamps);
         return array_replace(array_intersect_key(array_flip($ids), $files), $files);

@@ -195,10 +195,11 @@ abstract class Gateway implements Records
         return null;
     }
 
-    /** Rows of a table that the ORM knows, in order of their ids. */
+    /** Rows of a table of the ORM, in order of their ids; none where one of no ids is asked for. */
     protected static function findRows(string $table, array $columns, array $filter): array
     {
-        return $table::getList(['select' => $columns, 'filter' => $filter, 'order' => ['ID' => 'ASC']])->fetchAll();
+        $query = ['select' => $columns, 'filter' => $filter, 'order' => ['ID' => 'ASC']];
+        return in_array([], $filter, true) ? [] : $table::getList($query)->fetchAll();
     }
 
     /** Empty when it is not there. */

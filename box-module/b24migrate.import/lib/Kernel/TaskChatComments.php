@@ -57,7 +57,7 @@ final class TaskChatComments extends Gateway
         $found = $this->messages->read($ids);
         $chats = array_unique(array_map('intval', array_column($found, 'chat_id')));
         $filter = ['@ID' => $chats, '=ENTITY_TYPE' => self::ENTITY];
-        $rows = $chats === [] ? [] : self::findRows(ChatTable::class, ['ID', 'ENTITY_ID'], $filter);
+        $rows = self::findRows(ChatTable::class, ['ID', 'ENTITY_ID'], $filter);
         $tasks = array_map('strval', array_column($rows, 'ENTITY_ID', 'ID'));
         $said = array_flip(['author_id', 'date', 'text', 'files']);
         return array_map(static fn(array $message): array => array_intersect_key($message, $said)

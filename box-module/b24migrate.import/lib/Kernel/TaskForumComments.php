@@ -84,8 +84,7 @@ final class TaskForumComments extends Gateway
     {
         $rows = parent::loadRows($ids);
         $topics = array_unique(array_map('intval', array_column($rows, 'TOPIC_ID')));
-        $columns = ['ID', 'FORUM_TOPIC_ID'];
-        $about = $topics === [] ? [] : self::findRows(TaskTable::class, $columns, ['@FORUM_TOPIC_ID' => $topics]);
+        $about = self::findRows(TaskTable::class, ['ID', 'FORUM_TOPIC_ID'], ['@FORUM_TOPIC_ID' => $topics]);
         $tasks = array_map('strval', array_column($about, 'ID', 'FORUM_TOPIC_ID'));
         $files = Files::attachedFiles(self::ENTITY, self::FILES, $ids);
         return array_map(fn(array $row) => $row

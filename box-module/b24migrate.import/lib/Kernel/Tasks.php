@@ -185,7 +185,7 @@ final class Tasks extends Gateway
     {
         $links = TaskTagTable::getList(['filter' => ['@TASK_ID' => $ids]])->fetchAll();
         $labels = array_unique(array_column($links, 'TAG_ID'));
-        $rows = $labels === [] ? [] : self::findRows(LabelTable::class, ['ID', 'NAME'], ['@ID' => $labels]);
+        $rows = self::findRows(LabelTable::class, ['ID', 'NAME'], ['@ID' => $labels]);
         $names = array_column($rows, 'NAME', 'ID');
         return self::groupBy($links, 'TASK_ID', fn(array $link) => $names[$link['TAG_ID']] ?? '');
     }
