@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.world import TALK, World, world
+from tests.pipeline.world import SMALL, TALK, World, world
 
 from b24migrate.events import Event, FileMoved, Sent
 from b24migrate.phases import inventory
@@ -25,6 +25,7 @@ from b24migrate.records import children_between, order_key
 from b24migrate.streams import PHASES
 from b24migrate.target.imports import ImportTarget
 from b24migrate.wiring import App
+from b24sim import Plan
 from b24sim.errors import RestError
 
 SLOW_S = 100.0
@@ -96,12 +97,18 @@ def outcome(made: World, longest_s: float, batch: int) -> tuple[Any, ...]:
         return made.effects(), status.snapshot(app.work).entities
 
 
-@pytest.mark.parametrize("batch", [0, 1])
-def test_jobs_without_any_time_still_do_everything_once(small: World, tmp_path: Path, batch: int) -> None:
-    (tmp_path / "other").mkdir()
-    with world(tmp_path / "other") as usual:
-        effects, entities = outcome(usual, LONGEST_JOB_S, batch)
-    hurried, told = outcome(small, 0.0, batch)
+FEW = replace(SMALL, users=6, groups=2, chats=3, messages=30, files=3)
+
+
+@pytest.mark.parametrize(("batch", "plan"), [(0, SMALL), (1, FEW)], ids=["as usual", "one by one"])
+def test_jobs_without_any_time_still_do_everything_once(tmp_path: Path, batch: int, plan: Plan) -> None:
+    folders = [tmp_path / "usual", tmp_path / "hurried"]
+    for one in folders:
+        one.mkdir()
+    with world(folders[0], plan) as made:
+        effects, entities = outcome(made, LONGEST_JOB_S, batch)
+    with world(folders[1], plan) as made:
+        hurried, told = outcome(made, 0.0, batch)
     assert hurried == effects
     assert any(updated for _, updated in effects.values())  # the second pass had something to do
     for name in TALK:
@@ -110,13 +117,13 @@ def test_jobs_without_any_time_still_do_everything_once(small: World, tmp_path: 
 
 
 def test_a_large_file_is_uploaded_in_several_jobs(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ImportTarget, "_chunk_bytes", 40)
+    monkeypatch.setattr(ImportTarget, "_chunk_bytes", 1000)
     with small.app() as app:
         app.work.options = replace(app.work.options, longest_job_s=0.0)
         longest_jobs(small, app)
     files = small.imported("files").values()
     assert len(files) == 10
-    assert max(int(one["fields"]["size"]) for one in files) > 2 * 40
+    assert max(int(one["fields"]["size"]) for one in files) > 2 * 1000
 
 
 def test_time_runs_for_each_job_and_each_thread(small: World) -> None:
