@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"azure", "msal", "requests", "opentelemetry", "starlette", "uvicorn", "fastapi", "jinja2"}
+HEAVY = {"azure", "msal", "requests", "opentelemetry", "starlette", "uvicorn", "fastapi", "jinja2", "cryptography"}
 CONFIGURATION = """
 [source]
 webhook = "https://cloud.example/rest/1/s3cret/"

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from typing import TYPE_CHECKING
 
-from cryptography.fernet import Fernet, InvalidToken
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
 
 
 def seal(text: str, key: str) -> str:
@@ -17,6 +19,8 @@ def seal(text: str, key: str) -> str:
 
 def unseal(text: str, key: str) -> str | None:
     """None when it was sealed with another key, or is not what it was."""
+    from cryptography.fernet import InvalidToken
+
     try:
         return _cipher(key).decrypt(text.encode()).decode()
     except InvalidToken:
@@ -24,4 +28,6 @@ def unseal(text: str, key: str) -> str | None:
 
 
 def _cipher(key: str) -> Fernet:
+    from cryptography.fernet import Fernet  # only here: few have an application, and every command would load it
+
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"b24migrate seal\0" + key.encode()).digest()))

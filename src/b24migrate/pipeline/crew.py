@@ -202,11 +202,12 @@ def _join(thread: Thread) -> None:
 @contextmanager
 def seldom_collected() -> Iterator[None]:
     """A page is thousands of small tuples and no cycle: at its usual pace the collector walks them again and again."""
-    before = gc.get_threshold()
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
     gc.freeze()
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, *before[1:])
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if not frozen:  # else it is somebody else's business
+            gc.unfreeze()
