@@ -160,6 +160,9 @@ class Wire:
             answer.close()  # what was not read to its end must not meet the next request
 
     def _body(self, answer: BaseHTTPResponse, bounds: Bounds, most: int) -> bytes:
+        expected = answer.length_remaining
+        if expected is not None and expected <= min(most, _LARGE) and "Content-Encoding" not in answer.headers:
+            return answer.read()  # most answers: as long as they say, and not packed
         found = io.BytesIO()
         with ExitStack() as stack:
             for chunk in answer.stream(_CHUNK, decode_content=True):
@@ -210,7 +213,7 @@ class _Bounded:
 
     def makefile(self, mode: str = "rb", *_: Any, **__: Any) -> IO[bytes]:
         assert mode == "rb"  # noqa: S101 - all that a client asks for
-        return io.BufferedReader(_Reader(self, self._inner.makefile("rb", buffering=0)))
+        return io.BufferedReader(_Reader(self, self._inner.makefile("rb", buffering=0)), _CHUNK)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
