@@ -47,6 +47,7 @@ class Conductor:
         self._entities = [entity for entity in work.entities if entity.name in plan.entities]
         self._tasks = {one.task(phase): (one, phase) for one in self._entities for phase in self._phases}
         self._lock = Lock()
+        self.put = 0  # jobs that it has put on the queue
 
     # ------------------------------------------------------------ a run's beginning
 
@@ -214,6 +215,7 @@ class Conductor:
         they must not come back in a phase that has gone on, or has ended."""
         if self._states.is_still(state):
             self._work.queue.put(jobs)
+            self.put += len(jobs)
             self._swap(state, phase, after)
         return True
 

@@ -153,10 +153,11 @@ class Crew:
                 self._leases.pop(lease.token, None)
         scope = lease.job.scope
         if not self._conductor.idle(scope):
-            return followed - 1  # one of them this one takes
+            return followed - 1  # one of them he takes himself
+        put = self._conductor.put
         if self._conductor.step(scope):
             self._end()
-        return self._workers
+        return self._conductor.put - put - 1
 
     def _wait(self, heard: int) -> None:
         """For news that came after so much had been heard."""

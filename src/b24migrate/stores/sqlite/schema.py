@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 
 from b24migrate.errors import BadConfiguration
@@ -16,6 +17,11 @@ APPLICATION_ID = 0x4232344D  # "B24M"
 VERSION = 1
 _FILES = "Files"  # its records describe files: people may ask for their names and sizes
 _LATER = "Losses"  # a column that the first stores do not have
+
+_NEWER = """
+SELECT one.name FROM sqlite_master AS one JOIN pragma_table_info(one.name) AS its
+WHERE one.type = 'table' AND its.name = ?
+"""
 
 
 def complete(connection: sqlite3.Connection, tables: Sequence[Table], place: str) -> bool:
@@ -63,8 +69,8 @@ def table_names(connection: sqlite3.Connection) -> set[str]:
 
 def _older(connection: sqlite3.Connection, tables: Sequence[Table]) -> list[str]:
     """The record tables that were made before they had all columns."""
-    query = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?"
-    return [one.name for one in tables if not connection.execute(query, (one.name, _LATER)).fetchone()[0]]
+    newer = {name for (name,) in connection.execute(_NEWER, (_LATER,))}
+    return [one.name for one in tables if one.name not in newer]
 
 
 def _records(table: Table) -> str:
@@ -80,6 +86,7 @@ def _register(register: Register) -> str:
     return _part("register").format(table=register.name, columns=columns)
 
 
+@cache
 def _part(name: str) -> str:
     text = files(__package__).joinpath("schema.sql").read_text("utf-8")
     return re.split(rf"^-- \[{name}\]\n", text, flags=re.MULTILINE)[1].split("\n-- [")[0]
