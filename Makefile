@@ -42,7 +42,7 @@ check: setup ## style, types, and which room may open which door
 	@.venv/bin/lint-imports
 
 errors: setup ## docs/errors.md and docs/errors.ru.md from the pages of error codes
-	@$(PY) -m b24migrate.error_pages docs
+	@$(PY) -m b24migrate.messages docs
 
 bench: setup ## speed, side by side with the peers; writes bench/RESULTS.md
 	@$(PY) -m bench

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 
 STRANGE = "STRANGE_RESULT"
 UNCLEAR = frozenset({STRANGE, "KEYSET_IGNORED"})  # codes of answers that nobody understands; a refusal has others
@@ -83,7 +84,9 @@ def spelled(level: Mapping[str, Any], name: str) -> str | None:
 
 
 def strange(what: str, path: Sequence[str]) -> Permanent:
-    return Permanent(f"{what or 'The portal'} answers without {'.'.join(path) or 'a list'}.", code=STRANGE)
+    method = what or say("portal.unnamed")
+    text = say("portal.no_key", method=method, path=".".join(path)) if path else say("portal.no_list", method=method)
+    return Permanent(text, code=STRANGE)
 
 
 def _level(part: object) -> Any:

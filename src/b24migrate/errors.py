@@ -17,12 +17,14 @@ from __future__ import annotations
 
 import errno
 
+from b24migrate.messages import join, say
+
 EXHAUSTED = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
 NO_SUCH_METHOD = "ERROR_METHOD_NOT_FOUND"  # the code of a Permanent: the portal does not have the method at all
 
 
 class MigrationError(Exception):
-    """Prints as one sentence that says what is wrong, followed by what to do."""
+    """`sentence` says what is wrong, followed by what to do: a message, to be rendered for its reader."""
 
     def __init__(self, message: str, *, code: str = "", hint: str = "") -> None:
         super().__init__(message)
@@ -30,8 +32,17 @@ class MigrationError(Exception):
         self.code = code
         self.hint = hint
 
+    @property
+    def bare(self) -> str:
+        """The message without the name of a gate."""
+        return self.message
+
+    @property
+    def sentence(self) -> str:
+        return join((self.message, self.hint), " ")
+
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        return str(self.sentence)
 
 
 class Transient(MigrationError):
@@ -86,8 +97,13 @@ class GateUnmet(Stop):
     exit_code = 3
 
     def __init__(self, gate: str, message: str, *, code: str = "", hint: str = "") -> None:
-        super().__init__(f"{gate}: {message}", code=code, hint=hint)
+        super().__init__(say("gate.named", gate=gate, message=message), code=code, hint=hint)
         self.gate = gate
+        self._bare = message
+
+    @property
+    def bare(self) -> str:
+        return self._bare
 
 
 class Halted(Stop):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from b24migrate.messages import Message
 from b24migrate.records import Json, digest
 
 # the fields of a record under the names of the wire, as far as they can be told before anything else has arrived:
@@ -32,7 +33,7 @@ class Rule:
     stream: str
     field: str  # a name on the wire; ending in `*`: every name that begins so; empty: the record as a whole
     keeping: Keeping
-    reason: str  # an English sentence; `words` has those of ours in every language (reasons.toml)
+    reason: str  # a message; in the words of the target if it is not one of ours
     touches: Judge | None = None  # the records it concerns; None: those in which the field is filled
     # where it depends on the records before, in order of their ids: a fresh judge for one pass over the stream
     running: Callable[[], Judge] | None = None
@@ -45,8 +46,9 @@ class Rule:
 
     @property
     def digest(self) -> str:
-        """Of what it says to people: who accepted that need not be asked again."""
-        return digest([self.stream, self.field, self.keeping.value, self.reason])
+        """Of what it says to people: it is accepted once. A message is known by its key: new words change nothing."""
+        reason = [self.reason.key, self.reason.values] if isinstance(self.reason, Message) else self.reason
+        return digest([self.stream, self.field, self.keeping.value, reason])
 
     def judge(self) -> Judge:
         return self.running() if self.running else self.touches or self._filled

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 from b24migrate.fidelity import Rule
+from b24migrate.messages import pack, say, unpack
 from b24migrate.records import (
     Args,
     DeadLetter,
@@ -42,17 +43,34 @@ class Clock(Protocol):
     def sleep(self, seconds: float) -> None: ...
 
 
+MESSAGES = "Messages"  # keys and values of the messages in a row
+
+
 class Register(NamedTuple):
     """A small table of rows by key, with named columns beside `PartitionKey` and `RowKey`."""
 
     name: str
     partition: str
     columns: tuple[str, ...]
+    messages: bool = False  # whether there may be messages among its values: a store keeps them in one column more
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that a store has for it."""
+        return (*self.columns, MESSAGES) if self.messages else self.columns
+
+    def packed(self, values: Mapping[str, Json]) -> Mapping[str, Json]:
+        """As a store writes them: with the keys and values of messages, whose columns have the English text."""
+        return {**values, MESSAGES: pack(values)} if self.messages else values
+
+    def unpacked(self, values: dict[str, Json]) -> Mapping[str, Json]:
+        packed = values.pop(MESSAGES, None)
+        return unpack(values, packed) if packed else values
 
 
 ID_MAP = Register("IdMap", "map", ("TargetId", "Digest", "ImportedAtUtc", "Origin"))
 FIELD_MAP = Register("FieldMap", "field", ("TargetField", "Transform", "Included", "Options"))
-CUSTOM_FIELDS = Register("CustomFields", "", ("Payload", "Type", "Label", "State", "TargetField", "Error"))
+CUSTOM_FIELDS = Register("CustomFields", "", ("Payload", "Type", "Label", "State", "TargetField", "Error"), True)
 INVENTORY = Register(
     "SourceInventory",
     "inv",
@@ -63,25 +81,29 @@ PAGE_LOG = Register(
     "page",
     ("PageSize", "Retrieved", "ApiParamsHash", "StartedAtUtc", "FinishedAtUtc", "DurationMs"),
 )
-ENTITIES_STATE = Register("EntitiesState", "state", ("Phases", "Gates", "Counts", "Notes", "VERIFIED_FLAG"))
-SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"))
+ENTITIES_STATE = Register("EntitiesState", "state", ("Phases", "Gates", "Counts", "Notes", "VERIFIED_FLAG"), True)
+SET_ASIDE = Register("SetAside", "aside", ("Why", "Reason", "Name"), True)
 INCOMPLETE = Register("Incomplete", "late", ("First", "Last"))
-PARTIAL = Register("Partial", "partial", ("Open", "Reason"))  # records that could be read only in part
-FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"))
-FORESEEN = Register("Foreseen", "finding", FINDINGS.columns)  # differences that the target announced: nothing is wrong
-SPARED = Register("Spared", "finding", FINDINGS.columns)  # what it announced, and what is equal all the same
-FIDELITY = Register("Fidelity", "fidelity", ("Hash", "Data", "By", "AtUtc"))  # what it announced, counts, acceptance
+PARTIAL = Register("Partial", "partial", ("Open", "Reason"), True)  # records that could be read only in part
+FINDINGS = Register("Findings", "finding", ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note"), True)
+FORESEEN = Register(
+    "Foreseen", "finding", FINDINGS.columns, True
+)  # differences that the target announced: nothing is wrong
+SPARED = Register("Spared", "finding", FINDINGS.columns, True)  # what it announced, and what is equal all the same
+FIDELITY = Register(
+    "Fidelity", "fidelity", ("Hash", "Data", "By", "AtUtc"), True
+)  # what it announced, counts, acceptance
 COMPARED = Register("Compared", "compared", ("Stream", "Ids"))  # equal, as verify saw: [source id, wire digest], …
 VERIFIED = Register("Verified", "verified", ("Equal",))  # how many of a row of COMPARED: what is added up in one look
-UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "What"))
+UNRESOLVED = Register("Unresolved", "place", ("Stream", "SourceId", "Place", "What"), True)
 CHECKPOINTS = Register("Checkpoints", "checkpoint", ("Pass", "Reported", "Retrieved"))
-ANALYSIS = Register("Analysis", "analysis", ("Data",))
-RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"))
-KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"))  # what an undo left on the target
+ANALYSIS = Register("Analysis", "analysis", ("Data",), True)
+RUNS = Register("Runs", "run", ("RunId", "StartedAtUtc", "FinishedAtUtc", "Plan", "State", "ExitCode", "Message"), True)
+KEPT = Register("Kept", "kept", ("Stream", "SourceId", "TargetId", "Reason"), True)  # what an undo left on the target
 COPIES = Register("Copies", "copy", ("Origin", "Identity", "State", "StartedAtUtc", "FinishedAtUtc"))
 QUOTA = Register("Quota", "portal", ("AtS", "Level", "PauseS", "PausedAtS", "PausedUntilS", "Rests"))
 HISTORY = Register("History", "at", ("Run", "Read", "Imported", "Verified", "Failed", "WaitedS", "More"))
-OUTAGES = Register("Outages", "portal", ("SinceUtc", "NextUtc", "StopsUtc", "Reason"))
+OUTAGES = Register("Outages", "portal", ("SinceUtc", "NextUtc", "StopsUtc", "Reason"), True)
 # what a box without the import module was told and has, since it knows no idempotency keys itself
 NATIVE = Register("Native", "native", ("Stream", "TargetId", "Digest", "State", "Print", "Trace"))
 # the newest tokens of an application, which replace one another while it works: sealed, and who is renewing them
@@ -313,13 +335,10 @@ class Store(Protocol):
 
 DELIVERIES = 3  # so often is a job given out whose workers vanish
 POISON = "POISON"
-POISON_REASON = (
-    "Given out three times, and each time its worker vanished without a word: killed, out of memory or out of time."
-    " Look at what the workers last logged; `b24migrate retry` puts it back to work."
-)
+POISON_REASON = say("work.poison")
 
 
-BROKEN_JOB = ("BROKEN_ROW", "The job cannot be read from the store: its row is damaged. Run the same step again.")
+BROKEN_JOB = ("BROKEN_ROW", say("work.broken_job"))
 
 
 class Lease(NamedTuple):

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from b24migrate.messages import plain
+
 MIGRATION_VERSION = 1
 
 Json = Any  # a decoded JSON value
@@ -81,7 +83,7 @@ COLUMNS = (
     *("RowKey", "Status", "Payload", "PayloadHash", "Extras", "NaturalKey"),
     *("Attempts", "LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"),
     *("TargetId", "ImportedAtUtc", "SourceOriginal", "SourceUtc", "OriginalOffsetMin"),
-    *("PulledThrough", "Revision", "Pass", "RunId", "MigrationVersion", "Losses"),
+    *("PulledThrough", "Revision", "Pass", "RunId", "MigrationVersion", "Losses", "LastErrorMessage"),
 )
 LONGEST_ERROR = 10_000  # characters of `LastError` and `LastErrorCode` that go from one store to another
 
@@ -264,7 +266,7 @@ class DeadLetter(NamedTuple):
 
 def canonical(value: Json) -> bytes:
     """Canonical JSON: keys sorted, no spaces, UTF-8."""
-    return msgspec.json.encode(value, order="sorted")
+    return msgspec.json.encode(value, order="sorted", enc_hook=plain)
 
 
 def losses_text(losses: Mapping[str, int]) -> str | None:

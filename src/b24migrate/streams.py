@@ -34,8 +34,9 @@ class Seen(NamedTuple):
 class Unresolved(Exception):
     """A record that the target does not have, as far as the links know."""
 
-    def __init__(self, stream: str, source_id: str) -> None:
-        super().__init__(f"{stream.partition('.')[0]} {source_id}")  # a code that was read back is a record's
+    def __init__(self, stream: str, source_id: str, what: str = "") -> None:
+        self.what = what or f"{stream.partition('.')[0]} {source_id}"  # a code that was read back is a record's
+        super().__init__(self.what)
         self.stream = stream
         self.source_id = source_id
 
@@ -401,7 +402,7 @@ class Stream:
     # all payload fields that `files` and `exclude` look at, when they are few; they see no record that has none of them
     peek: tuple[str, ...] = ()
     exclude: Callable[[Seen], str | None] | None = None  # the rule by which a record is left out
-    unsure: str = ""  # how the rule begins that leaves out what is not known: somebody must look at it
+    unsure: str = ""  # key of the rule that skips records of unknown kinds: a person must look at them
     fetch: Fetch | None = None
     mentions: tuple[Mention, ...] = ()
     adopted: Callable[[Seen], bool] = lambda _: False  # the target may have had it already, and keeps its own values

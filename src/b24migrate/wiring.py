@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from b24migrate import messages
 from b24migrate.bitrix.application import Application, door_beside
 from b24migrate.bitrix.breaker import Breaker
 from b24migrate.bitrix.client import Portal
@@ -111,8 +112,8 @@ def copy_store(
     known = known or catalog()
     origin, to = located(origin_url, base=base), located(to_url, base=base)
     if not exists(origin):
-        hint = "Check the address. A store is made by the first `b24migrate run`."
-        raise BadConfiguration(f"There is no store at {origin}.", code="STORE_MISSING", hint=hint)
+        hint = messages.say("store.missing_fix")
+        raise BadConfiguration(messages.say("store.missing", origin=origin), code="STORE_MISSING", hint=hint)
     with opened_side(origin, known, clock) as one:
         refuse_unready(one, to, clock)  # before anything is made at the other end
         with opened_side(to, known, clock) as other:

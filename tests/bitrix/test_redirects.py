@@ -279,7 +279,7 @@ def test_a_redirect_of_a_download_to_a_storage_is_told() -> None:
     assert downloads._refused(there, here) is None
     assert downloads._refused(there, here) is None
     assert [one.message for one in heard if isinstance(one, Noted)] == [
-        "The source redirects downloads to storage.anywhere.net. It gets no secret."
+        "The source redirects downloads to storage.anywhere.net. No secret is sent there."
     ]
 
 

@@ -150,7 +150,7 @@ def test_an_answer_without_its_key_is_refused_and_no_empty_list(result: bytes, p
     with Scripted(together if isinstance(paging, Keyset) else alone) as server, pytest.raises(Permanent) as refused:
         BitrixSource(Kit([server.webhook]).portal).page(reading, {})
     assert refused.value.code == "STRANGE_RESULT"
-    assert refused.value.message == "crm.type.list answers without types."
+    assert refused.value.message == "crm.type.list: the answer has no types."
 
 
 def test_an_id_may_be_two_fields_or_the_item_itself() -> None:

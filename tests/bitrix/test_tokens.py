@@ -201,7 +201,7 @@ def test_a_refusal_says_what_to_do_and_frees_the_place(box: Running, tmp_path: P
             assert said.refresh_token not in str(caught.value)
 
 
-@pytest.mark.parametrize(("kind", "said"), [("reset", "did not answer"), ("502html", "gave no tokens (HTTP 502)")])
+@pytest.mark.parametrize(("kind", "said"), [("reset", "did not answer"), ("502html", "returned no tokens (HTTP 502)")])
 def test_a_server_that_does_not_answer_may_do_so_later(box: Running, tmp_path: Path, kind: str, said: str) -> None:
     box.portal.faults = Faults([{"method": "oauth.token", "kind": kind, "at": [1]}])
     known(box).expire()

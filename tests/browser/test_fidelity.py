@@ -11,7 +11,7 @@ from tests.browser.hands import LONG_MS, wait_for
 from tests.browser.language import english_left
 from tests.browser.watching import watched
 
-from b24migrate.hosts.words import LANGUAGES, words
+from b24migrate.messages import LANGUAGES, words
 from b24sim.imports.forgetful import Forgetful
 
 LOSSES = {"users:WORK_PHONE": "No telephones.", "users:PERSONAL_CITY": "<b>No</b> cities: " + "x" * 500}

@@ -95,7 +95,7 @@ def test_an_analysis_is_begun_on_its_page_and_appears_there(browser: Browser, tm
     with desk(tmp_path) as made, watched(browser, made) as seen:
         page = seen.page
         seen.go("/analysis")
-        expect(page.locator("#analysis")).to_contain_text("There is no analysis yet")
+        expect(page.locator("#analysis")).to_contain_text("No forecast yet")
         click(page, "Analyze now", "Analyze")
         expect(page.locator("#analysis")).to_contain_text("Forecast", timeout=LONG_MS)
         expect(page.locator("[data-entity=chats] .bar-picture")).to_have_count(1)

@@ -21,7 +21,7 @@ def test_a_record_that_failed_is_shown_with_its_fix_and_retried_by_the_button(br
         assert made.command("run").returncode == 5
         page = seen.page
         seen.go("/")
-        wait_for(page, "Done, with findings")
+        wait_for(page, "Completed with issues")
         front = page.locator("#errors article[data-code=VALIDATION]")
         expect(front).to_contain_text("What to do:")
 

@@ -10,7 +10,7 @@ from tests.browser.desk import Desk
 from tests.browser.language import english_left
 from tests.browser.watching import Watched, watched
 
-from b24migrate.hosts.words import LANGUAGES, words
+from b24migrate.messages import LANGUAGES, words
 
 PAGES = {
     "front": "/",

@@ -37,6 +37,7 @@ COLUMNS = [
     "PulledThrough",
     "Revision",
     "Losses",
+    "LastErrorMessage",
     "RunId",
     "MigrationVersion",
     "Extras",
@@ -125,7 +126,7 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadConfiguration, match="cannot be made"):
+    with pytest.raises(BadConfiguration, match="cannot be created"):
         open_store("sqlite:///file/store.db", TABLES, Time(), base=tmp_path)
 
 

@@ -39,6 +39,7 @@ COLUMNS = [
     "PulledThrough",
     "Revision",
     "Losses",
+    "LastErrorMessage",
     "RunId",
     "MigrationVersion",
     "Extras",
@@ -67,7 +68,7 @@ def test_a_full_disk_halts_and_loses_nothing(tmp_path: Path) -> None:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
     with database.reading():
         database._writer.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(Halted, match=r"full.*Nothing is lost.*free some space.*run the same command again"):
+    with pytest.raises(Halted, match=r"full.*Progress is saved.*free some space.*run the same command"):
         stage(store, *(Staged(str(key), b"x" * 5000) for key in range(500)))
     assert [one.row_key for one in store.records(GROUPS, EVERYTHING, 9)] == ["1"]
     database._writer.execute("PRAGMA max_page_count = 1000000")
@@ -80,7 +81,7 @@ def test_a_lock_held_too_long_halts(tmp_path: Path) -> None:
     store = SqliteStore(Database(tmp_path / "store.db", TABLES, Time(), patience_s=0.01))
     with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Halted, match=r"locked by another program.*Nothing is lost"):
+        with pytest.raises(Halted, match=r"locked by another program.*Progress is saved"):
             stage(store, row(1))
         other.execute("ROLLBACK")
     stage(store, row(1))
@@ -100,7 +101,7 @@ def test_a_new_store_waits_for_whoever_is_making_it(tmp_path: Path) -> None:
 def test_a_store_that_may_not_be_written_halts(tmp_path: Path) -> None:
     database = Database(tmp_path / "store.db", TABLES, Time())
     database._writer.execute("PRAGMA query_only = ON")
-    with pytest.raises(Halted, match=r"read-only.*Nothing is lost"):
+    with pytest.raises(Halted, match=r"read-only.*Progress is saved"):
         stage(SqliteStore(database), row(1))
     database.close()
 
@@ -141,7 +142,7 @@ def test_a_disk_that_refuses_to_write_halts(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("Nothing is lost") == 2
+    assert done.stdout.count("Progress is saved") == 2
     opened = open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
     kept = sum(opened.store.counts(GROUPS).values())
     assert kept == ask(tmp_path, "SELECT count(*) FROM Groups")[0][0]
@@ -176,7 +177,7 @@ def test_a_mistake_of_ours_is_not_hidden(opened: Opened) -> None:
 def test_a_folder_that_cannot_be_written_halts(tmp_path: Path) -> None:
     (tmp_path / "store.db.files").write_text("in the way")
     opened = open_store("sqlite:///store.db", TABLES, Time(), base=tmp_path)
-    with pytest.raises(Halted, match="Nothing is lost"):
+    with pytest.raises(Halted, match="Progress is saved"):
         opened.files.writer("k").__enter__()
     opened.store.close()
 

@@ -271,7 +271,7 @@ def test_an_application_that_cannot_be_opened_is_said_and_raises_nothing(
     broken.tick()
     said = [json.loads(one.message) for one in caplog.records if one.levelno == logging.ERROR]
     assert len(said) == 2
-    assert "source.timezone is no time zone" in said[0]["msg"]
+    assert "source.timezone is not a time zone" in said[0]["msg"]
     small.settings["source"] = {}
     broken.deliver(message)
     assert json.loads(message)["job"] not in [one.job.id for one in jobs(small)]

@@ -73,7 +73,7 @@ def test_a_paused_run_goes_on_and_the_box_gets_everything_once(small: World, hos
     assert not host.bugs
     code, told = host.ask("resume")
     assert (code, told["code"]) == (409, "NO_RUN")
-    assert "at its end" in told["message"]
+    assert "has finished" in told["message"]
 
 
 def test_hosts_that_die_and_pauses_in_between_change_nothing(small: World) -> None:

@@ -155,7 +155,7 @@ def test_what_failed_is_told_and_can_be_retried(small: World, host: Host) -> Non
     assert told["records"] > 1
     assert host.run()["exit_code"] == 0
     code, told = host.ask("retry")
-    assert (code, told["message"]) == (200, "Nothing to try again.")
+    assert (code, told["message"]) == (200, "Nothing to retry.")
 
 
 def test_a_bug_is_answered_with_a_reference_to_the_log(

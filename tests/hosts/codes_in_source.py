@@ -60,8 +60,11 @@ def _given(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _sentence(node: ast.expr) -> bool:
+    """A message, or a text with words in it."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "say"
     text = ast.unparse(node) if isinstance(node, ast.JoinedStr | ast.Constant) else ""
-    return text[:1] in "'\"f" and " " in text
+    return text[:1] in ("'", '"', "f") and " " in text
 
 
 def _texts(node: ast.expr, names: dict[str, str]) -> Iterator[str]:

@@ -36,7 +36,7 @@ def test_there_is_nothing_to_compare_before_a_forecast(company: Scene) -> None:
 
 def test_after_a_run_the_forecast_stands_beside_what_it_took(company: Scene) -> None:
     company.run("analyze")
-    assert "Nothing has been done" in company.run("analyze", "--compare").out
+    assert "Nothing is done" in company.run("analyze", "--compare").out
     company.run("run", "--entity", "users")
     phases = company.run("analyze", "--compare", "--json").json["phases"]
     assert {(one["entity"], one["phase"]) for one in phases} >= {("users", "get"), ("users", "set"), ("", "run")}

@@ -29,7 +29,7 @@ def scene(scene: Scene) -> Scene:
 def test_an_azurite_that_does_not_run(scene: Scene, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURITE_TABLE_PORT", "1")
     scene.more = '[store]\nurl = "azure://azurite"\n'
-    is_clear(scene.run(*command), 4, "azure://azurite cannot be reached", "Azurite runs", "run the same command again")
+    is_clear(scene.run(*command), 4, "azure://azurite cannot be reached", "Azurite runs", "run the same command")
 
 
 @pytest.mark.parametrize("url", ["azure://My_Account", "azure://ab", "azure://azurite/9x", "azure://azurite/a/b"])
@@ -75,7 +75,7 @@ def test_a_key_that_is_not_accepted(scene: Scene, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv(VARIABLE, ";".join(["AccountName=devstoreaccount1", f"AccountKey={KEY}", *endpoints]))
     scene.more = '[store]\nurl = "azure://"\n'
     said = scene.run("status")
-    is_clear(said, 2, "azure:// refuses us", VARIABLE)
+    is_clear(said, 2, "azure:// denies access", VARIABLE)
     assert KEY not in said.all
 
 

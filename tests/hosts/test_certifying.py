@@ -19,7 +19,7 @@ def test_it_is_written_and_holds(moved: Scene) -> None:
     is_clear(said, 0, "Written: certificate.jsonl", "migrated and verified", "Root hash ")
     root = said.out.split()[-1]
     again = moved.run("certificate", "check", str(FILE))
-    is_clear(again, 0, "It holds: certificate.jsonl", root)
+    is_clear(again, 0, "Valid: certificate.jsonl", root)
     before = FILE.read_bytes()
     assert SOURCE_SECRET.encode() not in before
     assert TARGET_SECRET.encode() not in before
@@ -51,12 +51,12 @@ def test_a_check_needs_nothing_but_the_file(moved: Scene, tmp_path: Path) -> Non
     command = [sys.executable, "-c", program, "certificate", "check", "it"]
     ended = subprocess.run(command, cwd=elsewhere, env={}, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "It holds" in ended.stdout
+    assert "Valid" in ended.stdout
     assert [path.name for path in elsewhere.iterdir()] == ["it"]
 
 
 def test_none_before_the_end(company: Scene) -> None:
-    is_clear(company.run("certificate"), 4, "Nothing was migrated yet", "b24migrate run")
+    is_clear(company.run("certificate"), 4, "Nothing is migrated yet", "b24migrate run")
     company.run("get", "users")
     said = company.run("certificate", "--json")
     assert (said.code, said.json["exit_code"], said.json["code"]) == (4, 4, "CERTIFICATE_INCOMPLETE")
@@ -66,7 +66,7 @@ def test_none_before_the_end(company: Scene) -> None:
 
 def test_none_of_a_try_out(company: Scene) -> None:
     company.run("run", "--test-limit", "2")
-    is_clear(company.run("certificate"), 5, "departments", "a test limit", "without --test-limit")
+    is_clear(company.run("certificate"), 5, "departments", "test limit", "without --test-limit")
     assert not FILE.exists()
 
 

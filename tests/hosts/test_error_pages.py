@@ -9,8 +9,7 @@ import pytest
 from tests.hosts.codes_in_source import codes
 
 from b24migrate.bitrix.fault_table import FAULTS, Fault, Recovery
-from b24migrate.error_pages import PAGES, UNKNOWN, Again, Page, anchor, link, page_of
-from b24migrate.error_pages.writing import document
+from b24migrate.messages.pages import PAGES, UNKNOWN, Again, Page, anchor, document, link, page_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "errors.md"
 WHAT_WE_DO = {

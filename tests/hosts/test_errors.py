@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 from tests.hosts.scene import SOURCE_SECRET, Scene, box, cloud
 
-from b24migrate.error_pages import PAGES
 from b24migrate.hosts.cli.explaining import print_groups, print_page
 from b24migrate.hosts.cli.plain import harmless, harmless_json
+from b24migrate.messages.pages import PAGES
 from b24migrate.pipeline.causes import Cause, grouped
 from b24migrate.records import Status
 
@@ -98,7 +98,7 @@ def failed(scene: Scene) -> Iterator[Scene]:
 def test_errors_of_a_run_by_cause_and_by_stream(failed: Scene) -> None:
     said = failed.run("errors")
     assert said.code == 0
-    assert re.match(r"\d+ failed, for \d causes\.", said.out)
+    assert re.match(r"\d+ failed: \d causes\.", said.out)
     assert "2 × VALIDATION" in said.out
     assert re.search(r"in (chats 1, groups 1|groups 1, chats 1)\n", said.out)
     assert "1 × BOX_IS_MOODY" in said.out

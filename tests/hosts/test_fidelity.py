@@ -68,7 +68,7 @@ def test_numbers_are_those_of_the_source_and_say_what_they_rest_on(scene: Scene)
         assert (before["records"], before["basis"]) == (None, "unknown")
         shown = scene.run("fidelity").out
         assert "records:" not in shown  # that nothing is known yet is said once
-        assert "How many records it concerns" in shown
+        assert "Records affected" in shown
         assert scene.run("run", "--phase", "get").code == 0
         (counted,) = scene.run("fidelity", "--json").json["items"]
         assert scene.run("run", "--accept-fidelity").code == 0

@@ -92,9 +92,9 @@ def test_there_is_nothing_to_write_before_anything_was_read(company: Scene) -> N
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("entity,source_field\nusers,x\n", ["Line 1", "target_field and included"]),
+        ("entity,source_field\nusers,x\n", ["Line 1", "target_field, included"]),
         (f"{HEAD}users,UF_USR_17242281421,,,,yes\n", ["Line 2", "did you mean"]),
-        (f"{HEAD}people,{LEVEL},,,,yes\n", ["Line 2", "known are users"]),
+        (f"{HEAD}people,{LEVEL},,,,yes\n", ["Line 2", "valid values: users"]),
         (f"{HEAD}users,{LEVEL},,,grade,yes\n", ["Line 2", '"grade"', "UF_"]),
         (f"{HEAD}users,{LEVEL},,,,maybe\n", ["Line 2", '"maybe"', "yes or no"]),
         (f"{HEAD}users,{LEVEL}\n", ["Line 2", "too few columns"]),

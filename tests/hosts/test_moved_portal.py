@@ -19,7 +19,7 @@ def test_a_redirect_is_told_in_the_log_and_in_status(scene: Scene) -> None:
         new = cloud.url.partition("//")[2]
         old = cloud.old_webhook().split("/")[2]
         assert scene.run("status", "--json").json["moved"] == {"source": new}
-        assert f"The source redirects to {new}. Put that address into source.webhook." in scene.run("status").out
+        assert f"The source redirects to {new}. Set that address in source.webhook." in scene.run("status").out
         assert f"the source redirects from {old} to {new}" in (scene.folder / "b24migrate.log").read_text()
         scene.source = cloud.webhook()
         assert "moved" not in scene.run("status", "--json").json

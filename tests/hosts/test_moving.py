@@ -44,7 +44,7 @@ def looked_at(scene: Scene, url: str) -> Said:
 def test_a_store_is_copied_and_both_are_compared(moved: Scene) -> None:
     before = moved.run("status", "--json").json
     said = copy(moved)
-    is_clear(said, 0, "Copied ChatMessages: ", "Work goes on in sqlite:////", "set store.url")
+    is_clear(said, 0, "Copied ChatMessages: ", "Set store.url to sqlite:////")
     assert said.err == ""
     rows = {line.split()[0]: line.split() for line in said.out.splitlines() if " yes" in line}
     assert rows["Groups"][1] == "4"
@@ -109,7 +109,7 @@ def test_a_store_that_is_worked_on_is_left_alone(scene: Scene) -> None:
     queue.put([Job("users-get", "read")])
     assert queue.claim("elsewhere:1:0", now=SystemClock().now(), lease_s=3600)
     store.close()
-    is_clear(copy(scene), 4, "is being worked on", "End the workers first")
+    is_clear(copy(scene), 4, "is in use", "Stop every worker")
     assert not Path("copy.db").exists()
 
 
@@ -155,7 +155,7 @@ def test_a_copy_that_was_struck_down_is_continued(scene: Scene, how: signal.Sign
     out, err = child.communicate(timeout=300)
     assert "Equal." not in out
     if how is not signal.SIGKILL:
-        assert (child.returncode, "run the same command again" in err) == (4, True), out + err
+        assert (child.returncode, "run the same command" in err) == (4, True), out + err
     is_clear(looked_at(scene, TO), 2, "unfinished copy")
     is_clear(copy(scene), 0, "Equal.")
     store, _, _ = opened(TO)
@@ -176,7 +176,7 @@ def test_a_copy_to_azure_that_was_struck_down_is_continued(scene: Scene, azure_s
     child.kill()
     child.communicate(timeout=300)
     is_clear(looked_at(scene, azure_store), 2, "unfinished copy", f"{azure_store}\n")
-    is_clear(copy(scene, to=azure_store), 0, "Equal.", f"Work goes on in {azure_store}")
+    is_clear(copy(scene, to=azure_store), 0, "Equal.", f"Set store.url to {azure_store}")
     is_clear(copy(scene, to=azure_store), 2, "complete copy")
     is_clear(copy(scene, origin=azure_store, to="sqlite:///back.db"), 0, "Equal.")
     store, _, _ = opened("sqlite:///back.db")

@@ -18,7 +18,7 @@ def left(child: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 
 def test_without_a_run_there_is_nothing_to_pause_and_nothing_to_go_on_with(company: Scene) -> None:
-    for command, sentence in (("pause", "nothing to pause"), ("resume", "no run to go on with")):
+    for command, sentence in (("pause", "nothing to pause"), ("resume", "no run to resume")):
         said = company.run(command)
         assert said.code == 2
         assert sentence in said.err.splitlines()[0]
@@ -38,13 +38,13 @@ def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None
         code, out, err = left(child)
         assert code == 3, out + err
         sentence, hint = err.splitlines()
-        assert sentence == said.out.splitlines()[0].partition(" The jobs")[0]
-        assert "`b24migrate resume` goes on" in hint
+        assert sentence == said.out.splitlines()[0].partition(" Running jobs")[0]
+        assert "`b24migrate resume` continues it" in hint
         assert "Traceback" not in out + err
 
         first = scene.run("status").out.splitlines()[0]
         assert first.startswith(sentence)
-        assert "`b24migrate resume` goes on" in first
+        assert "`b24migrate resume` continues it" in first
         status = scene.run("status", "--json").json
         assert status["state"] == "paused"
 
@@ -54,7 +54,7 @@ def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None
         assert "40 of each kind" in ended.json["message"]  # the limit went with it
         assert set(scene.run("status", "--json").json) == {"run", "entities"}
         nothing = scene.run("resume")
-        assert (nothing.code, "at its end" in nothing.err) == (2, True)
+        assert (nothing.code, "has finished" in nothing.err) == (2, True)
         assert "b24migrate run" in nothing.err
 
 

@@ -37,7 +37,7 @@ COUNTS = {
 def test_a_company_is_moved_and_verified(company: Scene) -> None:
     said = company.run("run")
     assert said.code == 0, said.all
-    assert "Done and clean." in said.out
+    assert "Completed without issues." in said.out
     assert said.err == ""
     status = company.run("status", "--json").json
     assert {name for name, entity in status["entities"].items() if entity["verified"]} == {"users", "groups", "chats"}
@@ -120,7 +120,7 @@ def test_failed_records_are_explained_and_can_be_tried_again(scene: Scene) -> No
         again = scene.run("retry")
         assert again.code in (0, 5), again.all
         assert not [one for one in scene.run("errors", "--json").json["errors"] if one["place"] == "groups"]
-        assert scene.run("retry", "--entity", "groups").out.startswith("Nothing to try again.")
+        assert scene.run("retry", "--entity", "groups").out.startswith("Nothing to retry.")
 
 
 def test_the_user_map_is_written_edited_and_loaded(company: Scene) -> None:
@@ -249,7 +249,7 @@ def test_a_stopped_run_says_so_and_goes_on_later(scene: Scene) -> None:
         out, err = child.communicate(timeout=300)
         assert (child.returncode, err.strip()) == (
             4,
-            "Stopped; everything so far is kept; run the same command again to continue.",
+            "Stopped. Progress is saved: run the same command to continue.",
         ), out + err
         said = scene.run("run", "--json")
         assert said.code == 0, said.all

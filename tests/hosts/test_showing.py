@@ -129,7 +129,7 @@ def test_without_the_secrets_what_is_staged_is_shown(moved: Scene) -> None:
     moved.source = moved.target = "env:NOWHERE_AT_ALL"
     said = moved.run("show", "groups", moved.run("find", "", "--stream", "groups", "--json").json["hits"][0]["id"])
     assert said.code == 0
-    assert "The webhook of the source cannot be had here" in said.out
+    assert "The source webhook is not available here" in said.out
     assert "? NAME" in said.out
 
 
@@ -140,7 +140,7 @@ def test_without_the_secrets_what_is_staged_is_shown(moved: Scene) -> None:
         (("show", "users", "999999"), "it was not read"),
         (("show", "users", "\x1b[2J"), "it was not read"),
         (("find", "x", "--stream", "gruops"), "Did you mean groups?"),
-        (("find", "x", "--after", "zzz"), "Begin the search anew"),
+        (("find", "x", "--after", "zzz"), "Start the search again"),
     ],
 )
 def test_what_is_not_there_is_a_sentence(company: Scene, arguments: tuple[str, ...], said: str) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tests.hosts.scene import Scene, box, cloud
 from tests.hosts.tampering import Tampering
 
-STOPPED = "Stopped; everything so far is kept"
+STOPPED = "Stopped. Progress is saved"
 MOST_S = 10.0
 
 

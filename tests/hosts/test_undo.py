@@ -51,7 +51,7 @@ def test_a_rehearsal_says_what_would_be_deleted_and_changes_nothing(moved: Migra
     lines = said.out.splitlines()
     assert lines[0].split() == ["to", "delete", "after", "others", "kept"]
     assert {line.split()[0] for line in lines[1:7]} == set(STREAMS)
-    assert lines[-1] == "A rehearsal: nothing was changed."
+    assert lines[-1] == "Dry run: nothing was changed."
     assert "uploaded files stay in the Drive of the box" in said.out
     assert moved.there() == before
 
@@ -67,7 +67,7 @@ def test_whoever_stops_it_is_told_how_far_it_came(moved: Migrated) -> None:
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=300)
     assert child.returncode == 4
-    assert re.search(r"Stopped\. Records that were taken back by then: \d+\.", err)
+    assert re.search(r"Stopped\. Records deleted so far: \d+\.", err)
     assert "b24migrate run" in err
 
 
@@ -75,17 +75,17 @@ def test_in_a_script_nothing_is_done_without_yes(moved: Migrated) -> None:
     before = moved.there()
     said = moved.scene.run("undo")
     assert (said.code, moved.there()) == (3, before)
-    assert said.out.splitlines()[-1].startswith("Only a rehearsal: nobody can be asked here. Add --yes")
+    assert said.out.splitlines()[-1].startswith("Dry run: no terminal to confirm on. Add --yes")
 
 
 def test_with_yes_everything_is_gone_and_the_next_run_brings_it_back(moved: Migrated) -> None:
     before = moved.there()
     said = moved.scene.run("undo", "--yes")
     assert said.code == 0, said.all
-    assert said.out.splitlines()[-1] == "Taken back. `b24migrate run` imports it again."
+    assert said.out.splitlines()[-1] == "Import undone. `b24migrate run` imports the records again."
     assert moved.there() == 0
     again = moved.scene.run("undo", "--yes")
-    assert (again.code, again.out.splitlines()[-1]) == (0, "Nothing to take back.")
+    assert (again.code, again.out.splitlines()[-1]) == (0, "Nothing to undo.")
     status = moved.scene.run("status", "--json").json["entities"]["groups"]
     assert (status["verified"], status["streams"]["groups"]["import_ok"]) == (False, 0)
     assert moved.scene.run("certificate").code == 4
@@ -152,7 +152,7 @@ def test_a_box_behind_the_same_address_that_knows_nothing_is_not_taken_for_the_s
     with box() as other:
         moved.target.portal.imports = other.portal.imports
         said = moved.scene.run("undo", "--yes")
-        assert (said.code, "knows none of the" in said.err) == (2, True)
+        assert (said.code, "has none of the" in said.err) == (2, True)
         assert "--same-box" in said.err
         assert moved.scene.run("status", "--json").json["entities"]["groups"]["streams"]["groups"]["import_ok"] == 4
         again = moved.scene.run("undo", "--yes", "--same-box")
@@ -168,7 +168,7 @@ def test_it_is_refused_while_a_run_is_under_way(scene: Scene) -> None:
         until_something_runs(scene)
         said = scene.run("undo", "--yes")
         assert said.code == 4
-        assert "is under way: nothing is taken back" in said.err
+        assert "is running: the import cannot be undone" in said.err
         assert "b24migrate pause" in said.err
         scene.run("pause")
         hurry(source)

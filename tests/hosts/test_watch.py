@@ -62,7 +62,7 @@ def test_in_a_pipe_it_is_a_line_now_and_then_and_ends_with_the_run(
     watching.watch(app, str, sleep=pause)
     first, last = capsys.readouterr().out.splitlines()
     assert "Running for" in first
-    assert "Done and clean." in last
+    assert "Completed without issues." in last
     assert min(waits) >= 1.0
 
 
@@ -134,9 +134,13 @@ def test_a_look_says_the_same_as_status(app: App) -> None:
 @pytest.mark.parametrize(
     ("exit_code", "message", "wanted"),
     [
-        (5, "users: 1 failed", "Finished, with something to look at. users: 1 failed `b24migrate errors`"),
-        (4, "disk full.", "stopped by an error. disk full. The same command goes on"),
-        (3, "auth.cloud: no scope.", "stopped by a gate. auth.cloud: no scope. Do what it says"),
+        (
+            5,
+            "users: 1 failed",
+            "Completed with issues. Review errors and differences. users: 1 failed `b24migrate errors`",
+        ),
+        (4, "disk full.", "because of an error. disk full. Run the same command"),
+        (3, "auth.cloud: no scope.", "not met. auth.cloud: no scope. Fix the cause"),
     ],
 )
 def test_how_it_ended_comes_with_what_to_do(app: App, exit_code: int, message: str, wanted: str) -> None:

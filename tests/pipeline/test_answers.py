@@ -42,7 +42,7 @@ def test_a_list_under_another_key_is_no_empty_list(whole: World, method: str, en
     ended = whole.run(entity, phases=("get",))
     assert ended.exit_code == 4
     assert {letter[2] for letter in whole.letters()} == {"STRANGE_RESULT"}
-    assert f"{method} answers without" in ended.message
+    assert f"{method}: the answer has no" in ended.message
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_a_list_under_another_key_is_no_empty_list(whole: World, method: str, en
 def test_what_belongs_to_a_record_is_not_taken_for_nothing_either(whole: World, method: str, entity: str) -> None:
     answering(whole, method, {"unexpected": []})
     ended = whole.run(entity, phases=("custom-fields-get", "get"))
-    assert f"{method} answers without" in " ".join([ended.message, *whole.entity(entity).notes])
+    assert f"{method}: the answer has no" in " ".join([ended.message, *whole.entity(entity).notes])

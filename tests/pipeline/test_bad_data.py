@@ -99,7 +99,7 @@ def grown(made: World, patch: pytest.MonkeyPatch) -> str:
 
 def test_tasks_that_are_one_anothers_parents_lose_one_link(spoilt: Spoilt) -> None:
     first, second = spoilt.circle
-    note = f"tasks {first} → {second} → {first} name one another as parentId; {first} goes without"
+    note = f"tasks {first} → {second} → {first}: circular link in parentId; {first} imported without it"
     assert note in spoilt.notes("tasks")
     assert spoilt.fields("tasks", first)["parentId"] is None
     assert spoilt.fields("tasks", second)["parentId"] == spoilt.after.staged["tasks"][first]["TargetId"]
@@ -107,32 +107,32 @@ def test_tasks_that_are_one_anothers_parents_lose_one_link(spoilt: Spoilt) -> No
 
 def test_items_of_a_checklist_that_lie_under_one_another_say_so(spoilt: Spoilt) -> None:
     lower, upper = spoilt.items
-    waited = "PARENT_ID {} was waited for in vain"
+    waited = "timed out waiting for PARENT_ID {}"
     assert spoilt.row("task_checklists", lower) == ("IMPORT_ERR", "REFERENCE_MISSING", waited.format(upper))
     assert spoilt.row("task_checklists", upper) == ("IMPORT_ERR", "REFERENCE_MISSING", waited.format(lower))
 
 
 def test_a_deal_in_a_pipeline_that_is_gone_says_which(spoilt: Spoilt) -> None:
-    sentence = f"categoryId refers to crm_categories 2:{GONE_PIPELINE}, which was not found on the source"
+    sentence = f"categoryId links to crm_categories 2:{GONE_PIPELINE}, which is not in the source"
     assert spoilt.row("crm_deals", spoilt.deal) == ("IMPORT_ERR", "REFERENCE_MISSING", sentence)
 
 
 def test_an_option_that_is_gone_is_noted_and_left_out(spoilt: Spoilt) -> None:
     code = spoilt.made.cloud.portal.company.crm.items[DEAL].fields[CHOICE].code
-    note = f"custom field {code}: some of its values are no longer among its options, such as {GONE_OPTION}"
+    note = f"custom field {code}: some values are no longer among its options, for example {GONE_OPTION}"
     assert note in spoilt.notes("crm_deals")
     assert spoilt.row("crm_deals", spoilt.choice)[0] == "IMPORT_OK"
     assert spoilt.fields("crm_deals", spoilt.choice).get(code) is None
 
 
 def test_a_text_that_no_call_can_carry_is_too_large(spoilt: Spoilt) -> None:
-    sentence = "the record alone is larger than the target takes in one call"
+    sentence = "the record is larger than one call to the target may be"
     assert spoilt.row("crm_deals", spoilt.long) == ("IMPORT_ERR", "TOO_LARGE", sentence)
 
 
 def test_an_activity_of_an_application_is_told_by_its_place(spoilt: Spoilt) -> None:
     query = "SELECT Place, What FROM Unresolved WHERE SourceId = ?"
-    sentence = "the activity rest_1c0ffee, which must be installed on the box and looked at"
+    sentence = "activity rest_1c0ffee must be installed on the box and checked"
     assert spoilt.made.sql(query, spoilt.template) == [("TEMPLATE/0/Children/0", sentence)]
     assert spoilt.fields("workflow_templates", spoilt.template)["AUTO_EXECUTE"] == 0
 
@@ -141,7 +141,7 @@ def test_a_file_that_grew_while_it_was_fetched_is_left_and_noted(spoilt: Spoilt)
     (note,) = [one for one in spoilt.notes("chats") if spoilt.file in one]
     assert note.startswith(f"file {spoilt.file} (")
     assert " is not migrated: " in note
-    assert " bytes came instead of " in note
+    assert " bytes were downloaded instead of " in note
     assert f"source:file:{spoilt.file}" not in spoilt.made.imported("files")
 
 
@@ -152,7 +152,7 @@ def test_the_neighbours_are_fine(spoilt: Spoilt, stream: Stream) -> None:
     for key, row in spoilt.after.staged[stream.name].items():
         if key not in spoilt_ones.get(stream.name, set()) and row["Status"] != "IMPORT_OK":
             assert row["LastErrorCode"] == "REFERENCE_MISSING"
-            assert "could not be imported" in row["LastError"]
+            assert "was not imported" in row["LastError"]
     assert sum(row["Status"] == "IMPORT_OK" for row in spoilt.after.staged[stream.name].values()) > 0
     assert spoilt.after.found(stream.name) == []
 

@@ -189,7 +189,7 @@ def test_what_was_sent_again_since_is_not_verified_any_more(talk: World) -> None
 
 
 def test_without_a_run_there_is_nothing_to_certify(small: World) -> None:
-    refused(small, Halted, "Nothing was migrated yet")
+    refused(small, Halted, "Nothing is migrated yet")
 
 
 def test_a_phase_that_is_not_done_is_named(small: World) -> None:
@@ -200,7 +200,7 @@ def test_a_phase_that_is_not_done_is_named(small: World) -> None:
 def test_a_stopped_run_is_named(small: World) -> None:
     small.strike_cloud({"method": "im.recent.list", "kind": "error", "code": "ACCESS_DENIED"})
     assert small.run().exit_code in (3, 4)
-    refused(small, Halted, "is not at its end", "chats-get")
+    refused(small, Halted, "has not finished", "chats-get")
 
 
 def test_a_limited_get_has_none(small: World) -> None:
@@ -210,19 +210,19 @@ def test_a_limited_get_has_none(small: World) -> None:
 
 def test_drift_has_none(talk: World) -> None:
     edit(talk, "UPDATE SourceInventory SET ReportedTotal = ReportedTotal + 1 WHERE Stream = 'groups'")
-    refused(talk, Unproven, "groups: the source reports 5, and 4 were retrieved")
+    refused(talk, Unproven, "groups: the source reports 5, 4 were read")
 
 
 EDITS: dict[str, tuple[Sequence[str], type[Stop], str]] = {
     "a record is gone": (
         ["DELETE FROM Groups WHERE RowKey = '{id}'"],
         Unproven,
-        "groups {id} was verified, and is staged no longer",
+        "groups {id} was verified, but its saved copy is gone",
     ),
     "a record and what verify knew are gone": (
         ["DELETE FROM Groups WHERE RowKey = '{id}'", "DELETE FROM Compared WHERE Stream = 'groups'"],
         Unproven,
-        "groups: the store counted 4 records as IMPORT_OK, and 3 are there",
+        "groups: the store counts 4 records as IMPORT_OK, but 3 are there",
     ),
     "all trace of a record is gone": (
         [
@@ -231,7 +231,7 @@ EDITS: dict[str, tuple[Sequence[str], type[Stop], str]] = {
             "UPDATE Tallies SET Records = Records - 1 WHERE TableName = 'Groups' AND Status = 'IMPORT_OK'",
         ],
         Unproven,
-        "groups: 4 were retrieved, and 3 migrated, 0 failed, 0 excluded make 3",
+        "groups: 4 were read, but 3 migrated, 0 failed, 0 excluded make 3",
     ),
     "it waits again": (["UPDATE Groups SET Status = 'NEW' WHERE RowKey = '{id}'"], Halted, "groups {id} is NEW"),
     "it is to be retried": (
@@ -242,22 +242,22 @@ EDITS: dict[str, tuple[Sequence[str], type[Stop], str]] = {
     "it failed for no reason": (
         ["UPDATE Groups SET Status = 'IMPORT_ERR' WHERE RowKey = '{id}'"],
         Unproven,
-        "groups {id} failed, and nothing says why",
+        "groups {id} failed without a reason",
     ),
     "it failed for a made-up reason": (
         ["UPDATE Groups SET Status = 'IMPORT_ERR', LastErrorCode = 'X' WHERE RowKey = '{id}'"],
         Unproven,
-        "groups: the store counted 4 records as IMPORT_OK, and 3 are there",
+        "groups: the store counts 4 records as IMPORT_OK, but 3 are there",
     ),
     "its link is gone": (
         ["DELETE FROM IdMap WHERE RowKey = 'groups:{id}'"],
         Unproven,
-        "groups {id} counts as imported, and no link",
+        "groups {id} counts as imported, but has no link",
     ),
     "its link is another": (
         ["UPDATE IdMap SET TargetId = '9999' WHERE RowKey = 'groups:{id}'"],
         Unproven,
-        "and 9999 by its link",
+        "and 9999 in its link",
     ),
     "it is excluded as well": (
         [
@@ -271,17 +271,17 @@ EDITS: dict[str, tuple[Sequence[str], type[Stop], str]] = {
             "INSERT INTO SetAside (PartitionKey, RowKey, Why, Reason) VALUES ('aside', 'excluded:groups:99', 'excluded', 'x')"
         ],
         Unproven,
-        "groups: 4 were retrieved, and 4 migrated, 0 failed, 1 excluded make 5",
+        "groups: 4 were read, but 4 migrated, 0 failed, 1 excluded make 5",
     ),
     "a page is gone": (
         ["DELETE FROM PageLog WHERE RowKey LIKE 'groups:%'"],
         Unproven,
-        "groups: 1 pages were read, and 0 are in the page log",
+        "groups: 1 pages were read, 0 are in the page log",
     ),
     "the inventory is gone": (
         ["DELETE FROM SourceInventory WHERE Stream = 'groups'"],
         Unproven,
-        "groups: there are 0 latest inventories",
+        "groups: 0 latest inventories",
     ),
     "a phase runs": (
         ["UPDATE EntitiesState SET Phases = replace(Phases, 'done', 'running') WHERE RowKey = 'groups'"],
@@ -305,7 +305,7 @@ def test_a_record_that_is_missing_on_the_box_has_none(talk: World) -> None:
     kept = talk.box.portal.imports._store
     delete_records(kept, STREAMS["chat_messages"], [next(iter(talk.imported("chat_messages")))])
     verify_everything(talk)
-    refused(talk, Unproven, "chat_messages: verify counted records that are missing (count)")
+    refused(talk, Unproven, "chat_messages: verify counted records missing (count)")
 
 
 # ---------------------------------------------------------------- killed
@@ -353,7 +353,7 @@ def test_a_verify_that_was_killed_remembers_exactly_what_it_compared(
     for moment, before in product((1, 3, 8), (True, False)):
         with pytest.raises(Killed):
             verify_all_of(talk, moment, before=before)
-        refused(talk, Halted, "is not at its end")
+        refused(talk, Halted, "has not finished")
         verify_all_of(talk)
         assert equal_to(talk) == whole, (moment, before)
         _, again = make(talk, "disturbed")

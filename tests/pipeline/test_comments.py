@@ -70,5 +70,5 @@ def test_a_chat_that_no_webhook_may_read_is_told(tmp_path: Path) -> None:
         made.run(*ENTITIES)
         about = made.entity("tasks")
         assert about.streams["task_comments"].impossible > 0
-        assert [note for note in about.notes if "task_comments" in note or "comments of the task" in note]
+        assert [note for note in about.notes if "task_comments" in note or "task comments" in note]
         assert set(made.records("TaskComments")) < truth(made)

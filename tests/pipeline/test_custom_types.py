@@ -216,7 +216,7 @@ def test_fields_of_a_type_that_is_not_on_the_target_are_named(crm: World) -> Non
     with working(crm) as work:
         staged_types(work)
         assert fields_made(work, "items") == {}
-        notes = " ".join(msgspec.json.encode(row.values).decode() for row in work.store.rows(ENTITIES_STATE))
+        notes = " ".join(str(row.values) for row in work.store.rows(ENTITIES_STATE))
     assert "TYPE_NOT_FOUND" in notes
 
 
@@ -349,7 +349,7 @@ def test_records_that_are_missed_on_the_target_are_named_once_for_each_field(crm
         sent({code(uf.LINK): "8"})
         sent({code(uf.LINK): "9", code(uf.LINKS): ["CO_9", "CO_8"]})
     notes = [note for note in noted(crm, "deals") if "not on the target" in note]
-    assert [(code(uf.LINK) in note, note.rpartition(" such as ")[2]) for note in notes] == [
+    assert [(code(uf.LINK) in note, note.rpartition(" for example ")[2]) for note in notes] == [
         (True, "firms 8"),
         (False, "firms 9"),
     ]

@@ -308,7 +308,7 @@ def test_its_neighbours_do_not_notice(failed: Failed, stream: str) -> None:
 
 
 def names_a_failed_record(after: Snapshot, sentence: str) -> bool:
-    named = re.search(r" refers to (\w+) (\S+), which could not be imported", sentence)
+    named = re.search(r" links to (\w+) (\S+), which was not imported", sentence)
     if named is None:
         return False
     stream, source_id = named.groups()

@@ -103,7 +103,7 @@ def test_differences_that_were_announced_are_foreseen_and_the_entity_is_verified
         assert not found(here, "Findings")
         assert not found(here, "Spared")
         assert here.entity("users").verified
-        assert f"foreseen: {len(touched)}" in ended.message
+        assert f"Expected differences: {len(touched)}" in ended.message
 
 
 def test_what_was_not_announced_is_a_finding_as_ever(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_what_was_announced_and_is_equal_all_the_same_is_told_by_a_full_verify(t
         touched = filled(here, "users", "WORK_PHONE")
         assert {(fate, one) for fate, one, _ in found(here, "Spared")} == {("spared", one) for one in touched}
         assert ended.exit_code == 0
-        assert f"Foreseen, but equal: {len(touched)}." in ended.message
+        assert f"Expected differences not found: {len(touched)}." in ended.message
         assert here.entity("users").verified
         run(here, full=False, phases=("verify",))
         assert not found(here, "Spared")  # of a few it would be chance

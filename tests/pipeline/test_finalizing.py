@@ -98,7 +98,7 @@ def test_a_stretch_that_failed_is_done_again(small: World, box: Box) -> None:
 def test_a_target_that_refuses_it_is_told_of_and_holds_up_nothing_else(small: World, box: Box) -> None:
     box.fails = [Permanent("No.", code="INTERNAL")]
     ended = small.run()
-    assert (ended.exit_code, "users-finalize is failed" in ended.message) == (ERROR, True)
+    assert (ended.exit_code, "users-finalize failed" in ended.message) == (ERROR, True)
     assert small.entity("groups").verified
     assert small.run().exit_code == 0
 

@@ -15,7 +15,6 @@ from b24migrate.entities.groups import UNLISTED, dismissed_members
 from b24migrate.entities.messenger import (
     COMMENTS,
     COPILOT,
-    COPILOT_UNREAD,
     NOT_BEGUN,
     NOTIFICATIONS,
     OF_A_TASK,
@@ -26,6 +25,7 @@ from b24migrate.entities.messenger import (
 )
 from b24migrate.errors import Forbidden, GateUnmet
 from b24migrate.events import Noted
+from b24migrate.messages import say
 from b24migrate.phases.compose import Composer
 from b24migrate.pipeline import certificate
 from b24migrate.ports import Answer
@@ -365,7 +365,7 @@ def test_only_a_list_that_is_excluded_anyway_may_be_missing(
             return
         assert ended.exit_code == 0
         code = "ERROR_ARGUMENT" if how == "refused" else "STRANGE_RESULT"
-        assert COPILOT_UNREAD.format(why=code) in made.entity("chats").notes
+        assert say("skip.copilot_unread", why=code) in made.entity("chats").notes
         assert {f"source:chat:{number}" for number in by_kind(made, *"PCONJB")} == made.imported("chats").keys()
 
 

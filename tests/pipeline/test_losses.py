@@ -8,7 +8,7 @@ from tests.pipeline.test_undo import take
 from tests.pipeline.world import Migration, World
 
 from b24migrate.phases import late
-from b24migrate.pipeline.losses import WORDS
+from b24migrate.pipeline.losses import LOSSES
 from b24migrate.pipeline.stages import late_stage
 
 NOBODY = {"CHAT_USER": [2, 9001], "NOTIFY": [9002, 9002]}  # two references that lead nowhere
@@ -17,7 +17,7 @@ NOBODY = {"CHAT_USER": [2, 9001], "NOTIFY": [9002, 9002]}  # two references that
 def losses(made: Migration) -> dict[str, float]:
     with made.app() as app:
         counters = app.work.store.counters()
-    return {name: count for name, count in counters.items() if count and name.partition(":")[0] in WORDS}
+    return {name: count for name, count in counters.items() if count and name.partition(":")[0] in LOSSES}
 
 
 def test_what_a_changed_record_goes_without_replaces_what_it_went_without(small: World) -> None:

@@ -172,7 +172,7 @@ def test_without_the_scope_of_chats_the_loss_is_stated(tmp_path: Path) -> None:
         about = made.entity("tasks")
         assert method_of(made, "tasks") == OLDER
         assert about.streams["task_comments"].impossible > 0
-        assert [check for check in examined(made).warnings if "comments in the chats of tasks" in check.message]
+        assert [check for check in examined(made).warnings if "comments in task chats" in check.message]
 
 
 # ---------------------------------------------------------------- what the store remembers

@@ -243,7 +243,7 @@ def test_a_store_that_is_worked_on_is_not_copied(origin: Side, to: Side) -> None
     furnish(origin)
     lease = origin.queue.claim("host:1:0", now=NOON, lease_s=60)
     assert lease is not None
-    with pytest.raises(Halted, match="1 jobs are under way") as refused:
+    with pytest.raises(Halted, match="1 jobs are running") as refused:
         moved(origin, to)
     assert "12:01:00 UTC" in refused.value.hint
     origin.queue.renew(lease, now=NOON - timedelta(seconds=90), lease_s=60)  # its worker is gone

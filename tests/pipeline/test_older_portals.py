@@ -104,7 +104,7 @@ def test_what_has_no_older_method_fails_and_says_so(tmp_path: Path) -> None:
     with everything(tmp_path, without=("crm.item.list",)) as made:
         ended = made.run("users", "crm_structure", "crm_spitems")
         assert ended.exit_code == 4
-        assert "crm-spitems-get is failed" in ended.message
+        assert "crm-spitems-get failed" in ended.message
         assert "crm.item.list answered ERROR_METHOD_NOT_FOUND" in ended.message
 
 

@@ -88,7 +88,7 @@ def test_a_record_that_never_was_is_asked_for_and_dropped(linked: Linked) -> Non
 
 
 def test_a_record_that_failed_is_required(linked: Linked) -> None:
-    sentence = f"companyId refers to crm_companies {linked.companies['failed']}, which could not be imported (LOCKED)"
+    sentence = f"companyId links to crm_companies {linked.companies['failed']}, which was not imported (LOCKED)"
     assert linked.said("failed") == ("IMPORT_ERR", sentence)
 
 

@@ -124,7 +124,7 @@ def test_what_somebody_changed_is_kept_and_listed_with_what_it_needs(talk: World
     rows = talk.sql("SELECT Stream, SourceId, TargetId FROM Kept WHERE Stream = 'groups'")
     assert rows == [("groups", key.rpartition(":")[2], group["id"])]
     assert talk.records("Groups")[key.rpartition(":")[2]]["Status"] == "IMPORT_OK"
-    assert talk.run().message == "groups: 1 finding"
+    assert talk.run().message == "groups: 1 difference"
     assert talk.imported("groups")[key]["fields"]["NAME"] == "Ours now"
 
 

@@ -87,7 +87,7 @@ def test_participants_that_nobody_tells_are_left_out_and_named(tmp_path: Path, l
         notes = " ".join(made.entity("chats").notes)
         for chat in company_chats(made):
             assert "users" not in there(made, chat)
-            assert f"the portal does not tell who is in chat {chat.id}" in notes
+            assert f"the portal does not report the participants of chat {chat.id}" in notes
         made.strike_cloud()
         assert made.run().exit_code == 0
         for chat in company_chats(made):

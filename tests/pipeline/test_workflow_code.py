@@ -57,8 +57,7 @@ def test_templates_with_code_are_refused_by_name_and_the_others_arrive(made: Wor
     code = coded(made)
     assert made.run().exit_code == 5
     assert failures(made) == {
-        number: ("ACTIVITY_NOT_ALLOWED", f"Activities that are not allowed: {NAMES[way]}")
-        for number, way in code.items()
+        number: ("ACTIVITY_NOT_ALLOWED", f"Activities not allowed: {NAMES[way]}") for number, way in code.items()
     }
     there = on_the_box(made)
     assert set(there) == set(made.records(TABLE)) - set(code)
@@ -111,7 +110,7 @@ def test_what_the_configuration_names_arrives_switched_off_and_is_told(made: Wor
         made.sql("SELECT SourceId, What FROM Unresolved WHERE What LIKE '%is not standard%'")
     )
     assert unresolved == {
-        number: f"the activity {NAMES[way]}, which is not standard: read its code" for number, way in code.items()
+        number: f"activity {NAMES[way]} is not standard: read its code" for number, way in code.items()
     }
 
 
@@ -133,7 +132,7 @@ def test_code_that_came_before_the_list_is_no_longer_called_clean(made: World) -
     made.settings = settings()
     assert made.run().exit_code == 5
     found = made.sql("SELECT SourceId, Note FROM Findings WHERE Stream = 'workflow_templates'")
-    assert dict(found) == {number: f"Activities that are not allowed: {NAMES[way]}" for number, way in code.items()}
+    assert dict(found) == {number: f"Activities not allowed: {NAMES[way]}" for number, way in code.items()}
 
 
 def test_the_module_refuses_on_its_own_until_the_box_allows_the_same(tmp_path: Path) -> None:

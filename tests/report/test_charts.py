@@ -9,7 +9,7 @@ import pytest
 
 from b24migrate.hosts.report import charts
 from b24migrate.hosts.report.amounts import Amounts
-from b24migrate.hosts.words import words
+from b24migrate.messages import words
 from b24migrate.pipeline.overview.model import Point
 from b24migrate.pipeline.reporting.model import EntityFacts, PhaseFacts, StreamFacts
 

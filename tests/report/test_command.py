@@ -23,7 +23,7 @@ __all__ = ["company", "hurried", "scene"]
 def test_it_is_written_and_says_how_it_stands(company: Scene) -> None:
     assert company.run("run").code == 0
     said = company.run("report", "--out", "out")
-    is_clear(said, 0, "finished and clean", "out/report.html", "13 tables")
+    is_clear(said, 0, "completed without issues", "out/report.html", "13 tables")
     assert len(list(Path("out").iterdir())) == 14
 
 
@@ -98,7 +98,7 @@ def test_mistakes_are_told_in_one_sentence(company: Scene) -> None:
     is_clear(company.run("report", "--out", "taken"), 2, "cannot be written to taken", "--out")
     Path("folder").mkdir()
     Path("folder/failed.csv").write_text("mine")
-    is_clear(company.run("report", "--out", "folder"), 2, "folder/failed.csv is there already", "--force")
+    is_clear(company.run("report", "--out", "folder"), 2, "folder/failed.csv already exists", "--force")
     assert Path("folder/failed.csv").read_text() == "mine"
     assert company.run("report", "--out", "folder", "--force").code == 0
 

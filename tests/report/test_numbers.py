@@ -14,7 +14,7 @@ from tests.report.reading import Report, number, report
 
 from b24migrate.entities import FILES
 from b24migrate.hosts.report.tables import TABLES
-from b24migrate.hosts.words import words
+from b24migrate.messages import words
 from b24migrate.pipeline import certificate, status
 from b24migrate.pipeline.causes import causes, grouped
 from b24migrate.pipeline.certificate.form import CLASSES
@@ -100,7 +100,7 @@ def test_each_failed_record_stands_there_with_its_cause_and_what_to_do(troubled:
     assert len(rows) == sum(one.import_err for one in streams(troubled.world).values()) > 1
     person = str(troubled.world.cloud.portal.company.users.ids[-1])
     one = rows["users", person]
-    assert (one["code"], one["message"]) == ("VALIDATION", "NAME is empty on the source")
+    assert (one["code"], one["message"]) == ("VALIDATION", "NAME must not be empty in the source")
     assert "b24migrate retry" in one["fix"]
     assert "@company.example" in one["title"]
     assert "@company.example" in troubled.english.section("lists")

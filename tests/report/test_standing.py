@@ -8,7 +8,7 @@ from tests.pipeline.world import World
 from tests.report.conftest import Troubled
 from tests.report.reading import Report, number, report
 
-from b24migrate.hosts.words import LANGUAGES, words
+from b24migrate.messages import LANGUAGES, words
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.reporting import Standing
 from b24migrate.records import Settled, Span, Status
@@ -90,7 +90,7 @@ def test_a_part_is_not_the_whole(fresh: World) -> None:
 
 def test_reading_alone_is_not_the_whole(fresh: World) -> None:
     fresh.run("users", phases=("get",))
-    assert "People (Import, Verify)" in says(report(fresh), Standing.PARTLY)
+    assert "Users (Import, Verify)" in says(report(fresh), Standing.PARTLY)
 
 
 def test_a_try_out_is_no_migration(fresh: World) -> None:

@@ -244,7 +244,7 @@ def test_an_answer_without_sense_is_said_in_a_sentence(tmp_path: Path, nonsense:
         item = Item.of("source:tasks:5", {"title": "Call", **PEOPLE})
         (outcome,) = app.work.target.send("tasks", "tasks", [item], run="r")
     assert (outcome.status, outcome.error_code, outcome.retry) == ("failed", "STRANGE_ANSWER", True)
-    assert outcome.error.startswith("The box's answer to ")
+    assert outcome.error.startswith("The box's answer does not match ")
 
 
 def answering(box: Portal, method: str, answer: Any, *, acts: bool = True) -> None:

@@ -41,12 +41,12 @@ CASES = {
     "a comment in a task": Case(
         *("tasks", "tasks", TASK),
         lambda box, one: box.call("task.commentitem.add", {"TASKID": one, "FIELDS": {"POST_MESSAGE": "Mine"}}),
-        "people commented on it",
+        "users commented on it",
     ),
     "an item in its checklist": Case(
         *("tasks", "tasks", TASK),
         lambda box, one: box.call("task.checklistitem.add", {"TASKID": one, "FIELDS": {"TITLE": "Mine"}}),
-        "people added to its checklist",
+        "users added to its checklist",
     ),
     "a subtask": Case(
         *("tasks", "tasks", TASK),
@@ -56,12 +56,12 @@ CASES = {
     "a comment under a post": Case(
         *("feed", "feed_posts", {"DETAIL_TEXT": "Hello", "DEST": ["UA"], "AUTHOR_ID": "1"}),
         lambda box, one: box.call("log.blogcomment.add", {"POST_ID": one, "TEXT": "Mine"}),
-        "people commented on it",
+        "users commented on it",
     ),
     "a task in a group": Case(
         *("groups", "groups", {"NAME": "Team", "OWNER_ID": "1"}),
         lambda box, one: box.call("tasks.task.add", {"fields": {**MINE, "GROUP_ID": one}}),
-        "people have tasks in it",
+        "users have tasks in it",
     ),
     "a member of a group": Case(
         *("groups", "groups", {"NAME": "Team", "OWNER_ID": "1"}),
@@ -69,17 +69,17 @@ CASES = {
             "sonet_group.user.add",
             {"GROUP_ID": one, "USER_ID": box.call("user.add", {**ANN, "UF_DEPARTMENT": [1]})},
         ),
-        "people joined it",
+        "users joined it",
     ),
     "a file on a group's drive": Case(
         *("groups", "groups", {"NAME": "Team", "OWNER_ID": "1"}),
         lambda box, one: box.call("disk.folder.addsubfolder", {"id": drive_of(box, one), "data": {"NAME": "Mine"}}),
-        "people have files on its drive",
+        "users have files on its Drive",
     ),
     "a person in a department": Case(
         *("users", "departments", DEPARTMENT),
         lambda box, one: box.call("user.add", {**ANN, "UF_DEPARTMENT": [one]}),
-        "people are in it",
+        "users are in it",
     ),
     "a department below": Case(
         *("users", "departments", DEPARTMENT),
@@ -89,18 +89,18 @@ CASES = {
     "a deal in a pipeline": Case(
         *("crm", "crm_categories", PIPELINE),
         lambda box, one: deal(box, categoryId=one),
-        "people have records in it",
+        "users have records in it",
     ),
     "a deal in a stage": Case(
-        *("crm", "crm_stages", STAGE), lambda box, _: deal(box, stageId="WAITING"), "people have records in it"
+        *("crm", "crm_stages", STAGE), lambda box, _: deal(box, stageId="WAITING"), "users have records in it"
     ),
     "an item of a smart process": Case(
-        *("crm", "crm_types", SMART), lambda box, one: deal(box, int(one)), "people have records in it"
+        *("crm", "crm_types", SMART), lambda box, one: deal(box, int(one)), "users have records in it"
     ),
     "a deal of a company": Case(
         *("crm", "crm_companies", {"title": "Client"}),
         lambda box, one: deal(box, companyId=one),
-        "people have deals of it",
+        "users have deals of it",
     ),
 }
 
@@ -150,7 +150,7 @@ def test_what_was_said_in_the_chat_of_a_task_keeps_it_and_what_the_box_says_does
             target._box.call("task.checklistitem.delete", {"TASKID": one, "ITEMID": row["ID"]})
         target._box.call("task.commentitem.add", {"TASKID": sent[0], "FIELDS": {"POST_MESSAGE": "Mine"}})
         answers = target.delete("tasks", "tasks", keys, dry_run=False)
-        assert [(one.status, one.reason) for one in answers] == [("kept", "people commented on it"), ("deleted", "")]
+        assert [(one.status, one.reason) for one in answers] == [("kept", "users commented on it"), ("deleted", "")]
 
 
 def test_a_parent_stays_with_a_child_of_the_same_call_and_goes_with_it(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_of_a_whole_move_only_what_people_used_is_kept_and_the_rehearsal_says_so
         told = {name: (one.deleted, one.kept) for name, one in tallies.items()}
         assert {name: rehearsed[name] for name in told} == told
         assert (told["tasks"][1], told["feed_posts"][1]) == (1, 1)
-        assert [why.reason for why in tallies["tasks"].reasons] == ["people commented on it"]
+        assert [why.reason for why in tallies["tasks"].reasons] == ["users commented on it"]
         assert tallies["task_comments"].kept == tallies["task_checklists"].kept == 0
 
 

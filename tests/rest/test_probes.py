@@ -19,7 +19,7 @@ def test_a_scope_that_the_webhook_lacks_is_named_by_the_doctor(tmp_path: Path) -
         diagnosis = app.runner.examine([one for one in app.catalog.entities if one.name in ("users", "groups")])
         (failed,) = [check for check in diagnosis.checks if check.level == "failed"]
     assert failed.entity == "groups"
-    assert failed.message == "the target's webhook lacks the scope `sonet_group`, which sonet_group.get needs"
+    assert failed.message == "the target webhook lacks the scope `sonet_group`, which sonet_group.get needs"
 
 
 def test_a_method_that_the_box_does_not_have_closes_its_entity(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_box_without_a_topmost_department_says_so(move: Move, target: RestTarg
     otherwise(move.world.box.portal, "department.get", none)
     root = Item.of("source:departments:1", {"NAME": "Company", "PARENT": None})
     (outcome,) = target.send("users", "departments", [root], run="r")
-    assert (outcome.status, outcome.error) == ("failed", "the box has no topmost department to put others below")
+    assert (outcome.status, outcome.error) == ("failed", "the box has no top department")
 
 
 def test_a_list_that_never_gets_on_is_read_once(move: Move, target: RestTarget) -> None:

@@ -77,7 +77,7 @@ def test_only_an_entity_keeps_what_others_refer_to_and_what_somebody_changed_is_
         tallies = take(move, "crm_companies")
         told = tallies["crm_companies"]
         assert (told.kept, told.deleted) == (len(needed), len(companies) - len(needed))
-        assert [why.reason for why in told.reasons] == ["others that stay depend on it"]
+        assert [why.reason for why in told.reasons] == ["other records that stay depend on it"]
         assert move.run().exit_code == 0
         assert move.unforeseen == []
         rows = move.world.sql(
@@ -104,4 +104,4 @@ def test_what_nobody_has_seen_since_it_was_made_is_kept_until_it_is_sent_again(t
             app.work.store.write(NATIVE, [row._replace(values={**row.values, "Print": ""}) for row in some])
         told = take(move)["crm_companies"]
         assert told.kept == 1
-        assert "nobody can tell" in told.reasons[0].reason
+        assert "unknown whether" in told.reasons[0].reason

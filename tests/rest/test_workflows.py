@@ -296,21 +296,21 @@ def test_the_target_itself_notes_no_start_for_code(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("box", "message", "fix"),
     [
-        (Portal(role="box"), "target.application is not set", "Make a local application on the box"),
+        (Portal(role="box"), "target.application is not set", "Create a local application on the box"),
         (
             Portal(role="box", application=LocalApplication(scopes=["crm"])),
             "lacks the scope `bizproc`",
-            "Tick `bizproc` on the application's page",
+            "Add `bizproc` on the application's page",
         ),
         (
             Portal(role="box", admins=(1,), application=LocalApplication(user=2)),
-            "somebody who is no administrator",
-            "Let an administrator install it",
+            "is not an administrator",
+            "Install the application as an administrator",
         ),
         (
             Portal(role="box", application=LocalApplication(), without=[ADD]),
             f"does not have the method {ADD}",
-            "Install the module",
+            "Install the business process module",
         ),
     ],
     ids=["no application", "no scope", "no administrator", "no method"],
@@ -335,7 +335,7 @@ def test_without_the_right_application_templates_stay_behind_and_the_doctor_says
         assert move.unforeseen == []
         foreseen = move.world.sql("SELECT Note FROM Foreseen WHERE Stream = 'workflow_templates' AND SourceId <> '*'")
         assert len(foreseen) == 3
-        stays = "workflow_templates: 3 records stay behind, as the target had announced"
+        stays = "workflow_templates: 3 records not migrated: see `b24migrate fidelity`"
         assert move.world.entity("workflows").notes == (stays,)
 
 
@@ -344,7 +344,7 @@ def test_a_good_application_is_one_line_of_the_doctor_and_nobody_hears_of_it_wit
         known = {one.name: one for one in app.catalog.entities}
         told = app.runner.examine([known["users"], known["workflows"]])
         assert [(one.level, one.message) for one in told.checks if one.name == "application"] == [
-            ("ok", "the target's application may write workflow templates")
+            ("ok", "the target's application can write workflow templates")
         ]
         assert "application" not in {one.name for one in app.runner.examine([known["users"]]).checks}
 
@@ -373,4 +373,4 @@ def test_what_stayed_behind_is_written_after_an_undo_when_there_is_an_applicatio
         assert move.run().exit_code == 0
         assert len(rows(move)) == 3
         assert move.unforeseen == []
-        assert "stay behind" not in " ".join(move.world.entity("workflows").notes)
+        assert "not migrated" not in " ".join(move.world.entity("workflows").notes)

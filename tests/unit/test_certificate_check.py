@@ -146,24 +146,24 @@ def without(number: int) -> list[Entry | PageLine]:
 WRONG: dict[str, tuple[bytes, str]] = {
     "one verified too many": (
         whole(with_sums(0, verified=2, migrated=0)),
-        "users: the head says 2 verified, and the lines have 1",
+        "users: the head says 2 verified, the lines have 1",
     ),
-    "an id is left out": (whole(lines=without(1)), "users: the head says 1 migrated, and the lines have 0"),
+    "an id is left out": (whole(lines=without(1)), "users: the head says 1 migrated, the lines have 0"),
     "an impossible one is left out": (whole(lines=without(4)), "chats: the head says 1 impossible"),
     "the source reports more": (
         whole(with_sums(0, reported=4, inventory=Inventory("2024-03-01T09:00:00Z", "user.get", 4, 3, 2))),
-        "users: the source reports 4, and 3 were retrieved",
+        "users: the source reports 4, 3 were read",
     ),
     "the head says other than its inventory": (
         whole(with_sums(0, reported=None)),
-        "the sums are not those of the inventory",
+        "the totals do not match the inventory",
     ),
     "files are miscounted": (whole(with_sums(2, retrieved=2)), "files: "),
-    "a page is left out": (whole(lines=without(6)), "users: 2 pages were read, and 1 are in the page log"),
-    "an id twice": (whole(lines=[WRITTEN[0], *WRITTEN]), "line 3: users 1 is out of order or stands there twice"),
+    "a page is left out": (whole(lines=without(6)), "users: 2 pages were read, 1 are in the page log"),
+    "an id twice": (whole(lines=[WRITTEN[0], *WRITTEN]), "line 3: users 1 is out of order or repeated"),
     "an id in two classes": (
         whole(lines=[WRITTEN[0], Entry("users", "1", "excluded", reason="x"), *WRITTEN[1:]]),
-        "users 1 is out of order or stands there twice",
+        "users 1 is out of order or repeated",
     ),
     "pages before ids": (whole(lines=[*WRITTEN[6:], *WRITTEN[:6]]), "out of order"),
     "a stream that the head has not": (
@@ -176,11 +176,11 @@ WRONG: dict[str, tuple[bytes, str]] = {
     ),
     "migrated to nowhere": (
         whole(lines=[msgspec.structs.replace(WRITTEN[0], target=None), *WRITTEN[1:]]),
-        "must say its target",
+        "requires target",
     ),
     "failed for no reason": (
         whole(lines=[*WRITTEN[:2], msgspec.structs.replace(WRITTEN[2], code=None), *WRITTEN[3:]]),
-        "must say its code",
+        "requires code",
     ),
     "a stream twice": (whole(msgspec.structs.replace(HEAD, streams=[*SUMS, SUMS[0]])), "a stream is named twice"),
 }

@@ -77,7 +77,7 @@ def test_a_look_at_the_store_does_without_the_vault(tmp_path: Path, vault: KeyVa
     [
         (404, "", "is not there; create it"),
         (403, "ForbiddenByRbac", "Key Vault Secrets User"),
-        (403, "SecretDisabled", "is switched off"),
+        (403, "SecretDisabled", "is disabled"),
         (403, "ForbiddenByFirewall", "firewall"),
         (401, "", "az login"),
         (400, "", "does not answer as a key vault"),
@@ -126,14 +126,14 @@ def test_a_certificate_that_nobody_vouches_for_is_one_sentence(
 def test_an_address_that_is_none_is_named_with_its_place(tmp_path: Path, address: str) -> None:
     said = complaint(tmp_path, address)
     assert said == (
-        "environment variable B24MIGRATE_KEY_VAULT: azure.key_vault is no address of a key vault; "
+        "environment variable B24MIGRATE_KEY_VAULT: azure.key_vault is not the address of a key vault; "
         "write it like https://NAME.vault.azure.net."
     )
 
 
 def test_a_name_that_no_secret_can_have_is_told(tmp_path: Path) -> None:
     text = CONFIGURATION.replace("b24-source", "../keys/x")
-    assert "line 3: source.webhook names no secret" in complaint(tmp_path, "https://a.vault.azure.net", text)
+    assert "line 3: source.webhook does not name a secret" in complaint(tmp_path, "https://a.vault.azure.net", text)
 
 
 def test_without_a_vault_the_variable_is_named(tmp_path: Path) -> None:

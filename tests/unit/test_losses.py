@@ -5,29 +5,28 @@ from __future__ import annotations
 import re
 
 from b24migrate.entities import catalog
-from b24migrate.hosts.report.sayings import Sayings
-from b24migrate.hosts.words import words
-from b24migrate.pipeline.losses import WORDS, sentences
+from b24migrate.messages import NARROW_SPACE, render
+from b24migrate.pipeline.losses import LOSSES, sentences
 
 
 def test_one_is_told_as_one_and_many_as_many() -> None:
     groups = next(one for one in catalog().entities if one.name == "groups")
-    one = {f"{name}:groups": 1.0 for name in WORDS}
-    many = {f"{name}:group_members": 1200.0 for name in WORDS}
+    one = {f"{name}:groups": 1.0 for name in LOSSES}
+    many = {f"{name}:group_members": 1200.0 for name in LOSSES}
     alone, several = sentences(groups, one | many, {"groups": 1, "group_members": 1200})
-    assert alone.startswith(
-        "1 record stays behind, as the target had announced; the placeholder stands for a person once;"
-    )
-    assert "1 reference to what the target does not have was dropped; 1 id in a text stays as it was;" in alone
-    assert alone.endswith("1 place keeps an id of the source (`b24migrate places`)")
-    assert several.startswith("group_members: 1,200 records stay behind")
-    assert several.count("1,200") == len(WORDS) + 1
+    assert alone.startswith("1 record not migrated: see `b24migrate fidelity`; 1 reference to a deleted user points")
+    assert "1 link dropped: the linked record was not migrated; 1 ID in a text still points to the source;" in alone
+    assert alone.endswith("1 source ID left in templates: see `b24migrate places`")
+    assert several.startswith("group_members: 1,200 records not migrated")
+    assert several.count("1,200") == len(LOSSES) + 1
 
 
 def test_they_are_told_in_russian_as_well() -> None:
     groups = next(one for one in catalog().entities if one.name == "groups")
-    for count in (1, 1200):
-        said = sentences(groups, {f"{name}:groups": float(count) for name in WORDS}, {"groups": count})
-        retold = str(Sayings(words("ru"))(next(said))).replace("`b24migrate places`", "")
-        assert re.findall(r"[a-z]{3,}", retold) == []
-        assert retold.count(f"{count:,}") == len(WORDS) + 1
+    for count in (1, 2, 1200):
+        said = next(sentences(groups, {f"{name}:groups": float(count) for name in LOSSES}, {"groups": count}))
+        told = re.sub("`[^`]*`", "", render(said, "ru")).replace(NARROW_SPACE, "")
+        assert re.findall(r"[a-z]{3,}", told) == []
+        assert told.count(f"{count} ") == len(LOSSES) + 1
+    one, few, many = (render(next(sentences(groups, {"files_dropped:groups": n}, {})), "ru") for n in (1.0, 2.0, 5.0))
+    assert (one, few, many) == ("1 файл не перенесён", "2 файла не перенесены", "5 файлов не перенесено")

@@ -13,7 +13,7 @@ import pytest
 from b24migrate.bitrix.reads import READS
 from b24migrate.entities import catalog, feed, probes
 from b24migrate.errors import Limited, Permanent, Transient
-from b24migrate.hosts.words import LANGUAGES, words
+from b24migrate.messages import LANGUAGES, words
 from b24migrate.pipeline import probe
 from b24migrate.ports import Answer, Command
 from b24migrate.records import Json

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from b24migrate.hosts.words import LANGUAGES, words
-from b24migrate.hosts.words.measures import about, clock_time, duration, number, percent
-from b24migrate.hosts.words.sentences import advice, progress_sentence, sentence
+from b24migrate.hosts.status_text import advice, progress_sentence, sentence
+from b24migrate.messages import LANGUAGES, words
+from b24migrate.messages.measures import about, clock_time, duration, number, percent
 from b24migrate.pipeline.overview.model import (
     EntityView,
     FilesView,
@@ -67,31 +67,31 @@ def test_an_outage_says_since_when_and_until_when_it_is_waited_for() -> None:
         "stops_at": "2026-03-02T02:44:00Z",
     }
     text = sentence(words("en"), seen(Verdict.OUTAGE, **now), UTC)
-    for part in ("source portal has not answered since 02:14 UTC", "again at 02:21 UTC", "by itself at 02:44 UTC"):
+    for part in ("The source has not answered since 02:14 UTC", "again at 02:21 UTC", "by 02:44 UTC"):
         assert part in text
-    assert "Исходный портал не отвечает с 02:14 UTC" in sentence(words("ru"), seen(Verdict.OUTAGE, **now), UTC)
+    assert "Облако не отвечает с 02:14 UTC" in sentence(words("ru"), seen(Verdict.OUTAGE, **now), UTC)
 
 
 def test_what_runs_is_named_by_what_people_call_it() -> None:
-    assert sentence(words("en"), seen(Verdict.RUNNING)).startswith("Running for 1 h 1 min. Now: reading People.")
+    assert sentence(words("en"), seen(Verdict.RUNNING)).startswith("Running for 1 h 1 min. Now: reading Users.")
     assert "чтение — Сотрудники" in sentence(words("ru"), seen(Verdict.RUNNING))
     assert f"Files: 3 of 1{THIN}036 on the target." in sentence(words("en"), seen(Verdict.RUNNING))
-    assert "Stuck: importing People." in sentence(words("en"), seen(Verdict.RUNNING))
+    assert "Stuck: importing Users." in sentence(words("en"), seen(Verdict.RUNNING))
 
 
 def test_a_standstill_says_how_long_it_has_lasted() -> None:
-    assert "Nothing has moved for 6 min" in sentence(words("en"), seen(Verdict.STILL))
+    assert "No progress for 6 min" in sentence(words("en"), seen(Verdict.STILL))
 
 
 def test_what_stopped_it_is_said_and_what_to_do() -> None:
     told = seen(Verdict.STOPPED, message="The disk is full.")
     assert "The disk is full." in sentence(words("ru"), told)
-    assert "goes on where it stopped" in advice(words("en"), told)
+    assert "Run the same command" in advice(words("en"), told)
     assert advice(words("en"), seen(Verdict.RUNNING)) == ""
 
 
 def test_findings_are_counted() -> None:
-    assert "Failed: 3. Findings: 2." in sentence(words("en"), seen(Verdict.FINDINGS))
+    assert "Failed: 3. Differences: 2." in sentence(words("en"), seen(Verdict.FINDINGS))
 
 
 def test_many_names_are_cut_short() -> None:
@@ -103,8 +103,8 @@ def test_many_names_are_cut_short() -> None:
     ("progress", "wanted"),
     [
         ({}, f"34{THIN}% done, about 2 h 10 min left, at the pace of the last 10 min."),
-        ({"left_basis": "forecast"}, "as the analysis foretold"),
-        ({"left_s": None, "left_basis": "unknown"}, "cannot be told yet"),
+        ({"left_basis": "forecast"}, "by the forecast"),
+        ({"left_s": None, "left_basis": "unknown"}, "not known yet"),
         ({"total_basis": "forecast"}, f"of about 1{THIN}234{THIN}567"),
         ({"total_basis": "unknown", "records": None}, "Records read so far: 5"),
     ],
@@ -114,7 +114,7 @@ def test_the_time_left_says_what_it_rests_on(progress: dict[str, Any], wanted: s
 
 
 def test_before_a_run_the_forecast_speaks() -> None:
-    assert progress_sentence(words("en"), seen(Verdict.NO_RUN)) == "The analysis foretells about 5 h."
+    assert progress_sentence(words("en"), seen(Verdict.NO_RUN)) == "Forecast: about 5 h."
     assert progress_sentence(words("ru"), seen(Verdict.NO_RUN)) == "По прогнозу анализа: около 5 ч."
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from b24migrate.hosts.cli import sheets
 from b24migrate.hosts.report.texts import Texts
-from b24migrate.hosts.words import words
+from b24migrate.messages import words
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"  # plain, full-width, small, and minus
 BEFORE = ("", " ", "\u00a0", "\u3000", "\u200b", "\ufeff", "\u2060 ")

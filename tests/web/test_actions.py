@@ -244,7 +244,7 @@ def test_one_at_a_time_holds_the_lock(tmp_path: Path) -> None:
     assert not is_held(path)
     with held(path):
         assert is_held(path)
-        with pytest.raises(Halted, match="still under way"), held(path):
+        with pytest.raises(Halted, match="still running"), held(path):
             pass
     assert not is_held(path)
 

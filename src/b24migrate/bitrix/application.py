@@ -10,6 +10,7 @@ from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.tokens import Tokens
 from b24migrate.bitrix.webhook import Webhook
 from b24migrate.errors import GateUnmet
+from b24migrate.messages import say
 from b24migrate.records import Args
 
 EXPIRED = "expired_token"
@@ -25,6 +26,9 @@ class ApplicationDoor(Webhook):
     @property
     def name(self) -> str:
         return f"application {self.secret}"
+
+    def named(self, portal: str) -> str:
+        return say(f"portal.the_application.{portal}", client=self.secret)
 
     def __str__(self) -> str:
         return f"{self.origin}{self.prefix}"

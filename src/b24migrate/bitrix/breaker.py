@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from b24migrate.errors import Halted, Limited
 from b24migrate.events import Observer, PortalBack, PortalDown, tell
+from b24migrate.messages import say
 from b24migrate.ports import Clock
 
 _FAILURES_TO_OPEN = 3
@@ -112,7 +113,7 @@ class Breaker:
             return True
 
     def _reopen_or_wait(self) -> None:
-        if not self._conclude(self._asked(), "it does not answer a probe"):
+        if not self._conclude(self._asked(), say("portal.no_probe")):
             with self._lock:
                 raise self._down(self._next_probe - self._clock.monotonic())
 
@@ -151,11 +152,11 @@ class Breaker:
         since_s = self._clock.monotonic() - (self._down_since or 0.0)
         if since_s >= self._outage_s:
             raise Halted(
-                f"The {self._portal} has not answered for {since_s / 60:.0f} minutes.",
+                say("portal.outage", portal=self._portal, minutes=since_s / 60),
                 code="PORTAL_DOWN",
-                hint="Run the same command again when it is back: everything goes on where it stopped.",
+                hint=say("portal.outage_fix"),
             )
-        return Limited(f"The {self._portal} does not answer.", wait_s=wait_s, code="PORTAL_DOWN")
+        return Limited(say("portal.silent", portal=self._portal), wait_s=wait_s, code="PORTAL_DOWN")
 
     def _close(self) -> bool:
         """Whether it was open."""

@@ -14,6 +14,7 @@ from b24migrate.bitrix.batch import Batcher, Given, Ref
 from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.paging import Span, entry, id_reader, side_by_id
 from b24migrate.errors import Limited, MigrationError, Permanent, Refused, Stop, Transient
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Args, Page, Row, SetAside
 from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Whole, person
@@ -260,7 +261,9 @@ class ChildrenReader:
             chain.error = _unread(error)
             return None
         except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as odd:
-            text = f"{self._reading.method} of {chain.parent.id} answers something unreadable ({type(odd).__name__})."
+            text = say(
+                "portal.odd_answer", method=self._reading.method, parent=chain.parent.id, kind=type(odd).__name__
+            )
             chain.error = Transient(text, code=STRANGE, own=True)
             return None
 
@@ -336,8 +339,8 @@ class ChildrenReader:
         return listed is not None and bytes(listed)[:1] == b"[" and ids[place : place + 1] == [chain.after]
 
     def _repeated(self, chain: _Chain) -> Transient:
-        text = f"{self._reading.method} of {chain.parent.id} returns nothing below ID {chain.after} and no empty page."
-        return Transient(text, code="PAGE_REPEATED", hint="Please report it with the portal's version.", own=True)
+        text = say("portal.page_repeated", method=self._reading.method, parent=chain.parent.id, after=chain.after)
+        return Transient(text, code="PAGE_REPEATED", hint=say("portal.report_version"), own=True)
 
     def _rows(self, found: Opened, parent: Seen) -> list[tuple[int, Row]]:
         join = self._reading.join
@@ -351,7 +354,7 @@ class ChildrenReader:
                 key = f"{parent.id}:{self._reading.mark}{child}"
                 rows.append((int(child) if numbered else 0, Row(key, bytes(raw), extras)))
         except (msgspec.DecodeError, ValueError) as error:
-            text = f"{self._reading.method} of {parent.id}: a record has no {self._reading.id}."
+            text = say("portal.no_id_of", method=self._reading.method, parent=parent.id, field=self._reading.id)
             raise Permanent(text, code=STRANGE, hint=str(error)) from None
         return rows
 

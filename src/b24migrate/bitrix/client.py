@@ -27,6 +27,7 @@ from b24migrate.bitrix.wire import Bounds, TooLarge, Wire
 from b24migrate.errors import GateUnmet, Limited, MigrationError, Transient
 from b24migrate.events import Noted, Observer, PortalMoved, tell
 from b24migrate.interrupt import Interrupt
+from b24migrate.messages import say
 from b24migrate.ports import Bill, Clock
 from b24migrate.records import Args
 
@@ -172,7 +173,7 @@ class Portal:
 
     def caller(self, via: int) -> Caller:
         gate = "auth.cloud" if self.name == "source" else f"auth.{self.name}.import"
-        return Caller(f"the {self.name} {self._webhooks[via].name}", gate, self.redactor.redact)
+        return Caller(self._webhooks[via].named(self.name), gate, self.redactor.redact)
 
     def limited(self, error: Limited, sent_at: float, method: str, via: int) -> Limited:
         """Tells the governor, and completes the error with how long it will be."""
@@ -200,7 +201,9 @@ class Portal:
             code = "UNREACHABLE"
         elif isinstance(error, NoAnswer):
             code = "TIMEOUT"
-        made = of_code(code, method, text=f"the {self.name} did not answer ({type(error).__name__})", status=502)
+        made = of_code(
+            code, method, text=say("portal.no_answer", portal=self.name, kind=type(error).__name__), status=502
+        )
         assert isinstance(made, Transient)  # noqa: S101 - the three codes are
         return made
 
@@ -248,7 +251,7 @@ class Portal:
             if moved.origin != webhook.origin:
                 self._move(moved, method)
             self.governor.count()
-        return of_code("HTTP_302", method, text="too many redirects", status=302)
+        return of_code("HTTP_302", method, text=say("portal.redirects"), status=302)
 
     def _move(self, there: Webhook, method: str) -> None:
         before = self._webhooks[0].host
@@ -277,19 +280,18 @@ class Portal:
         """A redirect that the secret does not follow."""
         webhook, parts = self._webhooks[via], split(reply.location)
         if parts is None or not parts.path.startswith(f"{webhook.prefix}/"):
-            return of_code(f"HTTP_{reply.status}", method, text="sends us on to a web page", status=reply.status)
+            return of_code(f"HTTP_{reply.status}", method, text=say("portal.web_page"), status=reply.status)
         host = (parts.hostname or "")[:_LONGEST_HOST]
         if parts.scheme != "https" and webhook.moved(parts._replace(scheme="https").geturl(), self._redirect_hosts):
             return GateUnmet(
                 self.caller(via).gate,
-                f"the {self.name} sends us on to an address without https.",
+                say("portal.insecure", portal=self.name),
                 code=f"HTTP_{reply.status}",
-                hint="Give the portal's present https address in the configuration.",
+                hint=say("portal.insecure_fix"),
             )
         return GateUnmet(
             self.caller(via).gate,
-            f"the {self.name} redirects to {host}, which is outside its own domain. The webhook is not sent there.",
+            say("portal.moved", portal=self.name, host=host),
             code="PORTAL_MOVED",
-            hint=f"If the portal has moved to {host}, create a webhook there and put it into the configuration,"
-            f" or add the host to {self.name}.redirect_hosts.",
+            hint=say("portal.moved_fix", host=host, portal=self.name),
         )

@@ -27,6 +27,7 @@ from b24migrate.bitrix.faults import open_answer
 from b24migrate.bitrix.webhook import is_loopback
 from b24migrate.bitrix.wire import Forbidden, within
 from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
+from b24migrate.messages import say
 from b24migrate.ports import Bill, Part
 
 _CHUNK = 1 << 16
@@ -158,7 +159,7 @@ class Downloads:
             if not isinstance(following, str):
                 return following
             url, before = _joined(url, following), parts
-        return Transient("The file's link leads from one address to the next.", code="TOO_MANY_REDIRECTS")
+        return Transient(say("file.redirects"), code="TOO_MANY_REDIRECTS")
 
     def _refused(self, parts: SplitResult, before: SplitResult | None) -> Permanent | None:
         """Why a link, or a redirect from `before`, is not followed."""
@@ -169,7 +170,7 @@ class Downloads:
         if parts.scheme not in ("http", "https"):
             return _foreign(host)
         if parts.scheme == "http" and (not plain or (before is not None and before.scheme == "https")):
-            return Permanent("The file's link uses http.", code="INSECURE_LINK", hint="Set allow_http to follow it.")
+            return Permanent(say("file.insecure"), code="INSECURE_LINK", hint=say("file.insecure_fix"))
         if known or self._is_own(host) or is_vendor_file_host(host):
             return None
         secret = self._portal.redactor.redact(parts.geturl()) != parts.geturl()
@@ -177,7 +178,7 @@ class Downloads:
             return _foreign(host)
         if host not in self._told:
             self._told.add(host)
-            self._portal.note("info", f"The {self._portal.name} redirects downloads to {host}. It gets no secret.")
+            self._portal.note("info", say("file.redirected", portal=self._portal.name, host=host))
         return None
 
     def _is_own(self, host: str) -> bool:
@@ -261,7 +262,7 @@ class Downloads:
                 if enough():
                     return Enough()
         if whole is not None and size != whole and not answer.headers.get("Content-Encoding"):
-            return Transient(f"The file has {whole} bytes, and {size} came.", code="WRONG_LENGTH", own=True)
+            return Transient(say("file.length", whole=whole, size=size), code="WRONG_LENGTH", own=True)
         return Fetched(size, sha256.hexdigest() if sha256 else "")
 
     def _refusal(self, answer: BaseHTTPResponse) -> MigrationError | None:
@@ -274,14 +275,14 @@ class Downloads:
         body = self._portal.redactor.mask(answer.read(_LONGEST_ERROR)) if "json" in kind else b"<"
         error = open_answer(answer.status, body, _NAME, self._portal.caller(0), Envelope)
         if answer.status == 200 and "html" in kind:
-            return Permanent("A web page came in place of the file.", code="HTML_INSTEAD_OF_FILE", hint=_LOGIN)
+            return Permanent(say("file.html"), code="HTML_INSTEAD_OF_FILE", hint=_LOGIN)
         if isinstance(error, MigrationError) and (answer.status >= 500 or "json" in kind or answer.status == 429):
             return error
-        return Permanent(f"The file's link answers HTTP {answer.status}.", code=f"HTTP_{answer.status}", hint=_LOGIN)
+        return Permanent(say("file.status", status=answer.status), code=f"HTTP_{answer.status}", hint=_LOGIN)
 
     @staticmethod
     def _too_large(limit: int) -> Permanent:
-        return Permanent(f"The file is larger than {limit:,} bytes.", code="TOO_LARGE")
+        return Permanent(say("file.larger", limit=limit), code="TOO_LARGE")
 
 
 def _length(answer: BaseHTTPResponse) -> int | None:
@@ -298,17 +299,15 @@ def _joined(base: str, link: str) -> str:
 
 
 def _foreign(host: str) -> Permanent:
-    where = f"to {host[:_LONGEST_HOST]}, which does not belong to the portal" if host else "to no valid address"
-    hint = "If the portal keeps its files there, add the host to source.file_hosts." if host else ""
-    return Permanent(f"The file's link leads {where}.", code="FOREIGN_LINK", hint=hint)
+    text = say("file.foreign", host=host[:_LONGEST_HOST]) if host else say("file.no_address")
+    hint = say("file.foreign_fix") if host else ""
+    return Permanent(text, code="FOREIGN_LINK", hint=hint)
 
 
 def _begun_anew(part: Part) -> Transient:
     """The bytes do not continue what is here. The link may be valid once only, so the next attempt gets another."""
     part.begin("")
-    return Transient(
-        "The file changed on the source. It is downloaded again from the start.", code="FILE_REPLACED", own=True
-    )
+    return Transient(say("file.replaced"), code="FILE_REPLACED", own=True)
 
 
-_LOGIN = "The webhook's owner may not read the file, or the link is meant for a browser."
+_LOGIN = say("file.owner_fix")

@@ -14,6 +14,7 @@ from b24migrate.bitrix.envelope import UNREADABLE, Envelope, Head, Shape, number
 from b24migrate.bitrix.fault_table import FAULTS, Fault, Recovery, scope_of
 from b24migrate.bitrix.legible import legible, without_halves
 from b24migrate.errors import NO_SUCH_METHOD, GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
+from b24migrate.messages import Message, say
 from b24migrate.quota import bounded
 
 __all__ = ["FAULTS", "Caller", "Fault", "Recovery", "of_code", "of_raw", "open_answer", "to_error"]
@@ -28,7 +29,7 @@ class Caller(NamedTuple):
     """Who asked, as a person should read it, and the gate that a refusal means. `redact` takes secrets out of what the
     portal says, before it is cut: half a secret would not be recognised."""
 
-    who: str = "the webhook"
+    who: str = say("portal.a_webhook")
     gate: str = "auth.cloud"
     redact: Callable[[str], str] = str
 
@@ -95,12 +96,13 @@ def of_code(
     caller: Caller = Caller(),  # noqa: B008
     wait_s: float | None = None,
 ) -> MigrationError:
-    fault = FAULTS.get(code) or Fault(code, _unknown(code, status), "")
+    fault = FAULTS.get(code) or Fault(code, _unknown(code, status))
     recovery = fault.at_5xx if status >= 500 and fault.at_5xx else fault.recovery
     if code == "BITRIX_REST_V3_EXCEPTION_ACCESSDENIEDEXCEPTION" and status == 401:
         recovery = Recovery.GATE  # REST 3.0 gives this code, and no reason, for any failed authentication
-    words = _plain(text, caller.redact) or fault.meaning or f"HTTP {status}."
-    message = f"{method} answered {code}: {words}"
+    words = text if isinstance(text, Message) else _plain(text, caller.redact)
+    words = words or fault.meaning or say("portal.http", status=status)
+    message = say("portal.answered", method=method, code=code, words=words)
     if recovery is Recovery.RETRY:
         return Transient(message, code=code, hint=fault.fix)
     if recovery is Recovery.WAIT:
@@ -117,11 +119,13 @@ def _gate(code: str, method: str, words: str, fault: Fault, caller: Caller) -> G
     if scope:
         return GateUnmet(
             caller.gate,
-            f"{caller.who} lacks the scope `{scope}`, which {method} needs.",
+            say("portal.no_scope", who=caller.who, scope=scope, method=method),
             code=code,
-            hint=f"Tick the scope `{scope}` in its settings on the portal, then run the same command again.",
+            hint=say("portal.no_scope_fix", scope=scope),
         )
-    return GateUnmet(caller.gate, f"{caller.who} is refused with {code}: {words}", code=code, hint=fault.fix)
+    return GateUnmet(
+        caller.gate, say("portal.refused", who=caller.who, code=code, words=words), code=code, hint=fault.fix
+    )
 
 
 def _unknown(code: str, status: int) -> Recovery:

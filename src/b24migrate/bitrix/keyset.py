@@ -19,6 +19,7 @@ from b24migrate.bitrix.batch import Batcher, Given, Ref
 from b24migrate.bitrix.envelope import Part
 from b24migrate.bitrix.paging import SEGMENT, SIZE, Span, entry, rows_of
 from b24migrate.errors import MigrationError, Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Args, Json, Page, PageEntry, Row
 from b24migrate.streams import Keyset, Listing
@@ -143,7 +144,7 @@ class KeysetReader:
             if _is_number(row.source_id):
                 good.append(row)
             else:
-                told.append(f"{method}: a record is left out, its id {row.source_id[:40]!r} is not a number")
+                told.append(say("portal.id_odd", method=method, id=row.source_id[:40]))
         return good
 
     def _divide(self, cursor: Args) -> Page:
@@ -217,9 +218,9 @@ class KeysetReader:
 
     def _unordered(self, stretch: Stretch) -> Permanent:
         return Permanent(
-            f"{self._reading.method} does not keep to the filter >{self._paging.id} {stretch.lo}.",
+            say("portal.keyset_ignored", method=self._reading.method, id=self._paging.id, lo=stretch.lo),
             code="KEYSET_IGNORED",
-            hint="This portal's version of the method cannot be paged by id: please report it.",
+            hint=say("portal.keyset_ignored_fix"),
         )
 
     def _add(self, page: Page, good: _Good, stretch: Stretch, limit: int) -> None:
@@ -230,7 +231,7 @@ class KeysetReader:
         page.log.extend(good.log)
         page.alarms.extend(good.odd)
         if stretch.doubt and good.rows:
-            page.alarms.append(f"{self._reading.method}: a short page in the middle, after id {stretch.lo}.")
+            page.alarms.append(say("portal.short_page", method=self._reading.method, lo=stretch.lo))
         left = stretch.left - len(good.rows)
         if (limit and had + len(rows) >= limit) or self._finished(good, stretch, left):
             return

@@ -17,6 +17,7 @@ from b24migrate.bitrix.envelope import Times
 from b24migrate.bitrix.ledger import Ledger, OwnLedger
 from b24migrate.errors import Limited
 from b24migrate.events import Observer, Waited, tell
+from b24migrate.messages import say
 from b24migrate.ports import Bill, Billing, Clock
 from b24migrate.quota import PATIENCE_S, Bucket, Quota, bounded
 
@@ -130,7 +131,7 @@ class Governor:
         return wait_s
 
     def _refusal(self, method: str, wait_s: float) -> Limited:
-        message = f"The {self._portal}'s limit leaves no room for {method} yet."
+        message = say("portal.limited", portal=self._portal, method=method)
         return Limited(message, wait_s=wait_s, code="LIMIT", method=method)
 
     def _until_reset(self, credential: str, method: str) -> float:

@@ -17,6 +17,7 @@ from msgspec import Raw
 from b24migrate.answers import STRANGE, opened
 from b24migrate.bitrix.envelope import Part
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Json, PageEntry, Row
 
@@ -59,8 +60,8 @@ def rows_of(
     except msgspec.DecodeError as error:
         found = list(_readable(items, field)) if odd is not None else []
         if odd is None or not found:
-            raise Permanent(f"A record has no {field}.", code=STRANGE, hint=str(error)) from None
-        odd += [f"{method}: a record without a readable {field} is left out"] * (len(items) - len(found))
+            raise Permanent(say("portal.no_id", field=field), code=STRANGE, hint=str(error)) from None
+        odd += [say("portal.id_missing", method=method, field=field)] * (len(items) - len(found))
         return found
 
 

@@ -20,6 +20,7 @@ import msgspec
 from b24migrate.bitrix.fault_table import scope_of
 from b24migrate.bitrix.faults import Caller
 from b24migrate.errors import Forbidden, GateUnmet, Limited, MigrationError, Refused, Transient
+from b24migrate.messages import say
 from b24migrate.ports import ANALYSIS, RegisterRow, Store
 from b24migrate.records import Args, Json
 
@@ -45,7 +46,7 @@ _KEPT = 12  # calls of each method that were answered, of several requests
 _OTHERS = 2  # of them that have to be refused before it is said that the method is: one may have been closed since
 _FEW = 3  # different calls of a method that was never granted: what is refused may be the method
 _ENOUGH = 10  # it is
-AGAIN = "Then run the same command again: progress is saved."
+AGAIN = say("gate.saved")
 
 Ask = Callable[[str, Args, int], MigrationError | None]
 
@@ -243,18 +244,14 @@ class Permissions:
 
     def _blocked(self, via: int) -> GateUnmet:
         who, gate, _ = self._caller(via)
-        text = (
-            f"the portal answers all requests of {who} with HTTP 403 and a web page: it blocks this machine's address."
-        )
-        hint = f"Ask the network administrator or the vendor's support to allow this address. {AGAIN}"
+        text = say("gate.address_blocked", who=who)
+        hint = say("gate.address_blocked_fix", again=AGAIN)
         return GateUnmet(gate, text, code=BLOCKED, hint=hint)
 
     def _everything(self, error: MigrationError, via: int) -> GateUnmet:
         who, gate, _ = self._caller(via)
-        text = (
-            f"the portal refuses all requests of {who} ({error.code}): the plan has lapsed, or the webhook lost access."
-        )
-        hint = f"Check the portal's plan and Market subscription, the webhook and its owner. {AGAIN}"
+        text = say("gate.access_lost", who=who, code=error.code)
+        hint = say("gate.access_lost_fix", again=AGAIN)
         return GateUnmet(gate, text, code=LOST, hint=hint)
 
     def _lost(self, error: MigrationError, method: str, via: int) -> GateUnmet:
@@ -263,13 +260,13 @@ class Permissions:
 
     def _method_lost(self, error: MigrationError, method: str, via: int) -> GateUnmet:
         who, gate, _ = self._caller(via)
-        text = f"the portal no longer allows {method} to {who} ({error.code})."
-        return GateUnmet(gate, text, code=LOST, hint=f"{_tick(method)} Check the rights of its owner too. {AGAIN}")
+        text = say("gate.method_lost", method=method, who=who, code=error.code)
+        return GateUnmet(gate, text, code=LOST, hint=say("gate.method_lost_fix", scope=_tick(method), again=AGAIN))
 
     def _refusal(self, error: MigrationError, method: str, via: int, *, sure: bool) -> Refused:
         who, gate, _ = self._caller(via)
-        text = f"the portal does not allow {method} to {who} ({error.code}). Records are incomplete without it."
-        hint = f"Give the webhook's owner access to these records. {_tick(method)} {AGAIN}"
+        text = say("gate.method_refused", method=method, who=who, code=error.code)
+        hint = say("gate.method_refused_fix", scope=_tick(method), again=AGAIN)
         stop = GateUnmet(gate, text, code=FORBIDDEN, hint=hint)
         return (Forbidden if sure else Refused)(error.message, code=error.code, hint=error.hint, gate=stop)
 
@@ -283,7 +280,7 @@ def _own(error: MigrationError) -> MigrationError:
 
 def _tick(method: str) -> str:
     scope = scope_of(method)
-    return f"Add the scope `{scope}` to the webhook." if scope else "Check the webhook's scopes."
+    return say("gate.add_scope", scope=scope) if scope else say("gate.check_scopes")
 
 
 def _spelled(params: Args) -> bytes:

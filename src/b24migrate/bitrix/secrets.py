@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from b24migrate.bitrix.webhook import Webhook, tag_of
+from b24migrate.messages import revise
 
 _SHORTEST_UNMISTAKABLE = 8  # a shorter one may be an ordinary word: it counts only where an address has one
 
@@ -33,6 +34,9 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """For people: the secret's place is taken by the first digits of its hash."""
+        return revise(text, self._redacted) if self._secrets else text
+
+    def _redacted(self, text: str) -> str:
         for secret in self._secrets:
             if secret.text in text:
                 text = secret.in_text(text)

@@ -19,6 +19,7 @@ from urllib3.exceptions import TimeoutError as NoAnswer
 from b24migrate.bitrix.client import USER_AGENT, Portal
 from b24migrate.bitrix.sealing import seal, unseal
 from b24migrate.errors import GateUnmet, MigrationError, Transient
+from b24migrate.messages import say
 from b24migrate.ports import TOKENS, RegisterRow, Store
 from b24migrate.records import Json
 
@@ -27,10 +28,7 @@ HELD_S = 60.0  # longer than any answer is waited for: after that, whoever renew
 LOOK_S = 0.5
 LARGEST_ANSWER = 1 << 16
 LONGEST_TEXT = 300
-AGAIN = (
-    "Open the application's page on the box, install it anew, and put the tokens that it gets then into"
-    " target.application; docs/rest-target.md says how."
-)
+AGAIN = say("portal.install_again")
 
 
 class Keys(NamedTuple):
@@ -146,7 +144,7 @@ class Tokens:
             failed = error
         # Outside the block, so that no context with an address in it hangs on the error.
         code = "TIMEOUT" if isinstance(failed, NoAnswer) else "UNREACHABLE"
-        raise self._unanswered(f"did not answer ({type(failed).__name__})", code)
+        raise self._unanswered(say("portal.token_silent", kind=type(failed).__name__), code)
 
     def _told(self, status: int, body: bytes) -> Pair:
         try:
@@ -159,16 +157,21 @@ class Tokens:
             return fresh
         if isinstance(said, Mapping) and said.get("error") and status < 500:
             raise self._refused(str(said["error"]), str(said.get("error_description") or ""))
-        raise self._unanswered(f"gave no tokens (HTTP {status})", "STRANGE_ANSWER")
+        raise self._unanswered(say("portal.token_none", status=status), "STRANGE_ANSWER")
 
     def _refused(self, code: str, words: str) -> GateUnmet:
-        who = f"the target application {self._keys.client_id} gets no new token"
+        who = say("portal.application", client_id=self._keys.client_id)
         text = self._portal.redactor.redact(f"{code} {words}".strip())[:LONGEST_TEXT]
-        return GateUnmet("auth.target", f"{who}: {self._host} answered {text}.", code="APPLICATION_REFUSED", hint=AGAIN)
+        return GateUnmet(
+            "auth.target",
+            say("portal.application_refused", who=who, host=self._host, text=text),
+            code="APPLICATION_REFUSED",
+            hint=AGAIN,
+        )
 
     def _unanswered(self, what: str, code: str) -> Transient:
-        hint = "This machine must reach that address; another one can be named in target.application.token_url."
-        return Transient(f"The authorization server {self._host} {what}.", code=code, hint=hint)
+        hint = say("portal.token_url_fix")
+        return Transient(say("portal.token_server", host=self._host, what=what), code=code, hint=hint)
 
     @property
     def _host(self) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from b24migrate.bitrix.domains import listed, same_owner, split
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 
 # The portal's own page shows the address with an example method at its end: `/rest/1/secret/profile.json`.
 _PATH = re.compile(r"(?P<prefix>(?:/[^/]+)*?/(?:rest|webhook))/(?P<user>[0-9]+)/(?P<secret>[^/\s]+)(?:/[\w.]*)?/?")
@@ -32,8 +33,12 @@ class Webhook:
 
     @property
     def name(self) -> str:
-        """As a person should read it, behind the name of the portal."""
-        return f"webhook of user {self.user} ({self.tag})"
+        """As a person should read it."""
+        return say("portal.webhook", user=self.user, tag=self.tag)
+
+    def named(self, portal: str) -> str:
+        """The same with the name of its portal."""
+        return say(f"portal.the_webhook.{portal}", user=self.user, tag=self.tag)
 
     @property
     def host(self) -> str:
@@ -78,17 +83,17 @@ def parse_webhook(text: str, *, key: str = "webhook", allow_http: bool = False) 
     except ValueError:
         parts = SplitResult("", "", "", "", "")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise BadConfiguration(f"{key} is not a web address.", hint=f"Give it as {_SHAPE}.")
+        raise BadConfiguration(say("settings.webhook_url", key=key), hint=say("settings.webhook_url_fix", shape=_SHAPE))
     found = _PATH.fullmatch(parts.path)
     if found is None or parts.query or parts.fragment or parts.username is not None:
         raise BadConfiguration(
-            f"{key} is not the address of an incoming webhook.",
-            hint=f"Copy it from Developer resources → Inbound webhook; it looks like {_SHAPE}.",
+            say("settings.webhook_path", key=key),
+            hint=say("settings.webhook_path_fix", shape=_SHAPE),
         )
     if not _may_be_asked(parts, allow_http):
         raise BadConfiguration(
-            f"{key} uses http, which shows the secret to everyone on the way.",
-            hint="Write https://, or set allow_http = true beside it.",
+            say("settings.webhook_http", key=key),
+            hint=say("settings.webhook_http_fix"),
         )
     origin = f"{parts.scheme}://{parts.netloc}"
     return Webhook(origin, found["prefix"], int(found["user"]), found["secret"], allow_http)

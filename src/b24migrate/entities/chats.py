@@ -17,6 +17,7 @@ from b24migrate.entities.messenger import (
     skip_rule,
 )
 from b24migrate.entities.reading import is_link
+from b24migrate.messages import say
 from b24migrate.ports import Source
 from b24migrate.records import Args, Json, SetAside, Table
 from b24migrate.streams import (
@@ -41,7 +42,7 @@ from b24migrate.streams import (
 
 # Only a portal with a gateway of its own has this name as a listing method; its sibling `im.chat.get` then lists too.
 LISTS_MESSAGES = "im.chat.message.list"
-PRIVATE = "private chats that only these people can read stay behind; add their webhooks to source.more_webhooks"
+PRIVATE = say("skip.private")
 CHAT_KINDS = {"DEAL": "crm_deals", "CONTACT": "crm_contacts", "COMPANY": "crm_companies", "LEAD": "crm_leads"}
 
 
@@ -163,7 +164,7 @@ chats = Stream(
     stamp="date_create",
     files=avatar,
     exclude=lambda seen: skip_rule(seen.payload),
-    unsure=UNKNOWN_KIND.partition("{")[0],
+    unsure=UNKNOWN_KIND,
     peek=("avatar", "entity_type", "message_type", "type"),
     fetch=refetch_chats,
     mentions=(
@@ -227,7 +228,7 @@ ENTITIES = (
         scopes=("im",),
         every_webhook=True,
         streams=(chats, chat_messages),
-        optional_scopes={"disk": "files in chats are fetched through the messenger only, which older portals lack"},
+        optional_scopes={"disk": say("loss.chat_files")},
         unreadable=nobody_reads,
         probes={LISTS_MESSAGES: {"CHAT_ID": 0, "LIMIT": 1}},
         talk=True,

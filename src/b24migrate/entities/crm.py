@@ -42,6 +42,7 @@ from b24migrate.entities.crm_reading import (
 from b24migrate.entities.custom import listed, of_types
 from b24migrate.entities.people import person
 from b24migrate.entities.reading import either
+from b24migrate.messages import say
 from b24migrate.phases.values import flag
 from b24migrate.records import Args, Json, Table
 from b24migrate.streams import (
@@ -68,7 +69,7 @@ from b24migrate.streams import (
 # what moves by itself, without anybody changing the record
 VOLATILE = frozenset({"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"})
 UF = ("UF_", "uf")
-RECURRING = "template of a recurring deal, not a deal"
+RECURRING = say("skip.recurring")
 
 
 def kind_of(seen: Seen, number: int) -> int:
@@ -369,7 +370,7 @@ ENTITIES = (
         scopes=("crm",),
         needs_admin=True,
         streams=(crm_spitems,),
-        optional_scopes={"userfieldconfig": "custom fields of smart processes are not migrated"},
+        optional_scopes={"userfieldconfig": say("loss.sp_fields")},
         custom_fields=CustomFields(
             "crm_spitems",
             "userfieldconfig",

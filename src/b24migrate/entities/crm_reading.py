@@ -10,6 +10,7 @@ from b24migrate.answers import opened
 from b24migrate.entities.products import SOME, of_deals, products, rows_at_once
 from b24migrate.entities.reading import id_in, id_of, one_by_one, refused
 from b24migrate.errors import Limited, Permanent, Transient
+from b24migrate.messages import say
 from b24migrate.phases.values import flag, number, text, whole
 from b24migrate.ports import Command, Source
 from b24migrate.records import Args, Json, Row
@@ -152,12 +153,12 @@ def legacy(method: str, multifield: Iterable[str] = (), **more: Json) -> Listing
 
 
 def legacy_contacts() -> Listing:
-    enrich = bound("crm.contact.company.items.get", "COMPANY_ID", "companyIds", "the linked companies")
+    enrich = bound("crm.contact.company.items.get", "COMPANY_ID", "companyIds", say("part.companies"))
     return legacy("crm.contact.list", MULTIFIELDS, enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
 
 
 def legacy_deals() -> Listing:
-    contacts = bound("crm.deal.contact.items.get", "CONTACT_ID", "contactIds", "the linked contacts")
+    contacts = bound("crm.deal.contact.items.get", "CONTACT_ID", "contactIds", say("part.contacts"))
 
     def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
         return of_deals(source, contacts(source, rows))

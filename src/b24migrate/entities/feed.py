@@ -13,6 +13,7 @@ from b24migrate.entities.attached import refs_of, resolved
 from b24migrate.entities.codes import recipient
 from b24migrate.entities.reading import id_of
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
 from b24migrate.streams import (
@@ -43,20 +44,14 @@ METHOD = "log.blogpost.get"
 PAGE = 50
 PAGES_AT_ONCE = 50
 CATCH_UP = 20  # pages at the top that are looked at again, at most
-OWN_FEED = (
-    "a webhook sees the feed of its owner: posts that were addressed to none of them are not seen; "
-    "add the webhooks of more people to source.more_webhooks"
-)
-REACTIONS = "reactions to posts and comments are told by no method of the portal and stay behind"
-UNPUBLISHED = "the portal counts it and does not show it: it waits for its moderator"
-HIDDEN = "the portal shows the text of a comment to its author only; add the author's webhook to source.more_webhooks"
-NAMELESS = "the portal does not say to which post the comment belongs"
-BY_POST = "the comment has only the ID of its feed entry, and this portal finds posts by post ID only"
-NO_CURSOR = "the comment has only the ID of its feed entry, and this portal cannot find posts by it"
-UNSEEN = (
-    "the post is not found by the feed entry of the comment, probably because no webhook owner can see it. "
-    "Add the webhook of a user who can to source.more_webhooks"
-)
+OWN_FEED = say("skip.own_feed")
+REACTIONS = say("skip.reactions")
+UNPUBLISHED = say("skip.unpublished")
+HIDDEN = say("skip.hidden")
+NAMELESS = say("skip.nameless")
+BY_POST = say("skip.by_post")
+NO_CURSOR = say("skip.no_cursor")
+UNSEEN = say("skip.unseen_post")
 
 
 # ---------------------------------------------------------------- reading posts
@@ -102,7 +97,7 @@ def further(source: Source, cursor: Args) -> Page:
         page.next,
         reported=total - hidden if alone and ended else None,
         log=page.log,
-        aside=[one._replace(name="unpublished posts") for one in aside] if alone and ended else [],
+        aside=[one._replace(name=say("skip.unpublished_posts")) for one in aside] if alone and ended else [],
     )
 
 
@@ -545,7 +540,7 @@ ENTITIES = (
         every_webhook=True,
         aids=(feed_recipients,),
         streams=(feed_posts, feed_comments),
-        optional_scopes={"disk": "files in the feed are not migrated"},
+        optional_scopes={"disk": say("loss.feed_files")},
         habits=(habits,),
     ),
 )

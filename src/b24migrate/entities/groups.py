@@ -9,6 +9,7 @@ import msgspec
 from b24migrate.answers import opened
 from b24migrate.entities.reading import id_of, is_link, one_by_one, refused, row_in
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Json, Page, Row, SetAside, Table
 from b24migrate.streams import (
@@ -32,7 +33,7 @@ from b24migrate.streams import (
 )
 
 BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, descending={"ORDER": {"ID": "DESC"}})
-UNLISTED = "the API does not list all members of the group. Add the scope socialnetwork to see dismissed users"
+UNLISTED = say("skip.unlisted")
 MORE = ["ID", "TYPE", "PROJECT_DATE_START", "PROJECT_DATE_FINISH", "SCRUM_MASTER_ID"]
 
 DENIED = "ACCESS_DENIED"
@@ -77,7 +78,7 @@ def of_other_sites(source: Source, rows: Sequence[Row]) -> list[Row]:
 def typed(row: Row, answer: Answer) -> Row:
     """A group that the method does not know stays without its type; one that it may not show is not complete."""
     if isinstance(answer.error, Permanent):
-        return refused(row, "the group type", answer.error) if answer.error.code == DENIED else row
+        return refused(row, say("part.group_type"), answer.error) if answer.error.code == DENIED else row
     if answer.error is not None:
         raise answer.error
     said = msgspec.json.decode(answer.result or b"{}")
@@ -210,8 +211,6 @@ ENTITIES = (
         scopes=("sonet_group",),
         needs_admin=True,
         streams=(groups, group_members),
-        optional_scopes={
-            "socialnetwork": "type, project dates, scrum masters and dismissed members of groups are not migrated"
-        },
+        optional_scopes={"socialnetwork": say("loss.group_details")},
     ),
 )

@@ -11,6 +11,7 @@ import msgspec
 from b24migrate.answers import opened, strange
 from b24migrate.entities.reading import id_of, row_in, same_id
 from b24migrate.errors import Forbidden, Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest
 from b24migrate.streams import Known, Seen
@@ -30,14 +31,13 @@ MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B", "X"})  # X: of an
 CHANNELS = frozenset({"N", "J"})
 TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
 OPEN_LINES = frozenset({"LINES", "LIVECHAT"})
-OF_A_TASK = "the chat belongs to a task and travels with it"
-OPEN_LINE = "open line conversation: it belongs to the contact center"
-COPILOT = "conversation with the AI assistant"
-NOTIFICATIONS = "system notifications"
-NOT_BEGUN = "conversation without messages"
-UNKNOWN_KIND = "unknown chat type: {kind}"
-COPILOT_UNREAD = "the list of conversations with the AI assistant cannot be read ({why}): they are excluded anyway"
-COMMENTS = "comments on channel posts are not migrated: the API does not list them"
+OF_A_TASK = say("skip.of_a_task")
+OPEN_LINE = say("skip.open_line")
+COPILOT = say("skip.copilot")
+NOTIFICATIONS = say("skip.notifications")
+NOT_BEGUN = say("skip.empty_chat")
+UNKNOWN_KIND = "skip.unknown_kind"
+COMMENTS = say("skip.thread_comments")
 
 
 class Found(NamedTuple):
@@ -116,7 +116,7 @@ def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, Found]
 
 
 def unreadable(source: Source, via: int, error: Permanent) -> str:
-    return f"the chat is in the list of user {source.owners[via]} but cannot be read ({error.code})"
+    return say("skip.chat_refused", user=source.owners[via], code=error.code)
 
 
 def recent_chat(item: Args, via: int) -> Found | SetAside | None:
@@ -137,7 +137,7 @@ def recent_chat(item: Args, via: int) -> Found | SetAside | None:
     if dialog.startswith("sg"):
         return None
     kind = str(item.get("type") or dialog)
-    return SetAside("chats", dialog or f"kind:{kind}", "excluded", UNKNOWN_KIND.format(kind=kind))
+    return SetAside("chats", dialog or f"kind:{kind}", "excluded", say(UNKNOWN_KIND, kind=kind))
 
 
 def chat_number(value: Json) -> int:
@@ -169,7 +169,7 @@ def skip_rule(chat: Mapping[str, Json]) -> str | None:
         return COPILOT
     if kind == "S" or form in ("notify", "notification"):
         return NOTIFICATIONS
-    return UNKNOWN_KIND.format(kind=kind) if kind and kind not in MIGRATED_KINDS else None
+    return say(UNKNOWN_KIND, kind=kind) if kind and kind not in MIGRATED_KINDS else None
 
 
 def recent_items(source: Source, via: int, pages: dict[str, int], alarms: list[str]) -> Iterator[Args]:
@@ -191,7 +191,7 @@ def recent_items(source: Source, via: int, pages: dict[str, int], alarms: list[s
             except Permanent as error:
                 if name != NOT_NEEDED:
                     raise
-                alarms.append(COPILOT_UNREAD.format(why=error.code or error.message))
+                alarms.append(say("skip.copilot_unread", why=error.code or error.message))
                 del ahead[name]
                 continue
             yield from (item for item in items if isinstance(item, dict))
@@ -251,9 +251,7 @@ def unlisted_comments(chat: Found, dialog: Answer) -> list[SetAside]:
 
 
 def untold(rows: Sequence[Row]) -> list[str]:
-    return [
-        f"the portal does not tell who is in chat {row.source_id}" for row in rows if "users" not in (row.extras or {})
-    ]
+    return [say("note.no_participants", id=row.source_id) for row in rows if "users" not in (row.extras or {})]
 
 
 def about(chat: Found) -> list[Command]:
@@ -269,7 +267,7 @@ def chat_row(chat: Found, dialog: Answer, users: list[int] | None) -> Row:
 
 def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
     """Participants that the portal does not tell are left out: unknown is not empty."""
-    told = {REFUSED: "the participants could not be read"} if users is None else {"users": users}
+    told = {REFUSED: say("note.participants")} if users is None else {"users": users}
     return {"via": via, "dialog": dialog, **told}
 
 

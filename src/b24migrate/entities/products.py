@@ -12,6 +12,7 @@ import msgspec
 from b24migrate.answers import opened, strange
 from b24migrate.entities.reading import refused, row_in
 from b24migrate.errors import NO_SUCH_METHOD, Limited, Permanent, Transient
+from b24migrate.messages import say
 from b24migrate.phases.values import flag, number
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Args, Json, Row
@@ -61,7 +62,7 @@ def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
     done = []
     for row, answer in zip(rows, answers, strict=True):
         if not_told(answer):
-            done.append(refused(row, "the product rows", answer.error or Permanent("")))
+            done.append(refused(row, say("part.products"), answer.error or Permanent("")))
         else:
             raws = opened(answer.result, (), OLDER_METHOD).items
             done.append(told(row, [camel(row_in(raw, OLDER_METHOD)) for raw in raws]))
@@ -134,7 +135,7 @@ def one_by_one(source: Source, owner_type: str, rows: Sequence[Row]) -> list[Row
     first: list[list[Json]] = [[] if no else rows_of(answer) for no, answer in zip(closed, answers, strict=True)]
     found = every_page(source, questions, answers, first)
     return [
-        refused(row, "the product rows", answer.error or Permanent("")) if no else told(row, mine)
+        refused(row, say("part.products"), answer.error or Permanent("")) if no else told(row, mine)
         for row, answer, no, mine in zip(rows, answers, closed, found, strict=True)
     ]
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from b24migrate.answers import opened, strange
-from b24migrate.errors import NO_SUCH_METHOD, Forbidden, Permanent
+from b24migrate.errors import NO_SUCH_METHOD, Forbidden, MigrationError, Permanent
+from b24migrate.messages import join, say
 from b24migrate.ports import Command, Source
 from b24migrate.records import REFUSED, Args, Json, Row
 from b24migrate.streams import Fetch, Known, Seen
@@ -105,5 +106,6 @@ def refused(row: Row, what: str, error: Exception) -> Row:
     if isinstance(error, Forbidden):
         raise error.gate
     before = (row.extras or {}).get(REFUSED)
-    said = f"{what} could not be read: {error}"
-    return row._replace(extras={**(row.extras or {}), REFUSED: f"{before}; {said}" if before else said})
+    why = error.sentence if isinstance(error, MigrationError) else str(error)
+    said = say("note.unread", what=what, why=why)
+    return row._replace(extras={**(row.extras or {}), REFUSED: join((before, said)) if before else said})

@@ -13,6 +13,7 @@ from b24migrate.entities.chats import attached as files_of_message
 from b24migrate.entities.chats import join_files
 from b24migrate.entities.reading import NOTHING, refused
 from b24migrate.errors import GateUnmet, Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Answer, Command, Source
 from b24migrate.records import Json, Row, SetAside, Table, order_key
 from b24migrate.streams import (
@@ -29,7 +30,7 @@ from b24migrate.streams import (
     times,
 )
 
-UNSEEN = "the portal counts comments of the task and shows none; add the webhook of somebody who takes part in it"
+UNSEEN = say("skip.unseen_comments")
 # Seconds between a comment on the forum and its copy in the chat: somebody who says the same once more takes longer.
 APART = 10
 CHAT_KINDS = ("TASKS_TASK", "TASKS")
@@ -102,7 +103,7 @@ def with_chats(source: Source, rows: Sequence[Row]) -> list[Row]:
             try:
                 chat = chat_in(answer)
             except Permanent as error:
-                found[row.source_id] = refused(row, "the chat of the task", error)
+                found[row.source_id] = refused(row, say("part.task_chat"), error)
                 continue
             if chat:
                 found[row.source_id] = row._replace(extras={**(row.extras or {}), "chatId": chat})

@@ -15,6 +15,7 @@ from b24migrate.entities.people import person
 from b24migrate.entities.reading import either, one_by_one, refused
 from b24migrate.entities.task_comments import task_comments, unseen_comments, with_chats
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command, Source
 from b24migrate.records import Json, Row, Table
 from b24migrate.streams import (
@@ -154,13 +155,13 @@ def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
     known = []
     for row, answer in zip(rows, answers, strict=True):
         if isinstance(answer.error, Permanent):
-            known.append(refused(row, "the tags and participants", answer.error))
+            known.append(refused(row, say("part.tags"), answer.error))
             continue
         if answer.error is not None:
             raise answer.error
         said = msgspec.json.decode(answer.result or b"null")
         if not isinstance(said, dict):
-            known.append(refused(row, "the tags and participants", strange("task.item.getdata", ())))
+            known.append(refused(row, say("part.tags"), strange("task.item.getdata", ())))
             continue
         said = camel(said)
         more = {name: told(said[name]) for name in ("tags", "accomplices", "auditors") if name in said}
@@ -326,8 +327,8 @@ ENTITIES = (
         needs_admin=True,
         streams=(tasks, task_checklists, task_comments),
         optional_scopes={
-            "im": "comments in the chats of tasks are not migrated",
-            "disk": "files attached to tasks are not migrated",
+            "im": say("loss.task_chats"),
+            "disk": say("loss.task_files"),
         },
         custom_fields=CustomFields("tasks", "task", of_tasks()),
         probes={MODERN: {"filter": {"<ID": 1}, "select": ["ID"], "start": -1}},

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from b24migrate.entities import probes
 from b24migrate.entities.custom import listed
 from b24migrate.entities.reading import is_link, one_by_one
+from b24migrate.messages import say
 from b24migrate.records import Table
 from b24migrate.streams import (
     CustomFields,
@@ -95,7 +96,7 @@ ENTITIES = (
         scopes=("user", "department"),
         needs_admin=True,
         streams=(departments, users),
-        optional_scopes={"user.userfield": "custom fields of users are not migrated"},
+        optional_scopes={"user.userfield": say("loss.user_fields")},
         custom_fields=CustomFields("users", "user.userfield", listed("user.userfield.list")),
         matches_users=True,
         habits=(probes.users,),

@@ -22,6 +22,7 @@ from b24migrate.entities.codes import (
 from b24migrate.entities.codes import recipient as person_or_group
 from b24migrate.entities.reading import one_by_one
 from b24migrate.fidelity import Draft, Keeping, Rule
+from b24migrate.messages import say
 from b24migrate.records import Json, Table
 from b24migrate.streams import (
     ABSENT,
@@ -94,12 +95,12 @@ def _smart_type(found: re.Match[str], resolve: Resolve) -> str:
 def _field(found: re.Match[str], resolve: Resolve) -> str:
     code = resolve.field(found[0])
     if code is None:
-        raise Unresolved("the custom field", found[0])
+        raise Unresolved("", found[0], say("place.field", code=found[0]))
     return code
 
 
 def _foreign(found: re.Match[str], _: Resolve) -> str:
-    raise Unresolved("not migrated:", found[0])
+    raise Unresolved("", found[0], say("place.not_migrated", what=found[0]))
 
 
 WITHIN: tuple[tuple[re.Pattern[str], Rewrite], ...] = (
@@ -130,7 +131,7 @@ def rewritten(seen: Seen, value: Json, resolve: Resolve) -> Json:
         if RIGHT.fullmatch(value):
             return person_or_group(seen, value, resolve)
     except Unresolved as missing:
-        resolve.missed(str(missing))
+        resolve.missed(missing.what)
         return value
     for pattern, rewrite in WITHIN:
         value = pattern.sub(partial(_kept, rewrite, resolve), value)
@@ -143,7 +144,7 @@ def _kept(rewrite: Rewrite, resolve: Resolve, found: re.Match[str]) -> str:
     try:
         return rewrite(found, resolve)
     except Unresolved as missing:
-        resolve.missed(str(missing))
+        resolve.missed(missing.what)
         return found[0]
 
 
@@ -250,7 +251,7 @@ def entry(seen: Seen, around: Around, name: str, text: str, resolve: Resolve) ->
     except Unresolved as missing:
         if not ENTRY.fullmatch(text):
             return None
-        resolve.missed(str(missing))
+        resolve.missed(missing.what)
         return text
 
 
@@ -282,11 +283,11 @@ def doubts(tree: Json) -> Iterator[tuple[str, str]]:
     the box has the application. Those that are not standard come only where the configuration names them."""
     for place, kind in watched(tree):
         if kind.lower() == OUTGOING:
-            yield place, f"the activity {kind}, which sends data to an address outside: check the address"
+            yield place, say("place.outgoing", name=kind)
         else:
-            yield place, f"the activity {kind}, which must be installed on the box and looked at"
+            yield place, say("place.install", name=kind)
     for part in forbidden({"TEMPLATE": tree}):
-        yield part.place.removeprefix("TEMPLATE/"), f"the activity {part.name}, which is not standard: read its code"
+        yield part.place.removeprefix("TEMPLATE/"), say("place.code", name=part.name)
 
 
 # ---------------------------------------------------------------- the stream
@@ -298,7 +299,7 @@ def switched_off(seen: Seen, fields: dict[str, Json], resolved: bool) -> None:
         fields["AUTO_EXECUTE"] = 0
 
 
-OFF = "Templates with activities from `run.allow_activities` arrive with autorun off. Read their code first."
+OFF = say("reason.workflow_code")
 
 
 def rules(allowed: frozenset[str]) -> Sequence[Rule]:

@@ -24,6 +24,7 @@ from b24migrate.events import (
     Sent,
     Waited,
 )
+from b24migrate.messages import revise
 from b24migrate.records import Status
 from b24migrate.streams import FINAL, LATE, PHASES
 
@@ -38,7 +39,7 @@ Line = dict[str, Any]
 
 def masked(text: str) -> str:
     """`ursula@example.org` → `u***@example.org`."""
-    return EMAIL.sub(r"\1***@\2", text)
+    return revise(text, lambda one: EMAIL.sub(r"\1***@\2", one))
 
 
 def log(out: TextIO, *, run: Callable[[], str], redact: Redact, readable: bool = False) -> Observer:

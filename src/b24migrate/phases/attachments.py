@@ -17,6 +17,7 @@ import msgspec
 
 from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.events import FileMoved
+from b24migrate.messages import say
 from b24migrate.phases import file_access, lanes, values
 from b24migrate.phases.compose import BROKEN_ROW
 from b24migrate.phases.unexpected import unexpected
@@ -267,9 +268,9 @@ def _keep_uploaded(work: Work, settled: Sequence[Settled]) -> None:
 def _download(work: Work, one: Held, url: str) -> tuple[int, str] | None:
     limit = work.largest_file()
     if not url:
-        raise Transient("the portal gave no link for the file", code="NO_DOWNLOAD_LINK", own=True)
+        raise Transient(say("file.no_link"), code="NO_DOWNLOAD_LINK", own=True)
     if one.ref.size is not None and one.ref.size > limit:
-        raise Permanent(f"the file has {one.ref.size:,} bytes, the limit is {limit:,}", code="TOO_LARGE")
+        raise Permanent(say("file.over_limit", size=one.ref.size, limit=limit), code="TOO_LARGE")
     with work.files.part(one.ref.key, one.ref.size) as part:
         received = _received(work, one.ref.kind, url, part, limit)
         if received is None:
@@ -277,7 +278,7 @@ def _download(work: Work, one: Held, url: str) -> tuple[int, str] | None:
         size, sha256 = received
         if one.ref.size is not None and one.ref.size != size:
             part.begin("")
-            raise Transient(f"{size} bytes came instead of {one.ref.size}", code="WRONG_LENGTH", own=True)
+            raise Transient(say("file.came", size=size, expected=one.ref.size), code="WRONG_LENGTH", own=True)
         part.publish()
     return size, sha256 or _read_back(work, one.ref.key)
 
@@ -334,7 +335,9 @@ def _failed(work: Work, one: Held, error: MigrationError, code: str, delays_s: S
     if final:
         if not one.fetched:
             work.store.add({f"download_failed:{one.stream}": 1})
-        work.note(one.entity, f"file {one.ref.key} ({one.ref.name or 'no name'}) is not migrated: {error.message}")
+        named = say("note.file_failed", file=one.ref.key, name=one.ref.name, why=error.message)
+        nameless = say("note.file_nameless", file=one.ref.key, why=error.message)
+        work.note(one.entity, named if one.ref.name else nameless)
     work.tell(FileMoved(one.entity, one.ref.key, "failed", 0, code, error.message))
 
 

@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from b24migrate.activities import is_allowed, names
+from b24migrate.activities import is_allowed
+from b24migrate.activities import names as activities
+from b24migrate.messages import say
 from b24migrate.phases import values
 from b24migrate.phases.custom_values import CustomValues
 from b24migrate.phases.references import References
@@ -25,7 +27,7 @@ NAMED = 5  # so many of several are named in a sentence
 
 
 ODD_VALUE = "ODD_VALUE"
-BROKEN_ROW = ("BROKEN_ROW", "the record cannot be read from the store")
+BROKEN_ROW = ("BROKEN_ROW", say("record.broken_row"))
 FAULTS = frozenset({ODD_VALUE, BROKEN_ROW[0], UNEXPECTED})  # a record with one of these has no fields
 Plain: TypeAlias = Callable[[Json], Json]
 
@@ -94,7 +96,7 @@ def _missing(stream: Stream, one: Seen) -> tuple[str, str] | None:
     absent = [name for name in stream.required if not str(one.payload.get(name) or "").strip()]
     if not absent:
         return None
-    return "VALIDATION", f"{' and '.join(absent)} is empty on the source"
+    return "VALIDATION", say("record.empty", fields=absent)
 
 
 def _duplicate(work: Work, stream: Stream, record: Record) -> tuple[str, str] | None:
@@ -103,16 +105,18 @@ def _duplicate(work: Work, stream: Stream, record: Record) -> tuple[str, str] | 
     holder = work.store.holder(stream.table, record.natural)
     if holder is None or holder == record.row_key:
         return None
-    return stream.natural_code, f"{stream.natural} is the same as that of {holder}"
+    return stream.natural_code, say("record.taken", field=stream.natural, id=holder)
 
 
 def _forbidden(work: Work, stream: Stream, one: Seen) -> tuple[str, str] | None:
     parts = stream.forbidden(one) if stream.forbidden else ()
-    refused = names(part for part in parts if not is_allowed(part.name, work.options.allow_activities))
+    refused = activities(part for part in parts if not is_allowed(part.name, work.options.allow_activities))
     if not refused:
         return None
-    more = f" and {len(refused) - NAMED} more" if len(refused) > NAMED else ""
-    return NOT_ALLOWED, f"Activities that are not allowed: {', '.join(refused[:NAMED])}{more}"
+    names, more = refused[:NAMED], len(refused) - NAMED
+    if more > 0:
+        return NOT_ALLOWED, say("record.activities_more", names=names, count=more)
+    return NOT_ALLOWED, say("record.activities", names=names)
 
 
 def rest_of(stream: Stream, named: frozenset[str], payload: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
@@ -210,7 +214,7 @@ class Composer:
             done.fields.update(rest_of(self._stream, self._named, one.payload))
             self._custom.put(one, done.fields, done.lose)
         except values.OddValue as odd:
-            sentence = f"{str(odd) or name} has a value of the wrong type on the source"
+            sentence = say("record.odd_value", field=str(odd) or name)
             return Composed(record, problem=(ODD_VALUE, sentence))
         if self._stream.at_last is not None:
             self._stream.at_last(one, done.fields, not done.places)
@@ -249,6 +253,6 @@ class Composer:
         missing = [key for key in keys if key not in found]
         done.lacks += missing
         if missing and self._work.policy(self._stream, spec.name, Policy.DROP) is Policy.REQUIRE:
-            done.problem = done.problem or ("FILE_MISSING", f"{spec.name}: file {missing[0]} could not be had")
+            done.problem = done.problem or ("FILE_MISSING", say("record.no_file", field=spec.name, file=missing[0]))
         done.lose("files_dropped", len(missing))
         return [found[key] for key in keys if key in found]

@@ -8,6 +8,7 @@ import msgspec
 
 from b24migrate.answers import UNCLEAR
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.phases import values
 from b24migrate.phases.inventory import staged
 from b24migrate.phases.work import Follow, Work
@@ -29,11 +30,11 @@ AS_THEY_ARE = frozenset(
 )
 CONVERTED = frozenset({"enumeration", "employee", "boolean", "date", "datetime", "file", "crm", "crm_status"})
 WHY_LEFT = {
-    "file": "the portal's reader of such files does not work",
-    "crm": "they name CRM records, which are not migrated before this entity",
-    "iblock_section": "they name sections of lists, which are not migrated",
-    "iblock_element": "they name elements of lists, which are not migrated",
-    "resourcebooking": "bookings are not migrated",
+    "file": say("field.why_file"),
+    "crm": say("field.why_crm"),
+    "iblock_section": say("field.why_section"),
+    "iblock_element": say("field.why_element"),
+    "resourcebooking": say("field.why_booking"),
 }
 
 
@@ -41,7 +42,7 @@ def left_behind(custom: CustomFields, kind: str) -> str:
     """Why values of this type cannot be carried over; empty when they can."""
     if (kind == "file" and not custom.files) or (kind == "crm" and custom.codes is None):
         return WHY_LEFT[kind]
-    return "" if kind in AS_THEY_ARE | CONVERTED else WHY_LEFT.get(kind, f"the type {kind} is not known")
+    return "" if kind in AS_THEY_ARE | CONVERTED else WHY_LEFT.get(kind, say("field.why_unknown", kind=kind))
 
 
 # ---------------------------------------------------------------- get
@@ -55,13 +56,13 @@ def read_fields(work: Work, job: Job) -> Follow:
     except Permanent as error:
         if error.code in UNCLEAR:  # without their fields records would lose values: it is asked again
             raise
-        work.note(entity.name, f"custom fields could not be read: {error}")
+        work.note(entity.name, say("note.fields_unread", why=error.sentence))
         return []
     for field in fields:
         if UNTOLD in field:
             name = field.get("FIELD_NAME")
-            what = f"custom field {name} is not read completely" if name else "a custom field is not read"
-            work.note(entity.name, f"{what}: {field[UNTOLD]} gives an answer of the wrong type")
+            known = say("note.field_untold", field=name, method=field[UNTOLD])
+            work.note(entity.name, known if name else say("note.field_nameless", method=field[UNTOLD]))
     fields = [field for field in fields if field.get("FIELD_NAME")]
     existing = work.target.existing_fields(custom)
     before = {row.key: row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)}
@@ -70,7 +71,7 @@ def read_fields(work: Work, job: Job) -> Follow:
     work.store.write(CUSTOM_FIELDS, rows)
     for row in rows:
         if why := left_behind(custom, str(row.values["Type"])):
-            work.note(entity.name, f"values of the custom field {row.key} stay behind: {why}")
+            work.note(entity.name, say("note.values_left", field=row.key, why=why))
     return []
 
 
@@ -145,7 +146,7 @@ def create_fields(work: Work, job: Job) -> Follow:
         wanted = _by_wire_code(own, wished)
         for code, (first, *others) in wanted.items():
             for row in others:
-                why = f"{first.key} takes {code}; load another target field for one of them"
+                why = say("field.code_taken", other=first.key, code=code)
                 _keep(work, entity, row, _refused(code, "CODE_TAKEN", why))
         chunks += [(owner, some) for some in _chunks([(code, first) for code, (first, *_) in wanted.items()])]
     done = int(job.args.get("done", 0))
@@ -178,7 +179,7 @@ def _declared(
     work: Work, entity: Entity, some: Sequence[tuple[str, RegisterRow]], type_id: str | None
 ) -> list[FieldOutcome]:
     if type_id is None:
-        return [_refused(code, "TYPE_NOT_FOUND", "its type is not on the target") for code, _ in some]
+        return [_refused(code, "TYPE_NOT_FOUND", say("field.no_type")) for code, _ in some]
     stream = entity.custom_fields.stream if entity.custom_fields else ""
     fields = [wire(payload_of(row), code) for code, row in some]
     return work.target.fields(entity.wire, stream, fields, type_id=type_id)
@@ -190,11 +191,11 @@ def _refused(code: str, error_code: str, why: str) -> FieldOutcome:
 
 def _keep(work: Work, entity: Entity, row: RegisterRow, outcome: FieldOutcome) -> None:
     failed = outcome.status == "failed"
-    error = f"{outcome.error_code} {outcome.error}".strip() if failed else None
+    error = say("field.error", code=outcome.error_code, why=outcome.error) if failed else None
     told = {"State": outcome.status, "TargetField": None if failed else outcome.target, "Error": error}
     work.store.write(CUSTOM_FIELDS, [row._replace(values={**row.values, **told}, partition=entity.name)])
     if failed:
-        work.note(entity.name, f"custom field {row.key} cannot be created: {error}")
+        work.note(entity.name, say("note.field_refused", field=row.key, why=error))
         return
     if outcome.status == "created" and row.values.get("State") != "created" and entity.custom_fields:
         work.store.add({f"custom_fields_created:{entity.custom_fields.stream}": 1})
@@ -253,5 +254,5 @@ def payload_of(row: RegisterRow) -> Args:
 def _entity(work: Work, job: Job) -> tuple[Entity, CustomFields]:
     entity = next(one for one in work.entities if one.name == job.args["entity"])
     if entity.custom_fields is None:
-        raise Permanent(f"{entity.name} has no custom fields", code="NO_CUSTOM_FIELDS")
+        raise Permanent(say("field.none", entity=entity.name), code="NO_CUSTOM_FIELDS")
     return entity, entity.custom_fields

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from b24migrate.messages import say
 from b24migrate.phases import values
 from b24migrate.phases.custom_fields import chosen, is_excluded, is_multiple, left_behind, payload_of
 from b24migrate.phases.existing import Whereabouts, whereabouts
@@ -111,7 +112,7 @@ class CustomValues:
         option = mapped.options.get(source_id) if source_id else None
         if source_id and option is None:
             lose("references_dropped")
-            self._note_once(mapped, f"some of its values are no longer among its options, such as {source_id}")
+            self._note_once(mapped, say("note.option_gone", id=source_id))
         return option
 
     def _text(self, _: Mapped, value: Json, lose: Lose) -> Json:
@@ -153,9 +154,7 @@ class CustomValues:
         except Unresolved as missing:
             lose("references_dropped")
             if whereabouts(self._work, missing.stream, missing.source_id) is Whereabouts.STAGED:
-                self._note_once(
-                    mapped, f"some of its values name records that are not on the target, such as {missing}"
-                )
+                self._note_once(mapped, say("note.value_unlinked", what=missing.what))
             return None
         return there.rpartition("_")[2] if is_bare else there
 
@@ -180,8 +179,8 @@ class CustomValues:
     def _note_once(self, mapped: Mapped, what: str) -> None:
         if mapped.code not in self._noted and self._entity is not None:
             self._noted.add(mapped.code)
-            about = f"custom field {mapped.code}: "
-            self._work.note(self._entity.name, f"{about}{what}", about=about)
+            about = say("note.field", field=mapped.code, what="")
+            self._work.note(self._entity.name, say("note.field", field=mapped.code, what=what), about=about)
 
     # ------------------------------------------------------------ the map
 

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, cast
 import msgspec
 
 from b24migrate.errors import GateUnmet, MigrationError, Permanent
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 from b24migrate.records import Span, children_span
 from b24migrate.streams import FileRef
@@ -45,11 +46,8 @@ def stop_if_lost(work: Work, ref: FileRef, error: MigrationError) -> None:
         return
     known = [one for one in _witnesses(work, ref.kind) if one.key != ref.key][:WITNESSES]
     if len(known) >= FEWEST and all(_is_refused(work, one) for one in known):
-        text = f"the source refuses all files ({error.code}), even those that it returned before."
-        hint = (
-            "Check the portal's plan, the webhook's scope `disk` and the rights of its owner."
-            " Then run the same command again: progress is saved."
-        )
+        text = say("gate.files_refused", code=error.code)
+        hint = say("gate.files_refused_fix")
         raise GateUnmet("auth.cloud", text, code="ACCESS_LOST", hint=hint)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from b24migrate.messages import Message, say
 from b24migrate.phases import values
 from b24migrate.phases.read import estimates, put_aside
 from b24migrate.phases.work import WALKED_AT_ONCE, Follow, Work, seen, walk
@@ -78,7 +79,7 @@ def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None
         # Rows may have come or gone while the pages were read: the portal is asked once more before it is called drift.
         found = found._replace(reported=work.source.count(reading))
     if found.drift:
-        message = f"{stream.name}: the source reports {found.reported}, {found.retrieved} were retrieved"
+        message = say("note.drift", stream=stream.name, reported=found.reported, retrieved=found.retrieved)
         work.note(entity.name, message, "error")
     tell_estimates(work, entity, stream)
     now = values.utc_text(work.clock.now())
@@ -108,8 +109,8 @@ def tell_estimates(work: Work, entity: Entity, stream: Stream) -> None:
         told, read = (
             int(work.store.total(CHECKPOINTS, estimates(stream), one) or 0) for one in ("Reported", "Retrieved")
         )
-        message = f"{stream.name}: the portal's counters say {told}, {read} were read (parent records: {parents})"
-        work.note(entity.name, f"{message}. All were read to the end", "info")
+        message = say("note.counters", stream=stream.name, reported=told, retrieved=read, count=parents)
+        work.note(entity.name, message, "info")
 
 
 def reported(work: Work, stream: Stream, pass_no: int) -> int | None:
@@ -153,10 +154,10 @@ def tell_set_aside(work: Work, entity: Entity, stream: Stream) -> None:
     if work.store.count(SET_ASIDE, f"impossible:{stream.name}:") > MOST_COUNTED:
         return
     rows = [row.values for row in work.store.rows(SET_ASIDE, f"impossible:{stream.name}:") if row.values.get("Name")]
-    for reason, group in Counter(str(row["Reason"]) for row in rows).most_common():
+    for reason, group in Counter(row["Reason"] or "" for row in rows).most_common():
         names = Counter(str(row["Name"]) for row in rows if row["Reason"] == reason).most_common()
-        told = ", ".join(f"{_short(name)} {count}" for name, count in names)
-        work.note(entity.name, f"{stream.name}: {reason} ({group}): {told}")
+        told = [f"{_short(name)} {count}" for name, count in names]
+        work.note(entity.name, say("note.stream_those", stream=stream.name, what=reason, count=group, names=told))
 
 
 def tell_excluded(work: Work, entity: Entity, stream: Stream) -> None:
@@ -164,16 +165,21 @@ def tell_excluded(work: Work, entity: Entity, stream: Stream) -> None:
     if aside_count(work, stream.name, "excluded") > MOST_COUNTED:
         return
     rows = (row.values for row in work.store.rows(SET_ASIDE, f"excluded:{stream.name}:"))
-    for rule, count in sorted(Counter(str(row["Reason"]) for row in rows if not row.get("Name")).items()):
-        level = "warning" if stream.unsure and rule.startswith(stream.unsure) else "info"
-        work.note(entity.name, f"{stream.name}: {count} skipped by rule: {rule}", level)
+    for rule, count in sorted(Counter(row["Reason"] or "" for row in rows if not row.get("Name")).items()):
+        level = "warning" if stream.unsure and _key(rule) == stream.unsure else "info"
+        work.note(entity.name, say("note.by_rule", stream=stream.name, count=count, why=rule), level)
 
 
 def note_unreadable(work: Work, entity: Entity, aside: list[SetAside]) -> None:
     put_aside(work, aside)
     for reason in sorted({one.reason for one in aside}):
         names = [_short(one.name or one.source_id) for one in aside if one.reason == reason]
-        work.note(entity.name, f"{reason} ({len(names)}): {', '.join(names)}")
+        work.note(entity.name, say("note.those", what=reason, count=len(names), names=names))
+
+
+def _key(rule: str) -> str:
+    """Of a rule that an earlier version kept, none."""
+    return rule.key if isinstance(rule, Message) else ""
 
 
 def _short(name: str) -> str:

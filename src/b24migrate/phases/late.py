@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from b24migrate.errors import Permanent, Transient
+from b24migrate.messages import say
 from b24migrate.phases import lanes
 from b24migrate.phases.compose import FAULTS, Composed, Composer
 from b24migrate.phases.places import remember
@@ -106,7 +107,7 @@ def _composed(work: Work, stream: Stream, records: Sequence[Record]) -> list[Com
     composed = [second.item_of(one.record) if one.brings else one for one in composed]
     for one in composed:
         if one.problem and one.problem[0] in FAULTS:
-            note = f"{stream.name} {one.record.row_key}: late references are not written: {one.problem[1]}"
+            note = say("note.late_unwritten", stream=stream.name, id=one.record.row_key, why=one.problem[1])
             work.note(work.owner[stream.name].name, note)
     return [one for one in composed if one.problem is None or one.problem[0] not in FAULTS]
 
@@ -152,7 +153,7 @@ def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
             for one in changed:
                 _update(work, job, stream, [one])
         else:
-            work.note(entity.name, f"{stream} {changed[0].row_key}: a late reference was refused ({error})")
+            work.note(entity.name, say("note.late_refused", stream=stream, id=changed[0].row_key, why=error.sentence))
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
     links: list[Link] = []
@@ -164,7 +165,7 @@ def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
         if outcome.target_id is None and outcome.retry and not last:
             again = outcome
         elif outcome.target_id is None:
-            work.note(entity.name, f"{stream} {row_key}: a late reference was refused ({outcome.error_code})")
+            work.note(entity.name, say("note.late_refused", stream=stream, id=row_key, why=outcome.error_code))
         else:
             remember(work, work.streams[stream], one.composed)
             links.append(Link(row_key, outcome.target_id, item.digest))

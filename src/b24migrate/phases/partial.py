@@ -30,7 +30,7 @@ class Sorted(NamedTuple):
 
 
 def refused(row: Row, error: MigrationError) -> Row:
-    return row._replace(extras={**(row.extras or {}), REFUSED: str(error)})
+    return row._replace(extras={**(row.extras or {}), REFUSED: error.sentence})
 
 
 def sorted_out(work: Work, stream: Stream, rows: Sequence[Row]) -> Sorted:
@@ -43,7 +43,7 @@ def sorted_out(work: Work, stream: Stream, rows: Sequence[Row]) -> Sorted:
         if has_more(decode_extras(one.extras), untold[key])
     }
     instead = {key: Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in whole.items()}
-    why = {key: str((row.extras or {})[REFUSED]) for key, row in untold.items()}
+    why = {key: (row.extras or {})[REFUSED] for key, row in untold.items()}
     return Sorted(
         [instead.get(row.source_id, row) for row in rows],
         {key: said for key, said in why.items() if key not in whole},

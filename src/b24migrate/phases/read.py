@@ -18,6 +18,7 @@ import msgspec
 from b24migrate.answers import UNCLEAR
 from b24migrate.errors import NO_SUCH_METHOD, Forbidden, Limited, Permanent, Transient
 from b24migrate.events import Extracted, Waited
+from b24migrate.messages import plain, say
 from b24migrate.phases import partial, values
 from b24migrate.phases.beside import mark_holders
 from b24migrate.phases.peek import Looked, look, payload_hash
@@ -71,7 +72,7 @@ GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
 SLICE = 100  # rows of a page that are asked about at a time, after execution time ran out in the midst of it
 LONG_S = 30.0  # a longer wait is for execution time
 MOST_CHILDREN = 10**9  # no parent has as many: a larger number is none
-BROKEN = "the record cannot be read from the store"
+BROKEN = say("record.broken_row")
 # Of a job's args: the last row that was taken before, and whether few are asked about at a time.
 DONE, SLOWLY = "done", "slowly"
 AGAIN = "again"  # how often a job was restarted, each time with more names known
@@ -480,7 +481,7 @@ def without_twins(work: Work, stream: Stream, reading: PerParent, page: Page) ->
             rows.append(row)
         else:
             siblings[parent].remove(twin)
-            aside.append(SetAside(stream.name, row.source_id, "excluded", f"the same as {twin.id}", twin.id))
+            aside.append(SetAside(stream.name, row.source_id, "excluded", say("skip.twin", id=twin.id), twin.id))
     return replace(page, rows=rows, aside=aside)
 
 
@@ -506,7 +507,9 @@ def keep(work: Work, stream: Stream, page: Page, pass_no: int) -> None:
         work.note(entity.name, alarm)
     for one in page.aside:
         if one.why == "impossible" and not one.name:  # those with a name are told together when the get is closed
-            work.note(entity.name, f"{one.stream or stream.name} {one.source_id} cannot be read: {one.reason}")
+            work.note(
+                entity.name, say("note.unreadable", stream=one.stream or stream.name, id=one.source_id, why=one.reason)
+            )
     spent = sum((entry.finished_at - entry.started_at).total_seconds() for entry in page.log)
     latency_ms = (spent + work.clock.monotonic() - started) * 1000
     work.tell(Extracted(entity.name, stream.name, staged, latency_ms))
@@ -563,14 +566,14 @@ def each_looked_at(
     try:
         return *looked_at(work, stream, rows, pulled), {}
     except msgspec.DecodeError:
-        why = "the source gives values that cannot be read"
+        why: str = say("record.unreadable")
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
         about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
         why = unexpected(work, bug, work.owner[stream.name].name, about).message
     if len(rows) == 1:
-        extras = msgspec.json.encode(rows[0].extras) if rows[0].extras else None
+        extras = msgspec.json.encode(rows[0].extras, enc_hook=plain) if rows[0].extras else None
         row = Staged(rows[0].source_id, rows[0].payload, extras=extras, pulled_through=pulled)
-        work.note(work.owner[stream.name].name, f"{stream.name} {row.row_key} cannot be read: {why}")
+        work.note(work.owner[stream.name].name, say("note.unreadable", stream=stream.name, id=row.row_key, why=why))
         return [row], [], {row.row_key: why}
     staged: list[Staged] = []
     excluded: list[SetAside] = []
@@ -605,7 +608,9 @@ def as_staged(stream: Stream, rows: Sequence[Row], looked: Looked, timezone: Zon
     ids, payloads, extras = zip(*rows, strict=True)
     hashes = [payload_hash(stream, one) for one in looked.whole] if stream.hashed else repeat(None)
     times = zip(*stamps(looked.stamps, timezone), strict=True)
-    beside = [msgspec.json.encode(one) if one else None for one in extras] if any(extras) else repeat(None)
+    beside = (
+        [msgspec.json.encode(one, enc_hook=plain) if one else None for one in extras] if any(extras) else repeat(None)
+    )
     names = [str(one).strip().lower() if one else None for one in looked.naturals]
     columns = zip(ids, payloads, hashes, *times, beside, repeat(pulled), names)
     return list(map(Staged._make, columns))
@@ -692,7 +697,7 @@ def enriched(work: Work, stream: Stream, reading: Listing, page: Page, *, gently
     except Permanent as error:
         if error.code in UNCLEAR and not (gently and len(page.rows) == 1):
             raise Transient(error.message, code=error.code, hint=error.hint, own=True) from None
-        work.note(work.owner[stream.name].name, f"{stream.name} could not be enriched: {error}")
+        work.note(work.owner[stream.name].name, say("note.not_enriched", stream=stream.name, why=error.sentence))
         if error.code == NO_SUCH_METHOD:  # this portal does not have the method
             return page
         return replace(page, rows=[partial.refused(row, error) for row in page.rows])
@@ -721,7 +726,7 @@ def alarm_empty(work: Work, stream: Stream, reading: PerParent, page: Page) -> N
     """Children that must be there and are not: an alarm, never a silent success."""
     empty = [parent for parent, (_, got) in page.parents.items() if got == 0] if reading.empty_is_alarm else []
     for parent in empty:
-        message = f"{reading.of} {parent} has no {stream.name} according to {reading.method}"
+        message = say("note.no_children", of=reading.of, id=parent, stream=stream.name, method=reading.method)
         work.note(work.owner[stream.name].name, message)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from b24migrate.messages import say
 from b24migrate.phases import values
 from b24migrate.phases.existing import Whereabouts, whereabouts
 from b24migrate.phases.fields_known import target_field
@@ -136,17 +137,17 @@ class References:
     def _sentence(self, spec: Field, stream: str, source_id: str) -> str:
         record = self._staged(stream, source_id)
         if stream not in self._work.streams:
-            why = "which are not migrated"
+            why = say("record.link_unmigrated")
         elif whereabouts(self._work, stream, source_id) is Whereabouts.UNKNOWN:
             own = f"{self._stream.name}.{spec.name}"
-            why = f"and no {stream} were read yet: migrate them first, or let mapping.policy drop {own}"
+            why = say("record.link_unread", stream=stream, own=own)
         elif record is None:
-            why = "which was not found on the source"
+            why = say("record.link_unfound")
         elif record.status is Status.IMPORT_ERR:
-            why = f"which could not be imported ({record.last_error_code})"
+            why = say("record.link_failed", code=record.last_error_code)
         else:
-            why = "which is not imported yet"
-        return f"{spec.name} refers to {stream} {source_id}, {why}"
+            why = say("record.link_waiting")
+        return say("record.link", field=spec.name, stream=stream, id=source_id, why=why)
 
     def _staged(self, stream: str, source_id: str) -> Record | None:
         known = self._work.streams.get(stream)
@@ -170,7 +171,7 @@ class References:
         done.unresolved.append((spec.name, line[0]))
         done.lose("references_dropped")
         circle = " → ".join([one.id, *line[: line.index(one.id) + 1]])
-        note = f"{self._stream.name} {circle} name one another as {spec.name}; {one.id} goes without"
+        note = say("note.circle", stream=self._stream.name, names=circle, field=spec.name, id=one.id)
         self._work.note(self._work.owner[self._stream.name].name, note)
         return True
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from b24migrate.errors import MigrationError, Permanent, Transient
 from b24migrate.events import RecordFailed, Sent
+from b24migrate.messages import say
 from b24migrate.phases import attachments, lanes, late, turns, values
 from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.places import remember
@@ -176,7 +177,7 @@ class Sender:
 
     def _refused(self, composed: Composed) -> Settled | None:
         if composed.problem is None and composed.waits_for and self._final:
-            composed.problem = ("REFERENCE_MISSING", f"{composed.waits_for} was waited for in vain")
+            composed.problem = ("REFERENCE_MISSING", say("record.timed_out", what=composed.waits_for))
         if composed.problem is None:
             return None
         code, sentence = composed.problem
@@ -218,7 +219,7 @@ class Sender:
 
     def _too_large(self, composed: Composed) -> None:
         record = composed.record
-        sentence = "the record alone is larger than the target takes in one call"
+        sentence = say("record.too_large")
         self._settle([Settled(record.row_key, Status.IMPORT_ERR, record.attempts, "TOO_LARGE", sentence)])
 
     def _call(self, going: Sequence[Composed]) -> list[Settled]:

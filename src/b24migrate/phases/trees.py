@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from b24migrate.messages import say
 from b24migrate.phases import values
 from b24migrate.phases.fields_known import options_of
 from b24migrate.phases.references import Resolver
@@ -116,7 +117,7 @@ class Trees:
             told = at.spec.under(at.one, at.around, name, source_id)
             options = {} if told else options_of(self._work, name)
             if options and source_id not in options:
-                at.done.places.append((at.place, f"the option {source_id} of {name}"))
+                at.done.places.append((at.place, say("place.option", id=source_id, field=name)))
             elif options:
                 return options[source_id]
         if told is not None:

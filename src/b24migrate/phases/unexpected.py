@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from b24migrate.errors import MigrationError, Transient, is_exhausted
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 
 UNEXPECTED = "UNEXPECTED"
@@ -16,5 +17,5 @@ def unexpected(work: Work, bug: Exception, entity: str, about: str) -> Transient
     name = type(bug).__name__
     where = work.keep_bug(bug, about)
     if entity:
-        work.note(entity, f"Unexpected error {name}: a bug in b24migrate. Details: {where}")
-    return Transient(f"Unexpected error {name}. Details: {where} ({about})", code=UNEXPECTED, own=True)
+        work.note(entity, say("work.bug", name=name, where=where))
+    return Transient(say("work.unexpected", name=name, where=where, about=about), code=UNEXPECTED, own=True)

@@ -9,6 +9,7 @@ from zlib import crc32
 import msgspec
 
 from b24migrate.errors import Limited, Permanent
+from b24migrate.messages import say
 from b24migrate.phases import comparing, lanes
 from b24migrate.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, Composed, Composer
 from b24migrate.phases.foresight import EXPECTED, Foresight, register_of
@@ -33,7 +34,7 @@ from b24migrate.streams import Stream
 
 AT_ONCE = 100
 LAST_SENT = "sent"  # no field, but all of them as they were sent last
-NOT_TOLD = "the target has it as it was first sent; it took no later change"
+NOT_TOLD = say("verify.first_version")
 FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves behind of each stream
 
 
@@ -102,7 +103,7 @@ def gone(work: Work, stream: Stream) -> list[Finding]:
     staged, seen = sum(work.store.counts(stream.table).values()), seen_in(work, stream, pass_of(work, stream))
     if staged <= seen:
         return []
-    note = f"{staged - seen} of them the source did not show in its latest pass"
+    note = say("verify.not_shown", count=staged - seen)
     return [Finding(stream.name, Fate.EXTRA, "*", "source", str(seen), str(staged), note)]
 
 
@@ -236,7 +237,9 @@ def _as_the_source_says(work: Work, stream: Stream, records: Sequence[Record]) -
     try:
         return comparing.asked_again(work, stream, records)
     except Permanent as error:
-        work.note(work.owner[stream.name].name, f"{stream.name}: the sample could not be read again: {error}", "info")
+        work.note(
+            work.owner[stream.name].name, say("note.sample_unread", stream=stream.name, why=error.sentence), "info"
+        )
         return {}
 
 

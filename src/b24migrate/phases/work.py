@@ -18,6 +18,7 @@ from b24migrate.errors import MigrationError
 from b24migrate.events import Event, Noted, Observer, tell
 from b24migrate.fidelity import Rule
 from b24migrate.interrupt import Interrupt
+from b24migrate.messages import say
 from b24migrate.phases.links import Gone, Links
 from b24migrate.phases.texts import TextRewriter
 from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
@@ -30,7 +31,7 @@ MOST_NOTES = 100
 NO_LIMIT = 1 << 62
 ASKED_AGAIN_S = 60.0
 WALKED_AT_ONCE = 500
-MORE_NOTES = "there is more like this; all of it is in the log"
+MORE_NOTES = say("note.more")
 DELAYS_S = (0.0, 2.0, 6.0)  # before the first, second and third attempt
 
 

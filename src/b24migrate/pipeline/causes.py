@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from b24migrate.error_pages import Again, Page, link, page_of
+from b24migrate.messages import say
+from b24migrate.messages.pages import Again, Page, link, page_of
 from b24migrate.phases.work import Work
 from b24migrate.records import Json, Status
 from b24migrate.streams import FINAL, LATE, PHASES
 
-NOTHING_TO_DO = "Nothing to do: it is tried again by itself."
-GIVEN_UP = "It was tried three times. When the portal is well again, run `b24migrate retry`."
-RUN_AGAIN = "When its cause is gone, run the same command again."
+NOTHING_TO_DO = say("errors.advice.wait")
+GIVEN_UP = say("errors.advice.given_up")
+RUN_AGAIN = say("errors.advice.run_again")
 DEAD = "dead"
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from threading import Lock
 
 from b24migrate.events import PhaseChanged
+from b24migrate.messages import say
 from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import analysis as analyses
@@ -157,7 +158,7 @@ class Conductor:
             return self._turn(state, phase, PhaseState(SKIPPED, message=skipped))
         closed = gates.unmet(self._work, analysis, entity, phase, planned=self._plan.entities, coverage=self._coverage)
         if closed is not None:
-            return self._turn(state, phase, PhaseState(BLOCKED, message=str(closed)))
+            return self._turn(state, phase, PhaseState(BLOCKED, message=closed.sentence))
         if phase == "get":
             state = _next_pass(state, self._readings(entity))
         return self._turn(state, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
@@ -179,7 +180,7 @@ class Conductor:
             return ""
         lost = entity.optional_scopes.get(custom.scope)
         if lost and not self._work.facts.grants(custom.scope):
-            return f"the source webhook lacks the scope `{custom.scope}`: {lost}"
+            return say("work.no_scope", scope=custom.scope, why=lost)
         return None
 
     # ------------------------------------------------------------ stages
@@ -190,7 +191,7 @@ class Conductor:
         planned = stages(self._work, entity, phase, state.pass_no)
         dead = self._work.queue.dead_parts(scope)
         if dead:
-            message = f"{len(dead)} part(s) could not be done: {dead[0].reason}"
+            message = say("work.failed_jobs", count=len(dead), why=dead[0].reason)
             return self._end(state, phase, FAILED, message)
         now = state.phase(phase)
         while now.stage < len(planned):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import msgspec
 
@@ -51,7 +51,7 @@ class Facts:
     called: bool = False  # the methods were called; stores of earlier versions have what `method.get` said
 
     def as_json(self) -> Json:
-        return msgspec.to_builtins(self)
+        return asdict(self)  # which leaves messages what they are
 
     @staticmethod
     def from_json(said: Json) -> Facts:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from b24migrate.errors import NO_SUCH_METHOD, GateUnmet, Limited, MigrationError, Permanent, Transient
+from b24migrate.messages import say
 from b24migrate.pipeline.diagnosis import Check, Diagnosis, Facts
 from b24migrate.ports import ANALYSIS, Answer, Clock, Command, RegisterRow, Source, Store, Target, TargetInfo
 from b24migrate.records import Args, Json
@@ -22,15 +23,12 @@ WORST_SKEW = timedelta(minutes=5)
 LEAST_FREE_BYTES = 1_000_000_000
 DELAYS_S = (0.0, 1.0, 2.0)
 LIMITS_WAITED = 20
-SELFTEST = "box"  # what its checks are called by
+SELFTEST = say("doctor.name.box")  # what its checks are called by
 SELFTEST_WAIT_S = 5.0  # for another self-test to end, besides the time that the box waits for it: two minutes in all
 PROBES = ("server.time", "profile", "user.admin", "scope")
 
 Said = TypeVar("Said")
-WITHOUT_MODULE = (
-    "Install the import module on the box (docs/box.md) and give its webhook the scope `import`;"
-    ' or set target.kind = "rest", which uses the box\'s own methods and keeps less (docs/rest-target.md).'
-)
+WITHOUT_MODULE = say("target.install")
 
 
 def examine(
@@ -57,17 +55,20 @@ def _storage(store: Store, clock: Clock) -> Iterator[Check]:
         about = store.describe()
         store.write(ANALYSIS, [RegisterRow("storage", {"Data": {"ready_at": clock.now().isoformat()}})])
     except MigrationError as error:
-        fix = error.hint or "Check store.url, and that its place can be written to."
-        yield Check("store", False, error.message, fix, gate, fatal=True, code=error.code)
+        fix = error.hint or say("doctor.store_fix")
+        yield Check(say("doctor.name.store"), False, error.message, fix, gate, fatal=True, code=error.code)
         return
     yield Check(
-        "store", True, f"the store is ready: {about.get('kind', '')} {about.get('place', '')}".strip(), gate=gate
+        say("doctor.name.store"),
+        True,
+        say("doctor.store_ready", what=f"{about.get('kind', '')} {about.get('place', '')}".strip()),
+        gate=gate,
     )
     free = about.get("free_bytes")
     if isinstance(free, int):
         enough = free >= LEAST_FREE_BYTES
-        message = f"{free / 1e9:.1f} GB are free where the store is"
-        yield Check("disk space", enough, message, "" if enough else "Make room, or move store.url to a larger disk.")
+        message = say("doctor.free", size=free / 1e9)
+        yield Check(say("doctor.name.disk"), enough, message, "" if enough else say("doctor.free_fix"))
 
 
 # ---------------------------------------------------------------- the source
@@ -105,13 +106,13 @@ def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, cloc
 def _reached(said: Mapping[str, Answer]) -> Check:
     """A portal that knows none of the probes may still serve what is needed: a warning, no more."""
     if any(answer.error is None for answer in said.values()):
-        return Check("source", True, "the source answers and accepts the webhook")
+        return Check(say("doctor.name.source"), True, say("doctor.reached"))
     first = said[PROBES[0]].error
     return Check(
-        "source",
+        say("doctor.name.source"),
         False,
-        f"the source answers, but none of the usual questions: {first}",
-        "Check that source.webhook is the address of a Bitrix24 portal.",
+        say("doctor.no_probe", why=first.sentence if isinstance(first, MigrationError) else ""),
+        say("doctor.no_probe_fix"),
         code=getattr(first, "code", ""),
     )
 
@@ -122,24 +123,22 @@ def _clock(said: Json, timezone: ZoneInfo, clock: Clock) -> Iterator[Check]:
     except ValueError:
         theirs = None
     if theirs is None or theirs.tzinfo is None:
-        message = "the source does not tell its time, so clock and time zone cannot be compared"
-        yield Check("clock", False, message, "Make sure that source.timezone is the zone in the portal's settings.")
+        message = say("doctor.no_time")
+        yield Check(say("doctor.name.clock"), False, message, say("doctor.no_time_fix"))
         return
     skew = abs(theirs - clock.now())
     near = skew <= WORST_SKEW
-    message = f"this machine and the source differ by {skew.total_seconds():.0f} s"
-    yield Check("clock", near, message, "" if near else "Set this machine's clock by a time server.")
+    message = say("doctor.skew", seconds=skew.total_seconds())
+    yield Check(say("doctor.name.clock"), near, message, "" if near else say("doctor.skew_fix"))
     here = theirs.astimezone(timezone)
     same = here.utcoffset() == theirs.utcoffset()
     message = (
-        f"the source's clock agrees with {timezone.key}"
+        say("doctor.zone", zone=timezone.key)
         if same
-        else f"the source's clock is at UTC{theirs:%z}, but source.timezone = {timezone.key} is at UTC{here:%z}"
+        else say("doctor.zone_differs", theirs=f"{theirs:%z}", zone=timezone.key, here=f"{here:%z}")
     )
-    fix = (
-        "" if same else "Set source.timezone to the zone in the portal's settings: times without a zone are read in it."
-    )
-    yield Check("time zone", same, message, fix)
+    fix = "" if same else say("doctor.zone_fix")
+    yield Check(say("doctor.name.zone"), same, message, fix)
 
 
 def _admin(profile: Json, user_admin: Json) -> bool | None:
@@ -150,20 +149,24 @@ def _admin(profile: Json, user_admin: Json) -> bool | None:
 
 def _incomplete(entity: Entity) -> Check:
     """A list with gaps that nobody can see is the one thing that must not happen."""
-    message = f"{entity.name} can be listed completely only by an administrator, which the webhook's owner is not"
-    fix = "Let an administrator create the webhook in source.webhook."
-    return Check(f"rights for {entity.name}", False, message, fix, f"auth.cloud.{entity.name}", entity.name, fatal=True)
+    message = say("doctor.incomplete", entity=entity.name)
+    fix = say("doctor.admin_fix")
+    return Check(
+        say("doctor.name.rights", entity=entity.name),
+        False,
+        message,
+        fix,
+        f"auth.cloud.{entity.name}",
+        entity.name,
+        fatal=True,
+    )
 
 
 def _admin_check(admin: bool | None) -> Check:
     if admin:
-        return Check("administrator", True, "the source webhook belongs to an administrator")
-    message = (
-        "the source does not tell whether the webhook belongs to an administrator"
-        if admin is None
-        else "the source webhook does not belong to an administrator, so secret groups and some users stay invisible"
-    )
-    return Check("administrator", False, message, "Let an administrator create the webhook in source.webhook.")
+        return Check(say("doctor.name.admin"), True, say("doctor.admin"))
+    message = say("doctor.admin_unknown") if admin is None else say("doctor.no_admin")
+    return Check(say("doctor.name.admin"), False, message, say("doctor.admin_fix"))
 
 
 def _scopes(said: Json) -> frozenset[str] | None:
@@ -171,45 +174,43 @@ def _scopes(said: Json) -> frozenset[str] | None:
 
 
 def _scope_checks(entity: Entity, scopes: frozenset[str] | None) -> Iterator[Check]:
-    name = f"scopes of {entity.name}"
+    name = say("doctor.name.scopes", entity=entity.name)
     if scopes is None:
         wanted = ", ".join(entity.scopes)
         yield Check(
-            name, False, "the source does not tell its scopes", f"Make sure that {wanted} are ticked.", "", entity.name
+            name, False, say("doctor.scopes_unknown"), say("doctor.scopes_unknown_fix", scopes=wanted), "", entity.name
         )
         return
     gate = f"auth.cloud.{entity.name}"
     missing = ", ".join(f"`{scope}`" for scope in entity.scopes if scope not in scopes)
     if missing:
-        message = f"the source webhook lacks the scope {missing}, which {entity.name} need"
-        fix = f"Tick {missing} in the webhook's settings on the portal."
+        message = say("doctor.scope", scopes=missing, entity=entity.name)
+        fix = say("doctor.scope_fix", scopes=missing)
         yield Check(name, False, message, fix, gate, entity.name, fatal=True, code="insufficient_scope")
     else:
-        yield Check(name, True, f"granted: {', '.join(entity.scopes)}", "", gate, entity.name)
+        yield Check(name, True, say("doctor.granted", scopes=list(entity.scopes)), "", gate, entity.name)
     for scope, loss in entity.optional_scopes.items():
         if scope not in scopes:
-            message = f"without the scope `{scope}` {loss}"
-            yield Check(
-                name, False, message, f"Tick `{scope}` in the webhook's settings, or accept it.", "", entity.name
-            )
+            message = say("doctor.optional", scope=scope, loss=loss)
+            yield Check(name, False, message, say("doctor.optional_fix", scope=scope), "", entity.name)
 
 
 def _other_webhook(
     source: Source, via: int, entities: Sequence[Entity], clock: Clock, unfit: dict[str, str]
 ) -> list[Check]:
     """What is read through every webhook needs its scopes on every webhook."""
-    name = f"webhook of user {source.owners[via]}"
+    name = say("doctor.name.webhook", user=source.owners[via])
     try:
         answer = patient(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
     except MigrationError as error:
         return [refused(name, error, "auth.cloud")]
     scopes = _scopes(_value(answer))
-    checks = [Check(name, True, "the source accepts it")]
+    checks = [Check(name, True, say("doctor.accepted"))]
     for entity in (one for one in entities if one.every_webhook and scopes is not None):
         missing = ", ".join(f"`{scope}`" for scope in entity.scopes if scope not in (scopes or ()))
         if missing:
-            unfit[entity.name] = f"the {name} lacks the scope {missing}, which {entity.name} need"
-            fix = f"Tick {missing} in that webhook's settings, or take it out of source.more_webhooks."
+            unfit[entity.name] = say("doctor.other_scope", webhook=name, scopes=missing, entity=entity.name)
+            fix = say("doctor.other_scope_fix", scopes=missing)
             gate = f"auth.cloud.{entity.name}"
             checks.append(Check(name, False, unfit[entity.name], fix, gate, entity.name, fatal=True))
     return checks
@@ -256,15 +257,15 @@ def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[l
         info = patient(clock, target.info)
     except Permanent as error:
         fix = WITHOUT_MODULE
-        message = f"the target does not serve import.*: {error.message}"
-        return [Check("target", False, message, fix, "auth.target", fatal=True, code=error.code)], None
+        message = say("doctor.unserved", why=error.message)
+        return [Check(say("doctor.name.target"), False, message, fix, "auth.target", fatal=True, code=error.code)], None
     except MigrationError as error:
         return [refused("target", error, "auth.target")], None
     if info.contract != CONTRACT:
-        message = f"the target speaks version {info.contract} of the import contract, this program version {CONTRACT}"
-        fix = "Install the matching version of the import module on the box, or of this program."
-        return [Check("target", False, message, fix, "auth.target", fatal=True)], info
-    checks = [Check("target", True, f"the target answers: {info.server}")]
+        message = say("doctor.contract", contract=info.contract, own=CONTRACT)
+        fix = say("doctor.contract_fix")
+        return [Check(say("doctor.name.target"), False, message, fix, "auth.target", fatal=True)], info
+    checks = [Check(say("doctor.name.target"), True, say("doctor.answers", server=info.server))]
     told = [(entity, info.checks[entity.wire]) for entity in entities if entity.wire in info.checks]
     behind = {entity.name for entity, one in told if not one.ok}  # what is said of them is said below
     checks += [one for entity in entities if not (one := _served(entity, info)).ok or entity.name not in behind]
@@ -273,14 +274,14 @@ def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[l
 
 def _served(entity: Entity, info: TargetInfo) -> Check:
     gate = f"auth.target.import.{entity.name}"
-    name = f"import of {entity.name}"
+    name = say("doctor.name.import", entity=entity.name)
     if entity.wire in info.lacks:
-        fix = f"Mend that on the box, or leave {entity.name} out: [entities.{entity.name}] enabled = false."
+        fix = say("doctor.lacks_fix", entity=entity.name)
         return Check(name, False, info.lacks[entity.wire], fix, gate, entity.name, fatal=True)
     if entity.wire in info.entities or entity.name in info.entities:
-        return Check(name, True, f"the target imports {entity.name}", "", gate, entity.name)
-    fix = f"Update the import module on the box, or leave {entity.name} out: [entities.{entity.name}] enabled = false."
-    return Check(name, False, f"the target does not import {entity.name}", fix, gate, entity.name, fatal=True)
+        return Check(name, True, say("doctor.imports", entity=entity.name), "", gate, entity.name)
+    fix = say("doctor.unserved_fix", entity=entity.name)
+    return Check(name, False, say("doctor.not_imported", entity=entity.name), fix, gate, entity.name, fatal=True)
 
 
 # ---------------------------------------------------------------- both
@@ -289,13 +290,20 @@ def _served(entity: Entity, info: TargetInfo) -> Check:
 def refused(name: str, error: MigrationError, gate: str) -> Check:
     """An end that does not answer is no gate: it stops with another exit code."""
     away = isinstance(error, (Transient, Limited)) or error.code == "PORTAL_DOWN"
-    message = f"the {name} cannot be asked: {error.message}" if away else error.message
+    known = name in ("source", "target")
+    told = (
+        say(f"doctor.away.{name}", why=error.message)
+        if known
+        else say("doctor.away_other", name=name, why=error.message)
+    )
+    message = told if away else error.bare
     if isinstance(error, GateUnmet):
-        gate, message = error.gate, error.message.removeprefix(f"{error.gate}: ")
-    fix = error.hint or "Check the address, the network and the proxy."
+        gate = error.gate
+    fix = error.hint or say("doctor.network_fix")
     if error.code == "HTML_ANSWER":
-        fix = "Check the address: a web page answers there, not the REST interface of a portal."
-    return Check(name, False, message, fix, "" if away else gate, fatal=True, code=error.code)
+        fix = say("doctor.html_fix")
+    shown = say(f"doctor.name.{name}") if known else name
+    return Check(shown, False, message, fix, "" if away else gate, fatal=True, code=error.code)
 
 
 def tested(target: Target, clock: Clock) -> list[Check]:
@@ -303,12 +311,14 @@ def tested(target: Target, clock: Clock) -> list[Check]:
     try:
         tried = patient(clock, target.selftest, most_s=SELFTEST_WAIT_S, attempts=1)
     except MigrationError as error:
-        message = f"the box did not finish its self-test: {error.message}"
-        return [Check(SELFTEST, False, message, "Run it again: it first takes away what was left.", code=error.code)]
+        message = say("doctor.selftest_unfinished", why=error.message)
+        return [Check(SELFTEST, False, message, say("doctor.selftest_again"), code=error.code)]
     if tried is None:
-        return [Check(SELFTEST, False, "the target has no self-test", "Install the current import module on the box.")]
-    fix = "See docs/box.md. `b24migrate fidelity` lists what a run wants accepted."
-    return [Check(f"{SELFTEST}: {one.name}", one.ok, one.detail, "" if one.ok else fix) for one in tried]
+        return [Check(SELFTEST, False, say("doctor.selftest_none"), say("doctor.selftest_install"))]
+    fix = say("doctor.selftest_fix")
+    return [
+        Check(say("doctor.name.box_part", what=one.name), one.ok, one.detail, "" if one.ok else fix) for one in tried
+    ]
 
 
 def patient(clock: Clock, ask: Callable[[], Said], *, most_s: float = math.inf, attempts: int = len(DELAYS_S)) -> Said:

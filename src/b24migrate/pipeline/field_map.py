@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from b24migrate.errors import BadConfiguration, GateUnmet, Permanent
+from b24migrate.messages import join, say
 from b24migrate.phases.custom_fields import (
     chosen,
     fields_of,
@@ -59,10 +60,10 @@ def compare(work: Work, entity: Entity) -> list[Compared]:
     except GateUnmet as closed:
         if closed.code != "insufficient_scope":
             raise
-        raise Permanent(f"the source webhook lacks the scope `{custom.scope}`", code=closed.code) from None
+        raise Permanent(say("field.no_scope", scope=custom.scope), code=closed.code) from None
     if custom.types and not sum(work.store.counts(work.streams[custom.types].table).values()):
         first = work.owner[custom.types].name.replace("_", "-")
-        raise Permanent(f"{custom.types} have not been read yet", hint=f"Read them first: `b24migrate get {first}`.")
+        raise Permanent(say("field.types_unread", stream=custom.types), hint=say("field.get_first", entity=first))
     before = {row.key: row.values for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)}
     known = Known(work.target.existing_fields(custom), chosen(work, entity.name), before)
     return [_compared(entity.name, custom, field, known) for field in fields]
@@ -83,7 +84,7 @@ def _compared(entity: str, custom: CustomFields, field: Args, known: Known) -> C
     if is_excluded(code, wished):
         standing, note = "excluded", ""
     elif why := left_behind(custom, kind):
-        standing, note = "unsupported", f"its values stay behind: {why}"
+        standing, note = "unsupported", say("field.values_left", why=why)
     elif known.existing is not None and standing != "unsupported":
         standing, note = _there(wanted_code(code, wished), kind, known.existing)
     mapped = str(wished[code].values.get("TargetField") or "") if code in wished else ""
@@ -93,12 +94,16 @@ def _compared(entity: str, custom: CustomFields, field: Args, known: Known) -> C
 def _there(code: str, kind: str, existing: Mapping[str, str]) -> tuple[str, str]:
     if code not in existing:
         return "missing", ""
-    return ("exists", "") if existing[code] == kind else ("type differs", f"{code} is {existing[code]} on the target")
+    return (
+        ("exists", "")
+        if existing[code] == kind
+        else ("type differs", say("field.type_differs", code=code, kind=existing[code]))
+    )
 
 
 def _earlier(row: Mapping[str, Json]) -> tuple[str, str]:
     """What the target answered when it was last asked to make the field: nothing else tells what it has."""
-    error = str(row.get("Error") or "")
+    error = row.get("Error") or ""
     if row.get("State") in ("created", "exists"):
         return "exists", ""
     failed = {"TYPE_MISMATCH": "type differs", "TYPE_UNSUPPORTED": "unsupported"}
@@ -138,8 +143,8 @@ def lines(work: Work) -> list[FieldLine]:
         for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)
     ]
     if not found:
-        fix = "Read them first: `b24migrate do users-custom-fields-get`, and so for every other entity."
-        raise GateUnmet("custom-fields.read", "no custom fields have been read yet.", hint=fix)
+        fix = say("field.read_first")
+        raise GateUnmet("custom-fields.read", say("field.none_read"), hint=fix)
     return found
 
 
@@ -160,10 +165,8 @@ def load(work: Work, rows: Iterable[Sequence[str]]) -> int:
     wishes = list(_wishes(rows, known, mistakes))
     mistakes += _taken_twice(work, wishes, known)
     if mistakes:
-        more = [f"And {len(mistakes) - MOST_MISTAKES} more."] if len(mistakes) > MOST_MISTAKES else []
-        raise BadConfiguration(
-            "\n".join([*mistakes[:MOST_MISTAKES], *more]), hint="Nothing was loaded. Mend the file and load it again."
-        )
+        more = [say("field.more", count=len(mistakes) - MOST_MISTAKES)] if len(mistakes) > MOST_MISTAKES else []
+        raise BadConfiguration(join([*mistakes[:MOST_MISTAKES], *more], "\n"), hint=say("field.not_loaded"))
     changed = [row for wish in wishes if (row := _changed(work, wish)) is not None]
     work.store.write(FIELD_MAP, changed)
     return len(changed)
@@ -176,7 +179,7 @@ def _wishes(
     columns = [name.strip().lower() for name in head]
     if missing := [name for name in NEEDED if name not in columns]:
         raise BadConfiguration(
-            f"Line 1 lacks the column {' and '.join(missing)}.", hint=f"It should read: {','.join(COLUMNS)}."
+            say("field.lacks_column", names=missing), hint=say("field.columns", names=",".join(COLUMNS))
         )
     at = [columns.index(name) for name in NEEDED]
     met: dict[tuple[str, str], int] = {}
@@ -184,12 +187,12 @@ def _wishes(
         if not any(cell.strip() for cell in row):
             continue
         if len(row) <= max(at):
-            mistakes.append(f"Line {number} has too few columns; write {','.join(COLUMNS)}.")
+            mistakes.append(say("field.few_columns", number=number, names=",".join(COLUMNS)))
             continue
         entity, code, target, word = (row[place].strip() for place in at)
         wish = Wish(number, entity.replace("-", "_"), code, target, word.lower() in YES)
         if mistake := _mistake(wish, word, known, met):
-            mistakes.append(f"Line {number}: {mistake}")
+            mistakes.append(say("field.line", number=number, mistake=mistake))
         else:
             met[wish.entity, wish.code] = number
             yield wish
@@ -202,17 +205,17 @@ def _mistake(
     name = (wish.entity, wish.code)
     entities = {entity for entity, _ in known}
     if wish.entity not in entities:
-        return f'no custom fields of "{wish.entity}" were read; known are {", ".join(sorted(entities))}.'
+        return say("field.unknown_entity", entity=wish.entity, names=sorted(entities))
     if name not in known:
         near = get_close_matches(wish.code, [code for entity, code in known if entity == wish.entity], n=1)
-        guess = f"did you mean {near[0]}?" if near else "write a fresh file with `b24migrate custom-fields export`."
-        return f'{wish.entity} has no field "{wish.code}"; {guess}'
+        guess = say("field.did_you_mean", near=near[0]) if near else say("field.fresh_file")
+        return say("field.unknown_code", entity=wish.entity, code=wish.code, guess=guess)
     if name in met:
-        return f"{wish.code} is in line {met[name]} already; delete one of the two."
+        return say("field.twice", code=wish.code, line=met[name])
     if wish.target and not CODE.fullmatch(wish.target):
-        return f'"{wish.target}" cannot be the code of a field; write UF_ and then capitals, digits and _, 50 in all.'
+        return say("field.bad_code", target=wish.target)
     if word.lower() not in YES | NO:
-        return f'included is "{word}"; write yes or no.'
+        return say("field.bad_included", word=word)
     return ""
 
 
@@ -230,7 +233,7 @@ def _taken_twice(work: Work, wishes: Sequence[Wish], known: Mapping[tuple[str, s
     for (entity, code), (target, included, number) in sorted((kept | asked).items(), key=lambda one: one[1][2]):
         place = (entity, owners.get((entity, code), ""), target)
         if included and place in takers:
-            yield f"Line {number}: {code} and {takers[place]} would both become {target}; write another code for one."
+            yield say("field.both", number=number, code=code, other=takers[place], target=target)
         elif included:
             takers[place] = code
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.analysis import Analysis
 from b24migrate.pipeline.plan import Plan
@@ -20,7 +21,11 @@ class Unmet(NamedTuple):
     fix: str
 
     def __str__(self) -> str:
-        return f"{self.gate}: {self.message} {self.fix}".strip()
+        return str(self.sentence)
+
+    @property
+    def sentence(self) -> str:
+        return say("gate.sentence", gate=self.gate, message=self.message, fix=self.fix)
 
 
 READS = frozenset({"custom-fields-get", "get"})
@@ -33,31 +38,31 @@ def unmet(
 ) -> Unmet | None:
     """The first gate that keeps the mini-task from starting."""
     if not analysis.completed:
-        fix = "Run `b24migrate doctor`; it looks at both portals and remembers what it saw."
-        return Unmet("analysis.completed", "the source has not been looked at yet.", fix)
+        fix = say("gate.unseen_fix")
+        return Unmet("analysis.completed", say("gate.unseen"), fix)
     if not analysis.mapped:
-        return Unmet("mapping.done", "the mapping is not made yet.", "Run `b24migrate doctor`, then try again.")
+        return Unmet("mapping.done", say("gate.unmapped"), say("gate.unmapped_fix"))
     missing = analysis.lacks(entity.scopes)
     if phase in READS and missing:
         gate = f"auth.cloud.{entity.name}"
-        names = " and ".join(f"`{scope}`" for scope in missing)
-        fix = f"Tick {names} in the incoming webhook's settings on the source portal, then run again."
-        return Unmet(gate, f"the source webhook lacks the scope {names}.", fix)
+        names = ", ".join(f"`{scope}`" for scope in missing)
+        fix = say("gate.scope_fix", names=names)
+        return Unmet(gate, say("gate.scope", names=names), fix)
     if phase in READS and entity.name in analysis.facts.unfit:
-        fix = "Tick it in that webhook's settings, or take the webhook out of source.more_webhooks, then run again."
-        return Unmet(f"auth.cloud.{entity.name}", f"{analysis.facts.unfit[entity.name]}.", fix)
+        fix = say("gate.unfit_fix")
+        return Unmet(f"auth.cloud.{entity.name}", say("gate.dot", what=analysis.facts.unfit[entity.name]), fix)
     if phase in READS and entity.needs_admin and analysis.facts.admin is False:
         gate = f"auth.cloud.{entity.name}"
-        fix = "Let an administrator create the webhook in source.webhook, then run again."
-        return Unmet(gate, f"only an administrator can list all {entity.name}; the webhook's owner is none.", fix)
+        fix = say("gate.admin_fix")
+        return Unmet(gate, say("gate.admin", entity=entity.name), fix)
     if phase in WRITES and entity.wire in analysis.facts.lacks:
-        fix = f"Mend that on the box, or leave {entity.name} out, then run again."
-        return Unmet(f"auth.target.import.{entity.name}", f"{analysis.facts.lacks[entity.wire]}.", fix)
+        fix = say("gate.lacks_fix", entity=entity.name)
+        return Unmet(f"auth.target.import.{entity.name}", say("gate.dot", what=analysis.facts.lacks[entity.wire]), fix)
     if phase in WRITES and entity.wire not in analysis.facts.served:
         gate = f"auth.target.import.{entity.name}"
-        served = ", ".join(analysis.facts.served) or "nothing"
-        fix = f"Install or update the import module on the box so that it serves `{entity.wire}`, then run again."
-        return Unmet(gate, f"the target does not serve import.{entity.wire}.batch (it serves: {served}).", fix)
+        served = ", ".join(analysis.facts.served) or say("gate.nothing")
+        fix = say("gate.unserved_fix", wire=entity.wire)
+        return Unmet(gate, say("gate.unserved", wire=entity.wire, served=served), fix)
     return next(
         (found for other in needed(work, entity, planned) if (found := import_completed(work, other, coverage))),
         None,
@@ -128,14 +133,14 @@ def still_imports(plan: Plan, states: States, other: Entity) -> bool:
 
 def import_completed(work: Work, other: Entity, coverage: float) -> Unmet | None:
     gate = f"{other.name}.import.completed"
-    fix = f"Run `b24migrate run --entity {other.name}` first, or leave out `--entity`."
+    fix = say("gate.import_first_fix", name=other.name)
     if States(work.store).read(other.name).phase("set").state != DONE:
-        return Unmet(gate, f"{other.name} are not imported yet.", fix)
+        return Unmet(gate, say("gate.import_first", entity=other.name), fix)
     for stream in other.streams:
         counts = work.store.counts(stream.table)
         open_records = counts.get(Status.NEW, 0) + counts.get(Status.ERROR_RETRY, 0)
         if open_records > work.store.pulled_pending(stream.table):
-            return Unmet(gate, f"{open_records} {stream.name} are not imported yet.", fix)
+            return Unmet(gate, say("gate.open_records", count=open_records, stream=stream.name), fix)
         if other.matches_users and stream.natural:
             return too_few(work, gate, stream.name, counts, coverage)
     return None
@@ -146,6 +151,6 @@ def too_few(work: Work, gate: str, stream: str, counts: dict[Status, int], cover
     ok = counts.get(Status.IMPORT_OK, 0)
     if not retrieved or ok / retrieved >= coverage:
         return None
-    message = f"only {ok} of {retrieved} {stream} ({ok / retrieved:.1%}) are imported; {coverage:.0%} are wanted."
-    fix = "See `b24migrate errors`, mend them and run again, or lower run.user_coverage in the configuration."
+    message = say("gate.coverage", ok=ok, retrieved=retrieved, stream=stream, share=ok / retrieved, coverage=coverage)
+    fix = say("gate.coverage_fix")
     return Unmet(gate, message, fix)

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from b24migrate.errors import Halted
+from b24migrate.messages import say
 from b24migrate.pipeline import owners
 from b24migrate.ports import ANALYSIS, Clock, RegisterRow, Store
 from b24migrate.records import Span
@@ -89,9 +90,9 @@ def settled(store: Store, stretch: Stretch) -> None:
 
 def _under_way() -> Halted:
     return Halted(
-        "Imports are being taken back at this moment (`b24migrate undo`).",
+        say("undo.running"),
         code=UNDER_WAY,
-        hint="Let it end, then run the same command again. If it was killed on another machine, wait 90 seconds.",
+        hint=say("undo.running_fix"),
     )
 
 

@@ -128,5 +128,5 @@ def park(
 
 
 def bury(work: Work, lease: Lease, error: MigrationError) -> None:
-    work.queue.bury(lease, code=error.code, reason=str(error), now=work.clock.now())
-    work.tell(JobFailed(lease.job, "buried", error.code, str(error)))
+    work.queue.bury(lease, code=error.code, reason=error.sentence, now=work.clock.now())
+    work.tell(JobFailed(lease.job, "buried", error.code, error.sentence))

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 import msgspec
 
 from b24migrate.errors import BadConfiguration, Halted, Stop
+from b24migrate.messages import say
 from b24migrate.phases.values import utc_text
 from b24migrate.ports import RUNS, Clock, RegisterRow, Store
 from b24migrate.records import Json
@@ -115,7 +116,7 @@ def pause(store: Store, clock: Clock, by: str = "") -> Run | None:
         if row is None or found is None or not (found.under_way or found.state in (BEGINNING, PAUSED)):
             return None
         when = utc_text(clock.now().replace(microsecond=0))
-        said = f"Paused by {by} at {when}." if by else f"Paused at {when}."
+        said = say("work.paused_by", by=by, when=when) if by else say("work.paused_at", when=when)
         paused = found if found.state == PAUSED else replace(found, state=PAUSED, message=said)
         if store.swap(RUNS, row._replace(values=_values(paused))):
             if found.under_way:
@@ -127,10 +128,10 @@ def to_resume(store: Store) -> Run:
     """The run to go on with, whether it is paused, has stopped or is under way. Raises NoRun."""
     found = current(store)
     if found is None:
-        raise NoRun("There is no run to go on with.", code=NO_RUN, hint="`b24migrate run` begins one.")
+        raise NoRun(say("work.no_run"), code=NO_RUN, hint=say("work.no_run_fix"))
     if found.state == ENDED:
-        hint = "`b24migrate run` begins another, which brings over what came meanwhile."
-        raise NoRun(f"The run {found.id} is at its end: there is nothing to go on with.", code=NO_RUN, hint=hint)
+        hint = say("work.ended_fix")
+        raise NoRun(say("work.ended", id=found.id), code=NO_RUN, hint=hint)
     return found
 
 
@@ -143,9 +144,9 @@ def dismissal(store: Store, run_id: str) -> Stop | None:
     found = _run(row)
     if found.id != run_id:
         return Replaced(
-            f"The run {found.id} was begun meanwhile, and takes the place of {run_id}.",
+            say("work.replaced", id=found.id, run_id=run_id),
             code="RUN_REPLACED",
-            hint="Nothing is lost: look at the status. To go on with what this one wanted, start it again afterwards.",
+            hint=say("work.replaced_fix"),
         )
     return paused(found)
 
@@ -157,7 +158,7 @@ def stop_if_dismissed(store: Store, run_id: str) -> None:
 
 
 def paused(run: Run) -> Paused:
-    return Paused(run.message or "The run is paused.", code=ON_PAUSE, hint="`b24migrate resume` goes on.")
+    return Paused(run.message or say("work.paused"), code=ON_PAUSE, hint=say("work.paused_fix"))
 
 
 def _is_prepared(store: Store, run: Run) -> bool:
@@ -191,9 +192,9 @@ def _record(store: Store, run: Run) -> None:
 
 def _another() -> Halted:
     return Halted(
-        "Another run is being started at this moment.",
+        say("work.starting"),
         code=UNDER_WAY,
-        hint="Look at the status, and start again when that run is at its end.",
+        hint=say("work.starting_fix"),
     )
 
 
@@ -221,7 +222,7 @@ def annul(store: Store, clock: Clock, entities: Collection[str]) -> None:
         if row is None or found is None or found.state != ENDED or not names:
             return
         when = utc_text(clock.now().replace(microsecond=0))
-        said = f"Since {when} it is being taken back (`b24migrate undo`): {', '.join(names)}."
+        said = say("work.annulled", when=when, names=", ".join(names))
         annulled = replace(found, exit_code=FINDINGS, message=said)
         if store.swap(RUNS, row._replace(values=_values(annulled))):
             _record(store, annulled)
@@ -237,7 +238,7 @@ def _run(row: RegisterRow) -> Run:
         str(values.get("StartedAtUtc") or ""),
         str(values.get("FinishedAtUtc") or ""),
         values.get("ExitCode"),
-        str(values.get("Message") or ""),
+        values.get("Message") or "",
     )
 
 

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from b24migrate.errors import Stop
 from b24migrate.fidelity import Rule
+from b24migrate.messages import join, say
 from b24migrate.phases import lanes
 from b24migrate.phases.partial import incomplete
 from b24migrate.phases.work import Work
@@ -160,7 +161,7 @@ class Runner:
     def stop(self, run: Run, why: Stop) -> None:
         """It stays current, and is continued by the next command."""
         store, clock = self.work.store, self.work.clock
-        plan.end(store, clock, run, complete=False, exit_code=why.exit_code, message=str(why))
+        plan.end(store, clock, run, complete=False, exit_code=why.exit_code, message=why.sentence)
 
     def conclude(self, run: Run) -> Ended:
         """What a run amounts to whose plan is at its end. Whoever comes first says it. Raises Paused when somebody
@@ -189,32 +190,34 @@ def verdict(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> tu
     for wanted, code in ((FAILED, ERROR), (BLOCKED, GATE)):
         for entity, phase, state in found:
             if state.state == wanted:
-                return code, f"{entity.task(phase)} is {wanted}: {state.message}"
+                return code, say(f"work.task_{wanted}", task=entity.task(phase), why=state.message)
     problems = list(problems_of(work, entities, phases))
     if problems:
-        return FINDINGS, "; ".join(problems)
+        return FINDINGS, join(problems)
     limit = work.options.test_limit
-    said = [f"It was a try-out: the first {limit} of each kind, and what they refer to."] if limit else []
+    said = [say("work.test_run", limit=limit)] if limit else []
     expected = sum(foreseen(work, stream) for entity in entities for stream in entity.streams)
     unneeded = sum(spared(work, stream) for entity in entities for stream in entity.streams)
     if "verify" in phases:
-        said += [f"Differences that were foreseen: {expected}."] * bool(expected)
-        said += [f"Foreseen, but equal: {unneeded}."] * bool(unneeded)
-    return DONE, " ".join(said)
+        said += [say("work.expected", count=expected)] * bool(expected)
+        said += [say("work.not_found", count=unneeded)] * bool(unneeded)
+    return DONE, join(said, " ")
 
 
 def problems_of(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> list[str]:
-    problems = []
+    problems: list[str] = []
     for stream in (one for entity in entities for one in entity.streams):
         failed = work.store.counts(stream.table).get(Status.IMPORT_ERR, 0) if "set" in phases else 0
         differ = mismatches(work, stream) if "verify" in phases else 0
         drifted = drift(work, stream) if "get" in phases else 0
-        said = [f"{failed} failed"] * bool(failed) + [f"{differ} finding{'s' * (differ > 1)}"] * bool(differ)
-        said += [f"drift of {drifted}"] * bool(drifted)
+        said = [say("work.failed", count=failed)] * bool(failed) + [say("work.findings", count=differ)] * bool(differ)
+        said += [say("work.drift", count=drifted)] * bool(drifted)
         partial = incomplete(work, stream)
-        said += [f"{partial} incomplete"] * bool(partial)
+        said += [say("work.incomplete", count=partial)] * bool(partial)
         if said:
-            problems.append(f"{stream.name}: {', '.join(said)}")
+            problems.append(say("work.of_stream", stream=stream.name, what=join(said, ", ")))
     files = failed_files_by_entity(work)
-    problems += [f"files of {one.name}: {files[one.name]} failed" for one in entities if files[one.name]]
+    problems += [
+        say("work.files_failed", entity=one.name, count=files[one.name]) for one in entities if files[one.name]
+    ]
     return problems

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.errors import BadConfiguration, GateUnmet
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 from b24migrate.records import Json, Link, Span, order_key
 
@@ -38,8 +39,8 @@ def people(work: Work) -> Iterator[Person]:
             yield Person(record.row_key, str(said.get(stream.natural) or ""), name, link.target_id if link else "")
         after = order_key(records[-1].row_key)
     if not after:
-        fix = f"Read them first: `b24migrate get {work.owner[stream.name].name}`."
-        raise GateUnmet(f"{work.owner[stream.name].name}.read", f"no {stream.name} have been read yet.", hint=fix)
+        fix = say("field.get_first", entity=work.owner[stream.name].name)
+        raise GateUnmet(f"{work.owner[stream.name].name}.read", say("users.unread", stream=stream.name), hint=fix)
 
 
 def load(work: Work, rows: Iterable[Sequence[str]]) -> int:
@@ -49,8 +50,8 @@ def load(work: Work, rows: Iterable[Sequence[str]]) -> int:
     known = work.store.known(stream.table, list(wanted))
     if unknown := sorted(set(wanted) - known, key=order_key):
         raise BadConfiguration(
-            f"The source has no user {', '.join(unknown[:5])}{' …' if len(unknown) > 5 else ''}.",
-            hint="Write a fresh file with `b24migrate users export` and edit that.",
+            say("users.unknown", names=[*unknown[:5], *["…"] * (len(unknown) > 5)]),
+            hint=say("users.fresh_file"),
         )
     there = work.store.links(stream.name, list(wanted))
     fresh = [
@@ -67,18 +68,18 @@ def _pairs(rows: Iterable[Sequence[str]]) -> Iterator[tuple[str, str]]:
     columns = [name.strip().lower() for name in head]
     if missing := [name for name in ("source_id", "target_id") if name not in columns]:
         raise BadConfiguration(
-            f"The first line of the file lacks the column {' and '.join(missing)}.",
-            hint=f"It should read: {','.join(COLUMNS)}.",
+            say("users.lacks_column", names=missing),
+            hint=say("field.columns", names=",".join(COLUMNS)),
         )
     at_source, at_target = columns.index("source_id"), columns.index("target_id")
     for number, row in enumerate(rows, 2):
         if len(row) <= max(at_source, at_target):
             if any(cell.strip() for cell in row):
-                raise BadConfiguration(f"Line {number} has too few columns.", hint=f"Write {','.join(COLUMNS)}.")
+                raise BadConfiguration(say("users.few_columns", number=number), hint=f"Write {','.join(COLUMNS)}.")
             continue
         source_id, target_id = row[at_source].strip(), row[at_target].strip()
         if not target_id:
             continue
         if not (source_id.isdecimal() and target_id.isdecimal()):
-            raise BadConfiguration(f"Line {number} has an id that is no number.", hint="Ids are digits only.")
+            raise BadConfiguration(say("users.bad_id", number=number), hint=say("users.bad_id_fix"))
         yield source_id, target_id

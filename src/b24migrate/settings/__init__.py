@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
+from b24migrate.settings.complaints import reason
 from b24migrate.settings.environment import PREFIX, debugging
 from b24migrate.settings.load import DEFAULT_FILE, load
 from b24migrate.settings.model import EntitySettings, Settings
@@ -44,7 +46,9 @@ def dashboard_token() -> str:
     try:
         return resolve(said, folder=Path.cwd(), environ=os.environ, vault=vault)
     except ValueError as error:
-        raise BadConfiguration(f"{DASHBOARD_TOKEN} {error}.", code="CONFIGURATION") from None
+        raise BadConfiguration(
+            say("settings.complaint", key=DASHBOARD_TOKEN, what=reason(error)), code="CONFIGURATION"
+        ) from None
 
 
 def dashboard_names() -> frozenset[str]:
@@ -68,4 +72,4 @@ def secret_at(reference: str, *, folder: Path, environ: Mapping[str, str] | None
     try:
         return resolve(reference, folder=folder, environ=os.environ if environ is None else environ)
     except ValueError as error:
-        raise BadConfiguration(f"The option {error}.", code="USAGE") from None
+        raise BadConfiguration(say("settings.option", error=reason(error)), code="USAGE") from None

@@ -6,6 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 from b24migrate.bitrix.webhook import is_loopback
+from b24migrate.messages import say
 from b24migrate.settings.complaints import complain
 from b24migrate.settings.model import TOKEN_URL, ApplicationSettings, TargetSettings
 from b24migrate.settings.places import KeyPath, Places
@@ -14,9 +15,9 @@ TABLE: KeyPath = ("target", "application")
 CLIENT_ID = re.compile(r"[A-Za-z0-9._-]+")
 SECRET = re.compile(r"[^\s/?&=#]+")  # what is an address, or a whole answer, is none
 WANTED = {
-    "client_secret": "is no key of an application; copy the client_secret from its page on the box",
-    "refresh_token": "is no token; write the refresh_token alone, as the application got it when it was installed",
-    "access_token": "is no token; write the access_token alone, or leave it out: it lives for an hour",
+    "client_secret": say("settings.no_client_secret"),
+    "refresh_token": say("settings.no_refresh_token"),
+    "access_token": say("settings.no_access_token"),
 }
 
 
@@ -26,16 +27,16 @@ def check(target: TargetSettings, places: Places) -> None:
     if said is None:
         return
     if target.kind != "rest":
-        raise complain(places, TABLE, 'is only for kind = "rest"; leave it out, or write kind = "rest"')
+        raise complain(places, TABLE, say("settings.only_rest"))
     if not CLIENT_ID.fullmatch(said.client_id):
         like = "local.65f1c0de5a1e42.12345678"
-        what = f"is no client_id; copy it from the application's page on the box, where it looks like {like}"
+        what = say("settings.no_client_id", like=like)
         raise complain(places, (*TABLE, "client_id"), what)
     for name, value in _secrets(said).items():
         if not SECRET.fullmatch(value):
             raise complain(places, (*TABLE, name), WANTED[name])
     if not _may_be_asked(said.token_url, allow_http=target.allow_http):
-        raise complain(places, (*TABLE, "token_url"), f"is no https address; write it like {TOKEN_URL}")
+        raise complain(places, (*TABLE, "token_url"), say("settings.no_token_url", like=TOKEN_URL))
 
 
 def _secrets(said: ApplicationSettings) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 from b24migrate.settings.places import KeyPath, Places, harmless
 
 SECRET_KEYS = frozenset({"webhook", "more_webhooks", "client_secret", "refresh_token", "access_token"})
@@ -14,26 +15,27 @@ SECRET_KEYS = frozenset({"webhook", "more_webhooks", "client_secret", "refresh_t
 
 def complain(places: Places, key: KeyPath, what: str) -> BadConfiguration:
     """`what` is the rest of a sentence that begins with the key."""
-    end = "" if what.endswith("?") else "."
-    return BadConfiguration(f"{_at(places, key)}{dotted(key)} {what}{end}", code="CONFIGURATION")
+    template = "settings.question" if what.endswith("?") else "settings.complaint"
+    return BadConfiguration(_at(places, key, say(template, key=dotted(key), what=what)), code="CONFIGURATION")
 
 
 def unknown(places: Places, key: KeyPath, known: Iterable[str]) -> BadConfiguration:
     names = list(known)
-    fix = closest(key[-1], names) or f"known here are {', '.join(names)}."
-    return BadConfiguration(f"{_at(places, key)}unknown key {dotted(key)}; {fix}", code="CONFIGURATION")
+    fix = closest(key[-1], names) or say("settings.valid", names=names)
+    message = say("settings.unknown_key", key=dotted(key), fix=fix)
+    return BadConfiguration(_at(places, key, message), code="CONFIGURATION")
 
 
-def _at(places: Places, key: KeyPath) -> str:
+def _at(places: Places, key: KeyPath, what: str) -> str:
     place = places.find(key)
-    return f"{place}: " if place else ""
+    return say("settings.at", place=place, what=what) if place else what
 
 
 def closest(word: str, known: Iterable[str]) -> str:
     """`did you mean "x"?`, or nothing when no known word is near."""
     names = {name.lower(): name for name in known}
     near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
-    return f'did you mean "{names[near[0]]}"?' if near else ""
+    return say("settings.did_you_mean", name=names[near[0]]) if near else ""
 
 
 def sentence(error: Mapping[str, Any], key: KeyPath) -> str:
@@ -42,33 +44,39 @@ def sentence(error: Mapping[str, Any], key: KeyPath) -> str:
     said = shown(error.get("input"), key)
     match error["type"]:
         case "missing":
-            return "is needed; write it there, or run `b24migrate init` for an example"
+            return say("settings.needed")
         case "value_error":
-            return str(context.get("error"))
+            return reason(context["error"])
         case "greater_than_equal":
-            return f"is {said}; write {context['ge']:g} or more"
+            return say("settings.least", said=said, limit=context["ge"])
         case "less_than_equal":
-            return f"is {said}; write {context['le']:g} or less"
+            return say("settings.most", said=said, limit=context["le"])
         case "literal_error" | "enum":
-            return f"must be {_quoted(context['expected'])}"
+            return say("settings.one_of", names=_quoted(context["expected"]))
         case kind:
-            return f"is {said}; write {_expected(kind, error.get('input'))}"
+            return say("settings.wrong", said=said, kind=_expected(kind, error.get("input")))
+
+
+def reason(error: Exception) -> str:
+    """The message that a ValueError of ours was made with."""
+    said = error.args[0] if error.args else ""
+    return said if isinstance(said, str) else str(error)
 
 
 def _expected(kind: str, given: object) -> str:
     words = {
-        "int": "a whole number",
-        "float": "a number",
-        "finite": "a number",
-        "bool": "true or false",
-        "string": "a text in quotes",
-        "list": "a list, such as []",
-        "tuple": "a list, such as []",
-        "dict": "a table",
-        "mapping": "a table",
-        "model": "a table",
+        "int": say("settings.kind.int"),
+        "float": say("settings.kind.number"),
+        "finite": say("settings.kind.number"),
+        "bool": say("settings.kind.bool"),
+        "string": say("settings.kind.text"),
+        "list": say("settings.kind.list"),
+        "tuple": say("settings.kind.list"),
+        "dict": say("settings.kind.table"),
+        "mapping": say("settings.kind.table"),
+        "model": say("settings.kind.table"),
     }
-    otherwise = "another value" if isinstance(given, str) else "a text in quotes"
+    otherwise = say("settings.kind.other") if isinstance(given, str) else say("settings.kind.text")
     return next((word for start, word in words.items() if kind.startswith(start)), otherwise)
 
 
@@ -79,20 +87,20 @@ def _quoted(expected: str) -> str:
 def shown(value: object, key: KeyPath) -> str:
     """Only numbers are repeated: a secret may stand under any key by mistake."""
     if SECRET_KEYS.intersection(key):
-        return "not what it should be"
+        return say("settings.kind.wrong")
     match value:
         case bool():
             return str(value).lower()
         case int() | float():
-            return f"{value:g}" if abs(value) < 1e15 else "a number"
+            return f"{value:g}" if abs(value) < 1e15 else say("settings.kind.number")
         case str():
-            return "a text" if value else "empty"
+            return say("settings.kind.a_text") if value else say("settings.kind.empty")
         case list() | tuple():
-            return "a list"
+            return say("settings.kind.a_list")
         case dict():
-            return "a table"
+            return say("settings.kind.table")
         case _:
-            return "not what it should be"
+            return say("settings.kind.wrong")
 
 
 def dotted(key: KeyPath) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 from b24migrate.records import Json
 from b24migrate.settings.model import Settings, Table
 from b24migrate.settings.places import KeyPath
@@ -41,9 +42,7 @@ def variables(environ: Mapping[str, str], said: Mapping[str, Json]) -> Iterator[
             yield key, value_of(environ[name], key), name
         elif rest in flat:
             right = PREFIX + "__".join(flat[rest]).upper()
-            raise BadConfiguration(
-                f"environment variable {name}: it sets nothing; did you mean {right}?", code="CONFIGURATION"
-            )
+            raise BadConfiguration(say("settings.sets_nothing", name=name, right=right), code="CONFIGURATION")
 
 
 def known_keys() -> Iterator[KeyPath]:

@@ -17,9 +17,10 @@ from b24migrate.bitrix.domains import split
 from b24migrate.bitrix.webhook import parse_webhook
 from b24migrate.entities import catalog
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 from b24migrate.records import Json
 from b24migrate.settings import applications, words
-from b24migrate.settings.complaints import closest, complain, sentence, unknown
+from b24migrate.settings.complaints import closest, complain, reason, sentence, unknown
 from b24migrate.settings.environment import variables
 from b24migrate.settings.model import NOWHERE, Settings, Table
 from b24migrate.settings.places import KeyPath, Places, harmless
@@ -53,9 +54,9 @@ def load(
             _put(said, (table, name), value)
     if not places.file and not said.get("source"):
         raise BadConfiguration(
-            f"There is no {DEFAULT_FILE} in this directory.",
+            say("settings.no_file_here", file=DEFAULT_FILE),
             code="CONFIGURATION",
-            hint="Write one with `b24migrate init`, or name yours: `b24migrate --config FILE …`.",
+            hint=say("settings.no_file_here_fix"),
         )
     known = catalog()
     folder = file.absolute().parent
@@ -89,21 +90,25 @@ def _file(path: Path, places: Places, *, needed: bool) -> dict[str, Json]:
         if not needed:
             return {}
         raise BadConfiguration(
-            f"There is no file {path}.",
+            say("settings.no_file", path=path),
             code="CONFIGURATION",
-            hint="Check --config, or write one with `b24migrate init`.",
+            hint=say("settings.no_file_fix"),
         ) from None
     except OSError as error:
         raise BadConfiguration(
-            f"{path} cannot be read: {error.strerror}.", code="CONFIGURATION", hint="Name a file that you may read."
+            say("settings.unreadable", path=path, why=error.strerror),
+            code="CONFIGURATION",
+            hint=say("settings.unreadable_fix"),
         ) from None
     except UnicodeDecodeError:
-        raise BadConfiguration(f"{path} is not UTF-8 text.", code="CONFIGURATION", hint="Save it as UTF-8.") from None
+        raise BadConfiguration(
+            say("settings.not_utf8", path=path), code="CONFIGURATION", hint=say("settings.not_utf8_fix")
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise BadConfiguration(
-            f"{path.name} is not valid TOML: {_words(error)}.",
+            say("settings.not_toml", file=path.name, why=_words(error)),
             code="CONFIGURATION",
-            hint='Correct that line; texts stand in quotes: key = "value".',
+            hint=say("settings.not_toml_fix"),
         ) from None
     places.of_file(path, text)
     return said
@@ -113,7 +118,9 @@ def _words(error: tomllib.TOMLDecodeError) -> str:
     """What the library says, unless it repeats something that looks like a secret."""
     text = str(error)
     place = PLACE.search(text)
-    return f"{text[0].lower()}{text[1:]}" if harmless(text) else f"a mistake{' ' + place[0] if place else ''}"
+    if harmless(text):
+        return f"{text[0].lower()}{text[1:]}"
+    return say("settings.toml_mistake_at", place=place[0]) if place else say("settings.toml_mistake")
 
 
 def _put(said: dict[str, Json], key: KeyPath, value: Json) -> None:
@@ -135,9 +142,9 @@ def _key_vault(said: dict[str, Json], places: Places, lookup: Callable[[str], st
     try:
         address = lookup(text)
     except ValueError as error:
-        raise complain(places, key, str(error)) from None
+        raise complain(places, key, reason(error)) from None
     if not is_address(address):
-        raise complain(places, key, f"is no address of a key vault; write it like {LIKE}")
+        raise complain(places, key, say("settings.no_vault", like=LIKE))
     return address
 
 
@@ -154,7 +161,7 @@ def _resolved(
         try:
             return lookup(value)
         except ValueError as error:
-            raise complain(places, key, str(error)) from None
+            raise complain(places, key, reason(error)) from None
 
     return {name: one(value, (*above, name)) for name, value in said.items()}
 
@@ -214,8 +221,8 @@ def _time_zone(name: str, places: Places) -> None:
     try:
         ZoneInfo(name)
     except (ValueError, KeyError, OSError):
-        fix = closest(name, available_timezones()) or "write one like Europe/Moscow, as the portal's settings show it"
-        raise complain(places, ("source", "timezone"), f"is no time zone; {fix}") from None
+        fix = closest(name, available_timezones()) or say("settings.zone_like")
+        raise complain(places, ("source", "timezone"), say("settings.no_zone", fix=fix)) from None
 
 
 def _webhooks(settings: Settings, places: Places) -> None:
@@ -225,22 +232,24 @@ def _webhooks(settings: Settings, places: Places) -> None:
         key = ("source", "more_webhooks")
         other = _webhook(one.reveal(), key, places, allow_http=source.allow_http)
         if other != first:
-            raise complain(places, key, "has a webhook of another portal; all of them belong to the source portal")
+            raise complain(places, key, say("settings.other_portal"))
     _webhook(target.webhook.reveal(), ("target", "webhook"), places, allow_http=target.allow_http)
     if source.webhook == target.webhook:
-        raise complain(places, ("target", "webhook"), "is the webhook of the source; write the webhook of the box")
+        raise complain(places, ("target", "webhook"), say("settings.same_webhook"))
 
 
 def _webhook(text: str, key: KeyPath, places: Places, *, allow_http: bool) -> str:
     place = places.find(key)
     name = ".".join(key)
-    return parse_webhook(text, key=f"{place}: {name}" if place else name, allow_http=allow_http).origin
+    return parse_webhook(
+        text, key=say("settings.at", place=place, what=name) if place else name, allow_http=allow_http
+    ).origin
 
 
 def _portal_url(url: str, places: Places) -> None:
     parts = split(url)
     if url and (parts is None or parts.scheme not in ("http", "https")):
-        raise complain(places, ("target", "portal_url"), "is no web address; write it like https://portal.example")
+        raise complain(places, ("target", "portal_url"), say("settings.no_url"))
 
 
 def _store_url(url: str, places: Places, folder: Path) -> str:
@@ -249,4 +258,4 @@ def _store_url(url: str, places: Places, folder: Path) -> str:
         return f"sqlite:///{folder / Path(path).expanduser()}"
     if url.startswith("azure://"):
         return url
-    raise complain(places, ("store", "url"), "is no store; write it like sqlite:///b24migrate.db")
+    raise complain(places, ("store", "url"), say("settings.no_store"))

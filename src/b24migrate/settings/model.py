@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from b24migrate.bitrix.domains import host_of
 from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import Webhook, parse_webhook
+from b24migrate.messages import say
 from b24migrate.private_files import is_exposed
 from b24migrate.settings.secrets import Secret
 from b24migrate.streams import Policy, Stream
@@ -20,14 +21,14 @@ from b24migrate.streams import Policy, Stream
 
 def not_a_flag(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("is a yes or no; write a number")
+        raise ValueError(say("settings.flag"))
     return value
 
 
 def id_text(value: object) -> object:
     text = str(value).strip() if isinstance(value, (int, str)) and not isinstance(value, bool) else "?"
     if text and not (text.isascii() and text.isdecimal()):
-        raise ValueError('is not a user id; write digits, such as "1", or "" for none')
+        raise ValueError(say("settings.no_user"))
     return text
 
 
@@ -42,7 +43,7 @@ def host_names(value: object) -> object:
     names = [host_of(one.strip()) for one in value]
     for name in names:
         if not HOST_NAME.fullmatch(name):
-            raise ValueError('has no host name at one place; write names alone, such as "files.example.com"')
+            raise ValueError(say("settings.no_host"))
     return tuple(names)
 
 
@@ -138,6 +139,7 @@ class RunSettings(Table):
     largest_file_mb: Amount = 0.0
     entities: tuple[str, ...] = ()
     allow_activities: tuple[str, ...] = ()
+    language: Literal["", "en", "ru"] = ""  # of the command line; empty: as the locale says
 
 
 class MappingSettings(Table):

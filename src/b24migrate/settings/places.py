@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from b24migrate.messages import say
 from b24migrate.records import Json
 
 KeyPath = tuple[str, ...]
@@ -37,19 +38,19 @@ class Places:
         for number, line in enumerate(text.splitlines(), 1):
             if header := HEADER.match(line):
                 table = parts(header["name"])
-                self._said.setdefault(table, f"{path.name}, line {number}")
+                self._said.setdefault(table, say("settings.line", file=path.name, number=number))
             elif assignment := ASSIGNMENT.match(line):
-                self._said[table + parts(assignment["name"])] = f"{path.name}, line {number}"
+                self._said[table + parts(assignment["name"])] = say("settings.line", file=path.name, number=number)
 
     def of_variable(self, key: KeyPath, name: str) -> None:
-        self._said[key] = f"environment variable {name}"
+        self._said[key] = say("settings.at_variable", name=name)
 
     def of_option(self, values: Mapping[str, Json], above: KeyPath = ()) -> None:
         for name, value in values.items():
             if isinstance(value, Mapping):
                 self.of_option(value, (*above, name))
             else:
-                self._said[(*above, name)] = "command line"
+                self._said[(*above, name)] = say("settings.at_option")
 
     def find(self, key: KeyPath) -> str:
         """The place of the key, or of the nearest table around it."""

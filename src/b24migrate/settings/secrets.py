@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from b24migrate.messages import say
 from b24migrate.settings.places import harmless
 from b24migrate.settings.vault import Vault
 
@@ -58,24 +59,29 @@ def resolve(text: str, *, folder: Path, environ: Mapping[str, str], vault: Vault
 
 
 def _variable(name: str, environ: Mapping[str, str]) -> str:
-    named = f"the environment variable {name}, which" if harmless(name) else "an environment variable that"
     if name not in environ:
-        raise ValueError(f"takes its value from {named} is not set; set it, or use file:PATH")
+        raise _wrong("variable_unset", "name", name)
     value = environ[name].strip()
     if not value:
-        raise ValueError(f"takes its value from {named} is empty; fill it")
+        raise _wrong("variable_empty", "name", name)
     return value
 
 
 def _file(path: Path, name: str) -> str:
-    named = f"the file {path}, which" if harmless(name) else "a file that"
-    from_file = f"takes its value from {named}"
+    shown = str(path) if harmless(name) else ""
     try:
         value = path.read_text("utf-8-sig").strip()
     except FileNotFoundError:
-        raise ValueError(f"{from_file} is not there; write it, or use env:NAME") from None
+        raise _wrong("file_missing", "path", shown) from None
     except (OSError, ValueError):
-        raise ValueError(f"{from_file} cannot be read; check that it is a text file that you may read") from None
+        raise _wrong("file_unreadable", "path", shown) from None
     if not value:
-        raise ValueError(f"{from_file} is empty; fill it")
+        raise _wrong("file_empty", "path", shown)
     return value
+
+
+def _wrong(key: str, kind: str, name: str) -> ValueError:
+    """A name that looks like a secret is not repeated."""
+    if not name or not harmless(name):
+        return ValueError(say(f"settings.{key}_unnamed"))
+    return ValueError(say(f"settings.{key}", **{kind: name}))

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from b24migrate.messages import say
 from b24migrate.settings.places import harmless
 
 if TYPE_CHECKING:
@@ -40,15 +41,12 @@ class Vault:
 
     def _read(self, name: str) -> str:
         if not (name.isascii() and name.replace("-", "").isalnum()):
-            raise ValueError("names no secret of a key vault; write keyvault:NAME, with letters, digits and dashes")
+            raise ValueError(say("settings.vault_name"))
         if not self._address:
-            raise ValueError(
-                f"takes its value from a secret of a key vault, and no key vault is named; "
-                f"set B24MIGRATE_KEY_VAULT to its address, {LIKE}"
-            )
+            raise ValueError(say("settings.vault_none", like=LIKE))
         value = (self._asked(name) or "").strip()
         if not value:
-            raise ValueError(f"{self._origin(name)} is empty; fill it")
+            raise ValueError(self._about(name, say("settings.vault.empty")))
         return value
 
     def _asked(self, name: str) -> str | None:
@@ -58,13 +56,14 @@ class Vault:
         try:
             return client.get_secret(name).value
         except AzureError as error:
-            raise ValueError(f"{self._origin(name)} {refusal(error)}") from None
+            raise ValueError(self._about(name, refusal(error))) from None
         except ValueError:  # the library's word for an answer that no key vault gives
-            raise ValueError(f"{self._origin(name)} {NO_VAULT}") from None
+            raise ValueError(self._about(name, say("settings.vault.foreign", like=LIKE))) from None
 
-    def _origin(self, name: str) -> str:
-        named = f"the secret {name}" if harmless(name) else "a secret"
-        return f"takes its value from {named} of the key vault {self._address}, which"
+    def _about(self, name: str, what: str) -> str:
+        if not harmless(name):
+            return say("settings.vault_secret_unnamed", address=self._address, what=what)
+        return say("settings.vault_secret", name=name, address=self._address, what=what)
 
     @cached_property
     def _client(self) -> SecretClient:
@@ -72,16 +71,10 @@ class Vault:
             from azure.identity import DefaultAzureCredential
             from azure.keyvault.secrets import SecretClient
         except ImportError:
-            raise ValueError(
-                "takes its value from a key vault, and the libraries for Azure are not installed; "
-                'install them with `pip install "b24migrate[azure]"`'
-            ) from None
+            raise ValueError(say("settings.vault_library")) from None
         # Without a handler the library's own account of each failure would go to stderr, before our sentence.
         logging.getLogger("azure").addHandler(logging.NullHandler())
         return SecretClient(self._address, DefaultAzureCredential(), **PATIENCE)
-
-
-NO_VAULT = f"does not answer as a key vault does; check the address, {LIKE}"
 
 
 def refusal(error: AzureError) -> str:
@@ -90,26 +83,26 @@ def refusal(error: AzureError) -> str:
 
     match error:
         case exceptions.ResourceNotFoundError():
-            return "is not there; create it with `az keyvault secret set`, or correct the name"
+            return say("settings.vault.missing")
         case exceptions.ClientAuthenticationError():
-            return "cannot be read without an identity; sign in with `az login`, or use a managed identity"
+            return say("settings.vault.identity")
         case exceptions.HttpResponseError(status_code=403):
             return forbidden(error)
         case exceptions.HttpResponseError(status_code=int(status)) if status == 429 or status >= 500:
-            return f"cannot be read at the moment (HTTP {status}); try again later"
+            return say("settings.vault.later", status=status)
         case exceptions.HttpResponseError():
-            return NO_VAULT
+            return say("settings.vault.foreign", like=LIKE)
         case exceptions.ServiceRequestError() | exceptions.ServiceResponseError():
-            return "cannot be reached; check the address, the network and the vault's firewall"
+            return say("settings.vault.unreachable")
         case _:
-            return f"cannot be read ({type(error).__name__}); check the address and the identity"
+            return say("settings.vault.failed", kind=type(error).__name__)
 
 
 def forbidden(error: HttpResponseError) -> str:
     """https://learn.microsoft.com/azure/key-vault/general/rest-error-codes tells the inner codes."""
     inner = str(getattr(error.error, "innererror", None) or "")
     if "SecretDisabled" in inner:
-        return "is switched off; enable it, or name another"
+        return say("settings.vault.disabled")
     if "ForbiddenByFirewall" in inner or "ForbiddenByConnection" in inner:
-        return "cannot be read from this network; allow it in the vault's firewall, or run inside its network"
-    return "this identity may not read; give it the role `Key Vault Secrets User`"
+        return say("settings.vault.network")
+    return say("settings.vault.role")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from b24migrate.entities import Catalog
+from b24migrate.messages import say
 from b24migrate.records import Json
 from b24migrate.settings.complaints import closest, complain, unknown
 from b24migrate.settings.places import Places
@@ -28,11 +29,11 @@ def _wanted(run: Json, catalog: Catalog, places: Places) -> None:
     if isinstance(names, str):
         names = [name.strip() for name in names.split(",") if name.strip()]
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise complain(places, ("run", "entities"), 'is no list of names; write it like ["users", "groups"]')
+        raise complain(places, ("run", "entities"), say("settings.no_names"))
     run["entities"] = [name.replace("-", "_") for name in names]
     for name in run["entities"]:
         if name not in _names(catalog):
-            raise complain(places, ("run", "entities"), f"has a name that is no entity; {_instead(name, catalog)}")
+            raise complain(places, ("run", "entities"), say("settings.no_entity", fix=_instead(name, catalog)))
 
 
 def _options(tables: Json, catalog: Catalog, places: Places) -> None:
@@ -73,18 +74,18 @@ def _policy(name: str, policy: Json, catalog: Catalog, places: Places) -> None:
     stream_name, _, field_name = name.partition(".")
     key = ("mapping", "policy", name)
     if stream_name not in catalog.streams:
-        fix = closest(stream_name, catalog.streams) or f"known streams are {', '.join(catalog.streams)}"
-        raise complain(places, key, f'names no known stream; write it as "stream.field": {fix}')
+        fix = closest(stream_name, catalog.streams) or say("settings.valid_streams", names=list(catalog.streams))
+        raise complain(places, key, say("settings.no_stream", fix=fix))
     stream = catalog.streams[stream_name]
     referring = {field.name: field for field in stream.fields if field.kind in REFERRING}
     if field_name not in referring:
-        fix = closest(field_name, referring) or f"these of {stream_name} do: {', '.join(referring) or 'none'}"
-        raise complain(places, key, f"names no field that refers to another record; {fix}")
+        fix = closest(field_name, referring) or say("settings.referring", stream=stream_name, names=list(referring))
+        raise complain(places, key, say("settings.no_reference", fix=fix))
     if policy not in CHOICES:
         words = ", ".join(f'"{word}"' for word in CHOICES)
-        raise complain(places, key, f"is no policy; write one of {words}")
+        raise complain(places, key, say("settings.no_policy", names=words))
     if policy == Policy.PLACEHOLDER and not _people(catalog.streams.get(referring[field_name].to), catalog):
-        raise complain(places, key, 'is "placeholder", which stands for a user only; write "require" or "drop"')
+        raise complain(places, key, say("settings.placeholder"))
 
 
 def _people(stream: Stream | None, catalog: Catalog) -> bool:
@@ -96,4 +97,4 @@ def _names(catalog: Catalog) -> list[str]:
 
 
 def _instead(name: str, catalog: Catalog) -> str:
-    return closest(name, _names(catalog)) or f"known are {', '.join(_names(catalog))}"
+    return closest(name, _names(catalog)) or say("settings.valid_list", names=", ".join(_names(catalog)))

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 from b24migrate.ports import Clock, Files, Queue, Store
 from b24migrate.private_files import make_folder
 from b24migrate.records import Table
 from b24migrate.stores.sqlite import Database, FolderFiles, SqliteQueue, SqliteStore
 
 _IN_MEMORY = ("sqlite://:memory:", "sqlite:///:memory:")
-_HINT = 'Set store.url to a file, such as "sqlite:///b24migrate.db".'
+_HINT = say("store.url_fix")
 
 
 class Opened(NamedTuple):
@@ -36,7 +37,7 @@ def open_store(url: str, tables: Sequence[Table], clock: Clock, *, base: Path = 
         return _open_azure(url, tables, clock)
     kind, found, path = url.partition(":///")
     if kind != "sqlite" or not found or not path:
-        raise BadConfiguration(f"{url!r} is not the address of a store.", code="STORE_URL", hint=_HINT)
+        raise BadConfiguration(say("store.url", url=url), code="STORE_URL", hint=_HINT)
     return _open((base / path).absolute(), tables, clock)
 
 
@@ -63,20 +64,20 @@ def _open_azure(url: str, tables: Sequence[Table], clock: Clock) -> Opened:
         if not (error.name or "").startswith("azure"):
             raise
         raise BadConfiguration(
-            f"The store {url} needs libraries that are not installed.",
+            say("store.library", url=url),
             code="STORE_URL",
-            hint='Install them: pip install "b24migrate[azure]".',
+            hint=say("store.library_fix"),
         ) from error
     return Opened(*open_azure(url, tables, clock))
 
 
 def _check(path: Path) -> None:
     if path.is_dir():
-        raise BadConfiguration(f"The store {path} is a folder.", code="STORE_URL", hint=_HINT)
+        raise BadConfiguration(say("store.folder", path=path), code="STORE_URL", hint=_HINT)
     try:
         make_folder(path.parent)
     except OSError as error:
         problem = error.strerror or str(error)
         raise BadConfiguration(
-            f"The folder {path.parent} cannot be made: {problem}.", code="STORE_URL", hint=_HINT
+            say("store.no_folder", path=path.parent, problem=problem), code="STORE_URL", hint=_HINT
         ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 
 _FILE = "sqlite:///"
 
@@ -14,9 +15,9 @@ def located(url: str, *, base: Path = Path()) -> str:
     than a process; other mistakes are left to whoever opens it."""
     if url.endswith(":memory:"):
         raise BadConfiguration(
-            "A store in memory is gone with the process.",
+            say("store.memory"),
             code="STORE_URL",
-            hint='Name a file, such as "sqlite:///b24migrate.db".',
+            hint=say("store.memory_fix"),
         )
     path = url.removeprefix(_FILE)
     if url.startswith(_FILE) and path:

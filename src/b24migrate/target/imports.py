@@ -12,6 +12,7 @@ from b24migrate import answers
 from b24migrate.bitrix.client import Portal
 from b24migrate.errors import GateUnmet, Permanent, Transient
 from b24migrate.fidelity import Keeping, Rule
+from b24migrate.messages import DEFAULT, Message, say, words
 from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord, Tried
 from b24migrate.records import Args, Item, Json, Outcome
 from b24migrate.streams import CustomFields
@@ -120,7 +121,7 @@ class ImportTarget:
         """Asks first how far an earlier upload got. A stall means that the target keeps another offset than it says."""
         received, file_id = self._put({"key": key, "offset": -1})
         if file_id is None and size > self._limits.file_bytes:
-            text = f"The file has {size:,} bytes, the target takes {self._limits.file_bytes:,}."
+            text = say("file.target_limit", size=size, limit=self._limits.file_bytes)
             raise Permanent(text, code="TOO_LARGE")
         stalls = 0
         while file_id is None:
@@ -133,7 +134,7 @@ class ImportTarget:
             if file_id is None and received > offset and enough():
                 return None
             if file_id is None and (stalls > _MOST_STALLS or received == offset == size):
-                raise Transient(f"The target does not take the file {key} beyond byte {offset}.", code="UPLOAD_STALLED")
+                raise Transient(say("target.file_stalled", key=key, offset=offset), code="UPLOAD_STALLED")
         return file_id
 
     def alive(self) -> bool:
@@ -220,17 +221,15 @@ class ImportTarget:
         if error.code != _UNKNOWN:
             return GateUnmet(
                 f"auth.target.import.{entity}",
-                f"the target refuses {method} ({error.code}).",
+                say("target.refuses", method=method, code=error.code),
                 code=error.code,
-                hint="Check that the owner of the target's webhook is an administrator of the box."
-                " Then run the same command again: progress is saved.",
+                hint=say("target.refuses_fix"),
             )
         return GateUnmet(
             f"auth.target.import.{entity}",
-            f"the target does not serve {method} ({error.code}).",
+            say("target.unserved", method=method, code=error.code),
             code=error.code,
-            hint="Install the import module on the box (docs/box.md) and give its webhook the scope `import`;"
-            ' or set target.kind = "rest", which uses the box\'s own methods and keeps less (docs/rest-target.md).',
+            hint=say("target.install"),
         )
 
 
@@ -271,7 +270,7 @@ def _told_apart(entry: Mapping[str, Any]) -> object:
 def _outcome(entry: Mapping[str, Any]) -> Outcome:
     status = _text(entry, "status")
     if status not in _STATUSES:
-        raise _strange("an item")
+        raise _strange("items")
     key = _text(entry, "key")
     if status != "failed":
         return Outcome(key, status, _text(entry, "id"), ignored=_ignored(entry))
@@ -287,7 +286,7 @@ def _ignored(entry: Mapping[str, Any]) -> tuple[str, ...]:
 def _field_outcome(entry: Mapping[str, Any]) -> FieldOutcome:
     code, status = _text(entry, "code"), _text(entry, "status")
     if status not in _FIELD_STATUSES:
-        raise _strange("a field")
+        raise _strange("fields")
     raw = entry.get("options")
     options = {str(source): str(target) for source, target in raw.items()} if isinstance(raw, dict) else {}
     error_code, text, _ = _error(entry) if status == "failed" else ("", "", False)
@@ -297,7 +296,7 @@ def _field_outcome(entry: Mapping[str, Any]) -> FieldOutcome:
 def _error(entry: Mapping[str, Any]) -> tuple[str, str, bool]:
     error: Json = entry.get("error")
     if not isinstance(error, dict):
-        return "INTERNAL", "the target gave no reason", True
+        return "INTERNAL", say("target.no_reason"), True
     place = f"{error['field']}: " if error.get("field") else ""
     return str(error.get("code") or "INTERNAL"), f"{place}{error.get('message') or ''}", error.get("retry") is True
 
@@ -305,7 +304,7 @@ def _error(entry: Mapping[str, Any]) -> tuple[str, str, bool]:
 def _deleted(entry: Mapping[str, Any]) -> Deleted:
     status = _text(entry, "status")
     if status not in _DELETIONS:
-        raise _strange("a deletion")
+        raise _strange("deleted")
     reason = str(entry.get("reason") or "")
     return Deleted(_text(entry, "key"), status, reason, status == "kept" and _DEPEND in reason)
 
@@ -313,27 +312,37 @@ def _deleted(entry: Mapping[str, Any]) -> Deleted:
 def _rule(entry: Mapping[str, Any]) -> Rule:
     """`key` is the stream and the field, because entries are told apart by it."""
     stream, _, name = _text(entry, "key").partition(":")
-    return Rule(stream, name, Keeping.LOST, _text(entry, "reason"))
+    return Rule(stream, name, Keeping.LOST, _reason(entry))
 
 
 def _contract_rule(entry: Mapping[str, Any]) -> Rule:
     keeping = _text(entry, "keeping")
     if keeping not in {one.value for one in Keeping}:
         raise _strange("import.fidelity")
-    return Rule(_text(entry, "stream"), str(entry.get("field") or ""), Keeping(keeping), _text(entry, "reason"))
+    return Rule(_text(entry, "stream"), str(entry.get("field") or ""), Keeping(keeping), _reason(entry))
 
 
 def _tried(entry: Mapping[str, Any]) -> Tried:
     ok = entry.get("ok")
     if not isinstance(ok, bool):
         raise _strange("import.selftest")
-    return Tried(_text(entry, "name"), ok, str(entry.get("detail") or ""))
+    detail, key, values = str(entry.get("detail") or ""), entry.get("key"), entry.get("values")
+    if isinstance(key, str) and isinstance(values, dict):
+        detail = Message.of(detail, f"selftest.{key}", values)
+    return Tried(_text(entry, "name"), ok, detail)
+
+
+def _reason(entry: Mapping[str, Any]) -> str:
+    """The contract has an English sentence here. Those of our own module are messages; others stay as they are."""
+    text = _text(entry, "reason")
+    known = {sentence: name for name, sentence in words(DEFAULT).topic("reason").items() if name.startswith("module_")}
+    return say(f"reason.{known[text]}") if text in known else text
 
 
 def _record(entry: Mapping[str, Any]) -> TargetRecord:
     fields = entry.get("fields")
     if fields != [] and not isinstance(fields, dict):  # PHP writes an empty map as a list
-        raise _strange("the field fields")
+        raise _strange("fields")
     told = fields or {}
     return TargetRecord(_text(entry, "key"), _text(entry, "id"), str(entry.get("digest") or ""), told)
 
@@ -341,12 +350,12 @@ def _record(entry: Mapping[str, Any]) -> TargetRecord:
 def _text(entry: Mapping[str, Any], name: str) -> str:
     value = entry.get(name)
     if value == "" or not isinstance(value, str | int) or isinstance(value, bool):
-        raise _strange(f"the field {name}")
+        raise _strange(name)
     return str(value)
 
 
 def _strange(what: str) -> Transient:
-    error = Transient(f"The target's answer to {what} is not what the contract promises.", code="STRANGE_ANSWER")
+    error = Transient(say("target.odd_answer", what=what), code="STRANGE_ANSWER")
     error.own = True  # it did answer
     return error
 

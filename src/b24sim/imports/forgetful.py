@@ -6,6 +6,7 @@ from typing import Any
 from b24sim.imports.box import Body, Imports, Result
 
 _DETAIL = 'sent "b24migrate selftest", the box has null'
+_DIFFERS = {"key": "differs", "values": {"sent": '"b24migrate selftest"', "kept": "null"}}
 
 
 class Forgetful:
@@ -35,8 +36,13 @@ class Forgetful:
     def _tried(self) -> Result:
         """It finds out what it forgets, and admits it from then on; the rest of it stays as it was."""
         self._said = self._losses | self._said
-        found = [{"name": key.replace(":", "."), "ok": False, "detail": _DETAIL} for key in self._losses]
-        return {"checks": [*found, {"name": "mails", "ok": True, "detail": "none was started"}]}
+        found = [{"name": key.replace(":", "."), "ok": False, "detail": _DETAIL, **_DIFFERS} for key in self._losses]
+        return {
+            "checks": [
+                *found,
+                {"name": "mails", "ok": True, "detail": "none was started", "key": "silent", "values": {}},
+            ]
+        }
 
     def _without(self, stream: str, item: Mapping[str, Any]) -> dict[str, Any]:
         lost = set(self._lost(stream, item["fields"]))

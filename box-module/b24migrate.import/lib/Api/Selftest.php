@@ -79,7 +79,7 @@ final class Selftest
         $this->checkSilence($started);
         $this->box->keepFindings(array_values($this->findings));
         $left = $this->deleteAll();
-        $this->check('cleanup', $left === [], implode('; ', $left) ?: 'nothing is left');
+        $this->check('cleanup', $left === [], implode('; ', $left) ?: 'nothing is left', $left === [] ? ['clean', []] : []);
         $versions = $this->box->versions();
         $spelled = array_map(static fn ($module, $version) => "$module $version", array_keys($versions), $versions);
         $this->check('versions', true, implode(', ', $spelled));
@@ -93,7 +93,8 @@ final class Selftest
             $this->ids[$name] = $this->send($name, $fields);
         } catch (\Throwable $fault) {
             $because = $missing === [] ? '' : ' (it needs ' . implode(', ', $missing) . ')';
-            $this->check($name, false, 'the box does not take it: ' . ItemFault::of($fault)->getMessage() . $because);
+            $why = ItemFault::of($fault)->getMessage() . $because;
+            $this->check($name, false, 'the box does not take it: ' . $why, ['refused', ['why' => $why]]);
             // one that lacks what another sample should have been says nothing about the box
             $missing === [] && $this->find(Samples::streamOf($name), '', 'approximated', self::REASONS['refused']);
         }
@@ -116,7 +117,7 @@ final class Selftest
     /** What was found out about it earlier still holds. */
     private function skip(string $name): void
     {
-        $this->check($name, false, 'not tried: the box is too slow for the whole self-test');
+        $this->check($name, false, 'not tried: the box is too slow for the whole self-test', ['skipped', []]);
         foreach ($this->box->findings() as $rule) {
             $rule['stream'] === Samples::streamOf($name) && $this->find(...array_values($rule));
         }
@@ -130,7 +131,8 @@ final class Selftest
             $there = $records->read([$this->ids[$name]])[$this->ids[$name]] ?? [];
             $sent = array_diff_key($this->expected($name), $records->losses());
         } catch (\Throwable $fault) {
-            $this->check($name, false, 'the box does not read it: ' . ItemFault::of($fault)->getMessage());
+            $why = ItemFault::of($fault)->getMessage();
+            $this->check($name, false, 'the box does not read it: ' . $why, ['unread', ['why' => $why]]);
             return;
         }
         $differs = false;
@@ -141,11 +143,13 @@ final class Selftest
                 continue;
             }
             $differs = true;
-            $this->check("$name.$field", false, "sent $sentText, the box has $nowText");
+            $values = ['sent' => $sentText, 'kept' => $nowText];
+            $this->check("$name.$field", false, "sent $sentText, the box has $nowText", ['differs', $values]);
             $keeping = in_array($now, [null, '', []], true) ? 'lost' : 'approximated';
             $stream === self::FILES || $this->find($stream, $field, $keeping, self::REASONS[$keeping]);
         }
-        $differs || $this->check($name, true, 'kept as it was sent: ' . implode(', ', array_keys($sent)));
+        $names = implode(', ', array_keys($sent));
+        $differs || $this->check($name, true, "kept as it was sent: $names", ['kept', ['names' => $names]]);
     }
 
     private function checkSilence(\Closure $started): void
@@ -156,11 +160,12 @@ final class Selftest
         }
         try {
             foreach ($started($made) as $kind => $names) {
-                $this->check($kind, $names === [], implode('; ', $names) ?: 'none was started');
+                $this->check($kind, $names === [], implode('; ', $names) ?: 'none was started', $names === [] ? ['silent', []] : []);
             }
         } catch (\Throwable $fault) {
             // what was made has to go all the same
-            $this->check('silence', false, 'the box does not tell: ' . ItemFault::of($fault)->getMessage());
+            $why = ItemFault::of($fault)->getMessage();
+            $this->check('silence', false, 'the box does not tell: ' . $why, ['untold', ['why' => $why]]);
         }
     }
 
@@ -222,9 +227,11 @@ final class Selftest
         $records->isAtomic() ? $this->box->guard()->inTransaction($work) : $work();
     }
 
-    private function check(string $name, bool $ok, string $detail): void
+    /** @param array $message key and values of the sentence, for readers of another language */
+    private function check(string $name, bool $ok, string $detail, array $message = []): void
     {
-        $this->checks[] = ['name' => $name, 'ok' => $ok, 'detail' => $detail];
+        $said = $message === [] ? [] : ['key' => $message[0], 'values' => (object)$message[1]];
+        $this->checks[] = ['name' => $name, 'ok' => $ok, 'detail' => $detail] + $said;
     }
 
     private function find(string $stream, string $field, string $keeping, string $reason): void

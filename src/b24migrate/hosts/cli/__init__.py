@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from b24migrate.errors import MigrationError
-from b24migrate.hosts.cli import endings, signals
+from b24migrate.hosts.cli import endings, signals, speech
 from b24migrate.hosts.cli.session import Session
 from b24migrate.private_files import OTHERS
 
@@ -38,6 +38,8 @@ def run(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
 
     completing.prepare()
     session = Session()
+    speech.forget()
+    speech.suggest(speech.of_locale())
     try:
         get_command(app).main(arguments, prog_name="b24migrate", obj=session)
     except SystemExit as leaving:

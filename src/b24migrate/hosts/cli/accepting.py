@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from b24migrate.hosts.cli import speech
 from b24migrate.hosts.cli.session import Session
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
-    from b24migrate.hosts.words import Words
+    from b24migrate.messages import Words
     from b24migrate.pipeline.fidelity import Fidelity
 
 YES = frozenset({"y", "yes", "д", "да"})
@@ -26,7 +27,7 @@ AcceptFidelity = Annotated[
 def fidelity(
     context: typer.Context,
     accept: Annotated[bool, typer.Option("--accept", help="Accept the list, so that a run may begin.")] = False,
-    language: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Of the list.")] = "en",
+    language: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Of the list.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
 ) -> None:
     """List what this target does not keep.
@@ -37,15 +38,14 @@ def fidelity(
     Exit code 0: everything is kept, or the list is accepted. 3: a run wants it accepted first.
     """
     from b24migrate.hosts.cli.endings import CLEAN, GATE
-    from b24migrate.hosts.cli.names import misspelt
+    from b24migrate.hosts.cli.names import language_name
     from b24migrate.hosts.cli.opening import looking
-    from b24migrate.hosts.words import LANGUAGES, words
     from b24migrate.pipeline import fidelity as fidelities
     from b24migrate.pipeline.doctor import patient
 
     session: Session = context.obj
-    if language not in LANGUAGES:
-        raise misspelt(language, "language", LANGUAGES)
+    if language:
+        speech.choose(language_name(language))
     with looking(session, portals=True) as app:
         work = app.work
         rules = fidelities.concerning(work, patient(work.clock, lambda: fidelities.asked(work)), app.chosen())
@@ -54,18 +54,17 @@ def fidelity(
         found = fidelities.listed(work, rules)
     code = GATE if found.needs_acceptance else CLEAN
     if as_json:
-        told = json.dumps({**as_told(found, words(language)), "exit_code": code}, ensure_ascii=False)
+        told = json.dumps({**as_told(found, speech.words()), "exit_code": code}, ensure_ascii=False)
         typer.echo(session.redact(told))
     else:
-        _show(found, words(language))
+        _show(found, speech.words())
     raise typer.Exit(code)
 
 
 def as_told(found: Fidelity, words: Words) -> dict[str, Json]:
-    from b24migrate.hosts.report.sayings import Sayings
+    from b24migrate.messages import render
 
-    told = Sayings(words)
-    items = [{**asdict(line), "reason": told(line.reason)} for line in found.lines]
+    items = [{**asdict(line), "reason": render(line.reason, words.language)} for line in found.lines]
     about = {"hash": found.hash, "all_kept": found.all_kept, "needs_acceptance": found.needs_acceptance}
     return {**about, "accepted": asdict(found.accepted) if found.accepted else None, "items": items}
 
@@ -97,11 +96,9 @@ def consent(*, given: bool, silent: bool) -> Callable[[Fidelity], str]:
 def _says_yes(found: Fidelity) -> bool:
     from b24migrate.hosts.cli.fidelity_table import print_fidelity
     from b24migrate.hosts.cli.tables import console
-    from b24migrate.hosts.words import DEFAULT, words
 
-    speech = words(DEFAULT)
-    print_fidelity(found, console(), speech)
-    typer.echo(speech("fidelity.question"), nl=False)
+    print_fidelity(found, console(), speech.words())
+    typer.echo(speech.phrase("fidelity.question"), nl=False)
     try:
         return input().strip().lower() in YES
     except EOFError:

@@ -10,6 +10,8 @@ import typer
 
 from b24migrate.hosts.cli.pace import number
 from b24migrate.hosts.cli.plain import harmless
+from b24migrate.hosts.cli.speech import phrase, spoken
+from b24migrate.messages import say
 from b24migrate.pipeline.survey import Compared, Survey
 from b24migrate.pipeline.survey.courses import EXECUTION
 from b24migrate.pipeline.survey.model import Estimate, FieldFacts, Forecast
@@ -20,19 +22,23 @@ SHOWN_METHODS = 12
 SHOWN_LARGE = 50
 WORTH_TELLING = 0.02
 KINDS = {"2": "deals", "3": "contacts", "4": "companies", "31": "smart invoices"}
-OWNERS = {True: "an administrator's", False: "not an administrator's", None: "whose, the portal does not tell"}
+OWNERS = {
+    True: say("cli.analysis.owner.admin"),
+    False: say("cli.analysis.owner.other"),
+    None: say("cli.analysis.owner.unknown"),
+}
 LIMITS = {
-    "requests": "Requests a second limit it, most of them for {method}.",
-    "execution time": "{method} limits it: its execution time.",
-    "latency": "It waits for answers, mostly to {method}.",
-    "the target": "The box limits it, mostly {method}.",
-    "this computer": "This computer limits it.",
+    "requests": "cli.analysis.limit.requests",
+    "execution time": "cli.analysis.limit.execution",
+    "latency": "cli.analysis.limit.answers",
+    "the target": "cli.analysis.limit.target",
+    "this computer": "cli.analysis.limit.computer",
 }
 WHAT_IFS = {
-    "enterprise": "with the limits of Enterprise",
-    "night_only": "only at night",
-    "without_files": "without files",
-    "without_chats": "without chats",
+    "enterprise": say("cli.analysis.if.enterprise"),
+    "night_only": say("cli.analysis.if.nights"),
+    "without_files": say("cli.analysis.if.files"),
+    "without_chats": say("cli.analysis.if.chats"),
 }
 
 
@@ -49,7 +55,9 @@ def lines(found: Survey) -> list[str]:
 
 def verdict(forecast: Forecast) -> str:
     low, high = shown_time(forecast.low_s), shown_time(forecast.high_s)
-    return wrapped(f"About {shown_time(forecast.total_s)}, between {low} and {high}. {limit(forecast)}", "")
+    return wrapped(
+        phrase("cli.analysis.total", total=shown_time(forecast.total_s), low=low, high=high, limit=limit(forecast)), ""
+    )
 
 
 def limit(forecast: Forecast) -> str:
@@ -57,7 +65,7 @@ def limit(forecast: Forecast) -> str:
     method, why = forecast.method, forecast.limited_by
     if why not in LIMITS:
         return ""
-    return LIMITS[why].format(method=method or "the portal")
+    return phrase(LIMITS[why], method=method or say("cli.the_portal"))
 
 
 def hours(forecast: Forecast) -> list[str]:
@@ -75,14 +83,14 @@ def hours(forecast: Forecast) -> list[str]:
         )
         for one in forecast.entities
     ]
-    return [*table(rows, left=(0, 7)), "Entities go on side by side, so all of them take less than the sum."]
+    return [*table(rows, left=(0, 7)), phrase("cli.analysis.parallel")]
 
 
 def what_ifs(forecast: Forecast) -> list[str]:
-    rows = [(f"  {WHAT_IFS[one.name]}", shown_time(one.total_s)) for one in forecast.what_ifs]
+    rows = [(f"  {spoken(WHAT_IFS[one.name])}", shown_time(one.total_s)) for one in forecast.what_ifs]
     notes = [f"  ({one.note})" if one.note else "" for one in forecast.what_ifs]
     told = [f"{line}{note}" for line, note in zip(table(rows), notes, strict=True)]
-    return ["What if:", *(wrapped(line, "    ") for line in told)]
+    return [phrase("cli.analysis.what_if"), *(wrapped(line, "    ") for line in told)]
 
 
 def counts(found: Survey) -> list[str]:
@@ -160,13 +168,13 @@ def portal(found: Survey) -> list[str]:
     """What the portal is: modules, scopes, people, pipelines."""
     looked = [one.entity for one in found.forecast.entities]
     granted = "the portal does not tell" if found.scopes is None else ", ".join(found.scopes)
-    told = [f"Can be moved: {', '.join(looked) or 'nothing'}."]
+    told = [phrase("cli.analysis.movable", names=", ".join(looked) or "nothing")]
     if found.skipped:
-        told.append(f"Cannot: {', '.join(found.skipped)} (why: see below).")
-    told.append(f"Scopes granted: {granted}.")
-    told.append(f"Webhooks: {found.webhooks}; the first is {OWNERS[found.admin]}.")
+        told.append(phrase("cli.analysis.cannot", names=", ".join(found.skipped)))
+    told.append(phrase("cli.analysis.scopes", granted=granted))
+    told.append(phrase("cli.analysis.webhooks", count=found.webhooks, owner=OWNERS[found.admin]))
     if found.seats:
-        told.append(f"People who will need a seat on the box: {counted(found.seats)} (active, of the company itself).")
+        told.append(phrase("cli.analysis.seats", count=counted(found.seats)))
     if found.pipelines:
         kinds = dict.fromkeys(one.entity_type for one in found.pipelines)
         of = [(kind, [one.name for one in found.pipelines if one.entity_type == kind]) for kind in kinds]
@@ -184,14 +192,14 @@ def missing(found: Survey) -> list[str]:
     told = [f"{counted(one.count)} {one.stream}: {one.reason}" for one in found.impossible]
     told = [wrapped(harmless(f"- {one}"), "  ") for one in told]
     if found.unread_people:
-        told.append(f"- private chats of {counted(found.unread_people)} people nobody can read")
-    notes = [*(f"{entity}: {why}" for entity, why in found.skipped.items()), *found.warnings]
-    head = ["What the API cannot give:"] if told else []
+        told.append(phrase("cli.analysis.private", count=counted(found.unread_people)))
+    notes = [*(f"{entity}: {spoken(why)}" for entity, why in found.skipped.items()), *map(spoken, found.warnings)]
+    head = [phrase("cli.analysis.impossible")] if told else []
     return [*head, *told, *(wrapped(harmless(f"! {one}"), "  ") for one in dict.fromkeys(notes)), ""]
 
 
 def basis(found: Survey) -> list[str]:
-    return ["It rests on:", *(wrapped(f"- {one}", "  ") for one in found.forecast.basis)]
+    return [phrase("cli.analysis.basis"), *(wrapped(f"- {spoken(one)}", "  ") for one in found.forecast.basis)]
 
 
 def print_compared(made: Survey, found: Sequence[Compared]) -> None:
@@ -202,7 +210,7 @@ def print_compared(made: Survey, found: Sequence[Compared]) -> None:
 def compared_lines(made: Survey, found: Sequence[Compared]) -> list[str]:
     """The verdict, then what took any time to speak of."""
     if not found:
-        return ["Nothing has been done since the forecast. Begin with `b24migrate run`."]
+        return [phrase("cli.analysis.nothing_done")]
     whole = [one for one in found if not one.entity and one.phase == "run"]
     longest = max(max(one.foretold_s, one.took_s) for one in found)
     shown = [one for one in found if one not in whole and max(one.foretold_s, one.took_s) >= longest * WORTH_TELLING]
@@ -211,18 +219,18 @@ def compared_lines(made: Survey, found: Sequence[Compared]) -> list[str]:
         (one.entity or "all", one.phase, shown_time(one.foretold_s), shown_time(one.took_s), f"{one.error:+.0%}")
         for one in shown
     ]
-    head = [error_line(one) for one in whole] or ["The run is not at its end yet."]
+    head = [error_line(one) for one in whole] or [phrase("cli.analysis.unfinished")]
     note = [f"Phases below {WORTH_TELLING:.0%} of the longest are left out: --json"] * (
         len(shown) + len(whole) < len(found)
     )
-    return [*head, f"The forecast was made at {made.at[:19]}.", "", *table(rows, left=(0, 1)), *note]
+    return [*head, phrase("cli.analysis.made", at=made.at[:19]), "", *table(rows, left=(0, 1)), *note]
 
 
 def error_line(one: Compared) -> str:
     """How near the forecast of a whole run was."""
     way = "too long" if one.error > 0 else "too short"
     said = "as foretold" if abs(one.error) < 0.005 else f"{abs(one.error):.0%} {way}"
-    return f"The forecast was {shown_time(one.foretold_s)}, it took {shown_time(one.took_s)}: {said}."
+    return phrase("cli.analysis.compared", forecast=shown_time(one.foretold_s), took=shown_time(one.took_s), said=said)
 
 
 # ---------------------------------------------------------------- words and columns

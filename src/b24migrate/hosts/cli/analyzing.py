@@ -10,6 +10,7 @@ import typer
 
 from b24migrate.errors import Halted
 from b24migrate.hosts.cli.session import Session
+from b24migrate.messages import say
 
 if TYPE_CHECKING:
     from b24migrate.pipeline.survey import Compared, Survey
@@ -69,7 +70,7 @@ def _compare(session: Session, *, as_json: bool) -> None:
         made = last(app.work.store)
         found: list[Compared] = compared(app.work.store)
     if made is None:
-        raise Halted("There is no forecast yet.", hint="Run `b24migrate analyze` before `b24migrate run`.")
+        raise Halted(say("cli.no_forecast"), hint=say("cli.no_forecast_fix"))
     if as_json:
         typer.echo(json.dumps({"made": made.at, "phases": [one.to_json() for one in found]}))
         return

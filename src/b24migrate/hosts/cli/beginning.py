@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.hosts.cli import speech
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
+from b24migrate.messages import say
 from b24migrate.private_files import FILE, replace_private
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
-    from b24migrate.hosts.words import Words
+    from b24migrate.messages import Words
     from b24migrate.pipeline.diagnosis import Check
 
 
@@ -36,14 +38,14 @@ def init(context: typer.Context) -> None:
         with open_private(path, "x", encoding="utf-8") as file:
             file.write(TEMPLATE)
     except FileExistsError:
-        hint = "Edit it, or name another: b24migrate --config FILE init."
-        raise BadConfiguration(f"{path} is there already and stays as it is.", hint=hint) from None
+        hint = say("cli.init.taken_fix")
+        raise BadConfiguration(say("cli.init.taken", path=path), hint=hint) from None
     except OSError as error:
-        hint = "Choose another place with --config."
-        raise Halted(f"{path} cannot be written: {error.strerror}.", hint=hint) from None
+        hint = say("cli.init.place_fix")
+        raise Halted(say("cli.unwritable", path=path, why=error.strerror), hint=hint) from None
     typer.echo(f"Written: {path}")
-    typer.echo("Next: put the webhooks' addresses into the environment variables B24_SOURCE")
-    typer.echo("and B24_TARGET, then run `b24migrate doctor`.")
+    typer.echo(phrase("cli.init.next"))
+    typer.echo(phrase("cli.init.next_more"))
 
 
 def doctor(
@@ -60,35 +62,31 @@ def doctor(
         Path | None,
         typer.Option("--out", metavar="FILE", help="With --probe: write the answers as JSON, no personal data."),
     ] = None,
-    language: Annotated[
-        str, typer.Option("--lang", metavar="en|ru", help="Language of --probe, --box and of warnings about files.")
-    ] = "en",
+    language: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Language of the output.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
 ) -> None:
     """Check portals, webhooks and store.
 
     Exit code 0: a run can begin. 3: a secret, a scope or the import module is missing. 4: a portal does not answer.
     """
-    from b24migrate.hosts.cli.names import misspelt
+    from b24migrate.hosts.cli.names import language_name
     from b24migrate.hosts.cli.opening import looking
     from b24migrate.hosts.cli.tables import print_checks, print_probe
-    from b24migrate.hosts.words import LANGUAGES, words
 
     session: Session = context.obj
-    if language not in LANGUAGES:
-        raise misspelt(language, "language", LANGUAGES)
+    if language:
+        speech.choose(language_name(language))
     if out is not None and not probe:
-        raise BadConfiguration("--out works only with --probe.", hint="Run `b24migrate doctor --probe --out FILE`.")
+        raise BadConfiguration(say("cli.doctor.out"), hint=say("cli.doctor.out_fix"))
     seen: dict[str, Json] | None = None
     with looking(session, portals=True) as app:
         wanted = app.chosen()
         found = app.runner.examine([entity for entity in app.catalog.entities if entity.name in wanted], box=box)
-        if box:
-            found = replace(found, checks=tuple(retold(found.checks, words(language))))
-        exposed = [exposed_file(path, words(language)) for path in app.settings.exposed_files]
+        exposed = [exposed_file(path, speech.words()) for path in app.settings.exposed_files]
         found = replace(found, checks=(*found.checks, *exposed))
         if probe and not any(check.name == "source" for check in found.failed):
             seen = app.runner.probe(found.facts.methods)
+    found = replace(found, checks=tuple(rendered(check, speech.language()) for check in found.checks))
     if as_json:
         checks = [{**asdict(check), "level": check.level} for check in found.checks]
         more = {"probe": seen} if probe else {}
@@ -96,23 +94,20 @@ def doctor(
     else:
         print_checks(found)
         if seen is not None:
-            print_probe(seen, words(language))
+            print_probe(seen, speech.words())
     if out is not None and seen is not None:
         write(out, json.dumps(seen, indent=2) + "\n")
         if not as_json:
-            typer.echo(words(language)("probe.written", file=out))
+            typer.echo(speech.words()("probe.written", file=out))
     raise typer.Exit(found.exit_code)
 
 
-def retold(checks: Sequence[Check], words: Words) -> Iterator[Check]:
-    """What the box has tried, in this language."""
-    from b24migrate.hosts.report.sayings import Sayings
-    from b24migrate.pipeline.doctor import SELFTEST
+def rendered(check: Check, language: str) -> Check:
+    """As its reader sees it."""
+    from b24migrate.messages import render
 
-    told = Sayings(words)
-    for check in checks:
-        own = check.name.partition(":")[0] == SELFTEST
-        yield replace(check, message=str(told(check.message)), fix=str(told(check.fix))) if own else check
+    name, message, fix = (render(text, language) for text in (check.name, check.message, check.fix))
+    return replace(check, name=name, message=message, fix=fix)
 
 
 def exposed_file(path: Path, words: Words) -> Check:
@@ -129,4 +124,4 @@ def write(out: Path, text: str, permissions: int = FILE) -> None:
         with replace_private(out, permissions=permissions, encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise Halted(f"{out} cannot be written: {error.strerror}.", hint="Choose another place.") from None
+        raise Halted(say("cli.unwritable", path=out, why=error.strerror), hint=say("cli.other_place")) from None

@@ -13,6 +13,8 @@ import typer
 
 import b24migrate
 from b24migrate.errors import Halted
+from b24migrate.hosts.cli.speech import phrase
+from b24migrate.messages import say
 
 MODULE = "b24migrate.import"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest day that a zip knows: the same files make the same bytes
@@ -49,12 +51,12 @@ def pack(
         fresh.replace(out)
     except OSError as error:
         fresh.unlink(missing_ok=True)
-        raise Halted(f"{out} cannot be written: {error.strerror}.", hint="Choose another place with --out.") from None
+        raise Halted(say("cli.unwritable", path=out, why=error.strerror), hint=say("cli.other_out")) from None
     if as_json:
         typer.echo(json.dumps({"file": str(out), "sha256": digest}))
         return
-    typer.echo(f"Written: {out}, SHA-256 {digest}")
-    typer.echo("Next: unpack it in local/modules of the site, and install the module there.")
+    typer.echo(phrase("cli.box.written", out=out, digest=digest))
+    typer.echo(phrase("cli.box.next"))
 
 
 def folder() -> Path:

@@ -11,6 +11,7 @@ import typer
 
 from b24migrate.errors import Stop
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
 
 if TYPE_CHECKING:
     from b24migrate.pipeline.certificate import Made
@@ -68,7 +69,9 @@ def check(
     """
     from b24migrate.pipeline import certificate as certificates
 
-    _tell(context.obj, file, lambda: certificates.check(file), f"It holds: {file}", as_json=as_json)
+    _tell(
+        context.obj, file, lambda: certificates.check(file), phrase("cli.certificate.valid", file=file), as_json=as_json
+    )
 
 
 def _tell(session: Session, file: Path, act: Callable[[], Made], said: str, *, as_json: bool) -> None:
@@ -83,11 +86,13 @@ def _tell(session: Session, file: Path, act: Callable[[], Made], said: str, *, a
         typer.echo(json.dumps({"file": str(file), "holds": True, "exit_code": 0, **as_told(made)}, ensure_ascii=False))
         return
     sums = totals(made)
-    typer.echo(f"{said}, run {made.head.run}, from {made.head.source} to {made.head.target}.")
+    typer.echo(
+        phrase("cli.certificate.about", said=said, run=made.head.run, source=made.head.source, target=made.head.target)
+    )
     typer.echo(f"  {sum(sums.values()):,} ids: " + ", ".join(f"{sums[name]:,} {WORDS[name]}" for name in WORDS))
     if made.head.foreseen:
-        typer.echo(f"  {made.head.foreseen:,} fields differ as the target had announced: see `b24migrate fidelity`")
-    typer.echo(f"  Root hash {made.root}")
+        typer.echo("  " + phrase("cli.certificate.foreseen", count=made.head.foreseen))
+    typer.echo("  " + phrase("cli.certificate.root", root=made.root))
 
 
 def totals(made: Made) -> dict[str, int]:

@@ -26,9 +26,11 @@ from b24migrate.hosts.cli import (
     running,
     serving,
     showing,
+    speech,
     trying,
     undoing,
 )
+from b24migrate.hosts.cli.names import language_name
 from b24migrate.hosts.cli.session import Session
 
 app = typer.Typer(
@@ -52,6 +54,7 @@ def root(
     config: Annotated[
         Path | None, typer.Option("--config", metavar="FILE", help="Configuration; default: b24migrate.toml here.")
     ] = None,
+    lang: Annotated[str, typer.Option("--lang", metavar="en|ru", help="Language of the output.")] = "",
     _version: Annotated[
         bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")
     ] = False,
@@ -76,6 +79,8 @@ def root(
     """
     session: Session = context.obj
     session.config = config
+    if lang:
+        speech.choose(language_name(lang))
 
 
 app.command("init")(beginning.init)

@@ -68,7 +68,7 @@ def phases(incomplete: str) -> list[str]:
 
 
 def codes(incomplete: str) -> list[str]:
-    from b24migrate.error_pages import PAGES
+    from b24migrate.messages.pages import PAGES
 
     return [code for code in PAGES if code.startswith(incomplete)]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from b24migrate import messages
 from b24migrate.errors import BadConfiguration, Stop
 from b24migrate.hosts.cli import endings
 from b24migrate.hosts.cli.accepting import consent
@@ -17,6 +18,7 @@ from b24migrate.hosts.cli.opening import working
 from b24migrate.hosts.cli.progress import Display, display
 from b24migrate.hosts.cli.session import Session
 from b24migrate.hosts.cli.tables import print_summary
+from b24migrate.messages import say
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
@@ -87,7 +89,10 @@ def told(app: App) -> Callable[[Diagnosis], None]:
 
     def say(diagnosis: Diagnosis) -> None:
         for check in (one for one in diagnosis.warnings if one.gate != GATE):  # which is asked about
-            tell(app.work.observers, Noted("warning", f"{check.message}. {check.fix}".strip(), check.entity))
+            tell(
+                app.work.observers,
+                Noted("warning", messages.say("cli.check.warning", message=check.message, fix=check.fix), check.entity),
+            )
 
     return say
 
@@ -151,7 +156,7 @@ def _scraped(app: App, port: int | None) -> Iterator[None]:
         stop = serve(lambda: figures(app.work), port)
     except OSError as error:
         raise BadConfiguration(
-            f"--metrics-port {port} cannot be opened: {error.strerror}.", hint="Choose another port."
+            say("cli.metrics_port", port=port, why=error.strerror), hint=say("cli.other_port")
         ) from None
     try:
         yield

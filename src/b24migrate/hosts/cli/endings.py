@@ -6,13 +6,15 @@ import sys
 import traceback
 from collections.abc import Callable
 
+from b24migrate import messages
 from b24migrate.errors import MigrationError, Stop, is_exhausted
 from b24migrate.hosts.bug_file import write_bug
 from b24migrate.hosts.cli.plain import harmless
+from b24migrate.hosts.cli.speech import phrase, spoken
 
 CLEAN, BUG, USAGE, GATE, INCOMPLETE, FINDINGS = 0, 1, 2, 3, 4, 5
 INTERRUPTED = 130  # what the parser makes of Ctrl-C
-STOPPED = "Stopped; everything so far is kept; run the same command again to continue."
+STOPPED = messages.say("cli.stopped")
 
 
 def of_exit(code: object) -> int:
@@ -25,15 +27,15 @@ def of_exit(code: object) -> int:
 
 
 def stopped() -> int:
-    say(STOPPED)
+    say(spoken(STOPPED))
     return INCOMPLETE
 
 
 def refused(error: MigrationError, redact: Callable[[str], str]) -> int:
-    for line in sentence(error.message).split("\n"):  # a file with several mistakes has a line for each
+    for line in sentence(spoken(error.message)).split("\n"):  # a file with several mistakes has a line for each
         say(harmless(redact(line)))
     if error.hint:
-        say(harmless(redact(f"  → {error.hint}")))
+        say(harmless(redact(f"  → {spoken(error.hint)}")))
     return error.exit_code if isinstance(error, Stop) else INCOMPLETE
 
 
@@ -47,14 +49,14 @@ def broken(bug: Exception, redact: Callable[[str], str]) -> int:
 
     if isinstance(bug, OSError) and is_exhausted(bug):
         where = f" ({bug.filename})" if bug.filename else ""
-        say(f"The machine has no more to give: {bug.strerror}{where}; everything so far is kept.")
-        say("  → Make room, then run the same command again.")
+        say(phrase("cli.exhausted", why=f"{bug.strerror}{where}"))
+        say(f"  → {phrase('cli.exhausted_fix')}")
         return INCOMPLETE
     if debug_wanted():
         say(redact("".join(traceback.format_exception(bug))))
         return BUG
-    say(f"This is a bug in b24migrate ({type(bug).__name__}); everything so far is kept.")
-    say(f"  → The details are in {write_bug(bug, redact)}; please report them. B24MIGRATE_DEBUG=1 shows them here.")
+    say(phrase("cli.bug", kind=type(bug).__name__))
+    say(f"  → {phrase('cli.bug_fix', file=write_bug(bug, redact))}")
     return BUG
 
 

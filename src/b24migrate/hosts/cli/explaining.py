@@ -10,11 +10,12 @@ import typer
 
 from b24migrate.hosts.cli.completing import codes, streams
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase, spoken
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from b24migrate.error_pages import Page
+    from b24migrate.messages.pages import Page
     from b24migrate.pipeline.causes import Group
 
 Clean = Callable[[str], str]
@@ -60,29 +61,30 @@ def errors(
 
 def explain(code: str, *, as_json: bool) -> None:
     """What the code means: without a store, so it also works on another machine."""
-    from b24migrate.error_pages import PAGES, UNKNOWN, link, page_of
     from b24migrate.hosts.cli.names import misspelt
     from b24migrate.hosts.cli.tables import console
+    from b24migrate.messages import say
+    from b24migrate.messages.pages import PAGES, UNKNOWN, link, page_of
 
     spelled = {known.lower(): known for known in PAGES}
     page = page_of(spelled.get(code.lower(), code))
     if page is UNKNOWN and code.upper() != UNKNOWN.code:
-        raise misspelt(code, "error code", list(PAGES), hint="`b24migrate errors` lists those that occurred.")
+        raise misspelt(code, say("cli.names.code"), list(PAGES), hint=say("cli.errors.known"))
     if as_json:
-        told = {"code": page.code, "cause": page.cause, "fix": page.fix, "again": page.again, "page": link(page)}
+        told = {"code": page.code, "cause": page.cause, "fix": page.fix, "again": page.retried, "page": link(page)}
         typer.echo(json.dumps(told, ensure_ascii=False))
     else:
         print_page(page, console())
 
 
 def print_page(page: Page, out: Console) -> None:
-    from b24migrate.error_pages import link
     from b24migrate.hosts.cli.plain import wrapped
+    from b24migrate.messages.pages import link
 
     wrapped(out, page.code, style="bold")
     wrapped(out, page.cause, indent=INDENT)
     wrapped(out, page.fix, indent=INDENT, first="→ ")
-    wrapped(out, page.again, indent=INDENT, first="Tried again by itself? ")
+    wrapped(out, page.retried, indent=INDENT, first=f"{phrase('errors.document.again')} ")
     wrapped(out, link(page), indent=INDENT, style="dim")
 
 
@@ -95,7 +97,7 @@ def print_groups(groups: Sequence[Group], out: Console, clean: Clean) -> None:
         print_group(group, out, clean)
     if any(not group.waits for group in groups):
         out.print()
-        wrapped(out, "Mended? `b24migrate retry` tries everything again, `retry --code CODE` one of these.")
+        wrapped(out, phrase("cli.errors.after"))
 
 
 def verdict(groups: Sequence[Group]) -> str:
@@ -103,29 +105,30 @@ def verdict(groups: Sequence[Group]) -> str:
 
     failed = [group for group in groups if not group.waits]
     waiting = sum(group.count for group in groups if group.waits)
-    said = "Nothing failed."
+    said = phrase("cli.errors.none")
     if failed:
         total = sum(group.count for group in failed)
-        said = f"{number(total)} failed, for {len(failed)} {'cause' if len(failed) == 1 else 'causes'}."
-    return f"{said} {number(waiting)} will be tried again by themselves." if waiting else said
+        said = phrase("cli.errors.total", total=number(total), count=len(failed))
+    return phrase("cli.errors.waiting", said=said, count=number(waiting)) if waiting else said
 
 
 def print_group(group: Group, out: Console, clean: Clean) -> None:
     from rich.markup import escape
 
-    from b24migrate.error_pages import link
     from b24migrate.hosts.cli.pace import number
     from b24migrate.hosts.cli.plain import wrapped
     from b24migrate.hosts.cli.progress import shortened
+    from b24migrate.messages.pages import link
 
     first = group.causes[0]
     colour = "yellow" if group.waits else "red"
-    again = " (will be tried again)" if group.waits else ""
-    out.print(f"[{colour}]{number(group.count)} ×[/] [bold]{escape(clean(group.code)) or 'no code'}[/]{again}")
+    again = " " + phrase("cli.errors.again") if group.waits else ""
+    code = escape(clean(group.code)) or phrase("cli.errors.no_code")
+    out.print(f"[{colour}]{number(group.count)} ×[/] [bold]{code}[/]{again}")
     wrapped(out, where(group), indent=INDENT)
     wrapped(out, group.page.cause, indent=INDENT)
-    example = f"for example {first.place} {first.example}: " if first.example else ""
-    wrapped(out, shortened(clean(f"{example}{first.message}")), indent=INDENT, style="dim")
+    example = phrase("cli.errors.example", place=first.place, id=first.example, message=first.message)
+    wrapped(out, shortened(clean(example if first.example else spoken(first.message))), indent=INDENT, style="dim")
     for fix in group.fixes:
         wrapped(out, fix, indent=INDENT, first="→ ")
     wrapped(out, link(group.page), indent=INDENT, style="dim")
@@ -136,4 +139,5 @@ def where(group: Group) -> str:
 
     named = [f"{cause.place} {number(cause.count)}" for cause in group.causes[:PLACES]]
     left = len(group.causes) - len(named)
-    return "in " + ", ".join([*named, f"and {left} more places"] if left else named)
+    more = [phrase("cli.errors.more_places", count=left)] if left else []
+    return phrase("cli.errors.where", names=", ".join([*named, *more]))

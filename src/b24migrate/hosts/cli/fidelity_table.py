@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from b24migrate.hosts.cli.pace import number
 from b24migrate.hosts.cli.plain import harmless, wrapped
-from b24migrate.hosts.report.sayings import Sayings
-from b24migrate.hosts.words import Words
+from b24migrate.messages import Words, render
 from b24migrate.pipeline.fidelity import Basis, Fidelity, Line
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ def print_fidelity(found: Fidelity, out: Console, words: Words) -> None:
         wrapped(out, words("fidelity.all_kept"), style="green")
         return
     wrapped(out, words("fidelity.lead", count=number(len(found.lines))), style="bold")
-    told = Sayings(words)
     touching = [line for line in found.lines if not _touches_none(line)]
     widths = _widths(touching, words)
     counts = any(line.basis is not Basis.UNKNOWN for line in touching)  # else it is said once, below
@@ -35,7 +33,7 @@ def print_fidelity(found: Fidelity, out: Console, words: Words) -> None:
         for reason, alike in _by_reason(lines):
             for line in alike:
                 wrapped(out, _line(line, words, widths, counts), indent="  ")
-            wrapped(out, harmless(str(told(reason))), indent="      ")
+            wrapped(out, harmless(render(reason, words.language)), indent="      ")
     if any(line.basis is Basis.UNKNOWN for line in touching):
         wrapped(out, words("fidelity.unknown_how"), style="dim")
     if idle := len(found.lines) - len(touching):
@@ -43,7 +41,7 @@ def print_fidelity(found: Fidelity, out: Console, words: Words) -> None:
     if found.needs_acceptance:
         wrapped(out, words("fidelity.open"), style="yellow")
     elif found.accepted:
-        by = harmless(str(told(found.accepted.by)))
+        by = harmless(render(found.accepted.by, words.language))
         wrapped(out, words("fidelity.accepted", by=by, at=found.accepted.at), style="green")
 
 

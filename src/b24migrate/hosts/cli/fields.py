@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from b24migrate.hosts.cli.completing import entities
 from b24migrate.hosts.cli.running import custom_fields as create
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
 
 if TYPE_CHECKING:
     from b24migrate.pipeline.field_map import Compared
@@ -92,9 +93,9 @@ def print_diff(found: list[Compared], unread: dict[str, str]) -> None:
     if found:
         out.print(table)
     elif not unread:
-        out.print("The source has no custom fields.")
+        out.print(phrase("cli.fields.none"))
     for name, why in unread.items():
-        out.print(Text(f"! {name}: custom fields could not be read: {why}"))
+        out.print(Text(phrase("cli.fields.unread", name=name, why=why)))
 
 
 @custom_fields.command("export")
@@ -112,7 +113,7 @@ def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
         rows = field_map.lines(app.work)
     sheets.write(file, field_map.COLUMNS, rows)
     told = json.dumps({"fields": len(rows), "file": str(file)}, ensure_ascii=False)
-    typer.echo(told if as_json else f"Written: {len(rows)} custom fields to {file}.")
+    typer.echo(told if as_json else phrase("cli.fields.written", count=len(rows), file=file))
 
 
 @custom_fields.command("load")
@@ -125,4 +126,4 @@ def load(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     with looking(context.obj) as app:
         changed = field_map.load(app.work, sheets.lines_of(file, "custom-fields export"))
     told = json.dumps({"changed": changed})
-    typer.echo(told if as_json else f"Changed: {changed} custom fields. `b24migrate run` takes it from here.")
+    typer.echo(told if as_json else phrase("cli.fields.changed", count=changed))

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
 
 PUBLIC = 0o644  # another user's exporter reads it; it has numbers only
 AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
@@ -43,7 +44,7 @@ def status(
         return
     out = console()
     if paused:
-        wrapped(out, harmless(f"{paused.message} `b24migrate resume` goes on."))
+        wrapped(out, harmless(phrase("cli.status.paused", message=paused.message)))
     print_status(found, out)
 
 
@@ -65,7 +66,7 @@ def places(context: typer.Context, as_json: AsJson = False) -> None:
         typer.echo(session.redact(json.dumps({"places": told}, ensure_ascii=False)))
         return
     if not rows:
-        typer.echo("No place keeps an id of the source.")
+        typer.echo(phrase("cli.places.none"))
     for row in rows:
         typer.echo(harmless(session.redact(f"{row['Stream']} {row['SourceId']}  {row['Place']}  {row['What']}")))
 

@@ -11,6 +11,7 @@ import typer
 
 from b24migrate.hosts.cli.completing import codes, entities
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
 
 if TYPE_CHECKING:
     from b24migrate.pipeline.runner import Ended
@@ -50,7 +51,7 @@ def retry(
         if not as_json:
             parts = {"record": renewed.records, "file": renewed.files, "other part": renewed.parts}
             said = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for what, count in parts.items() if count)
-            typer.echo(f"Trying again: {said}." if renewed else "Nothing to try again.")
+            typer.echo(phrase("cli.retry.queued", said=said) if renewed else phrase("cli.retry.nothing"))
         return mend.take_up(app.runner, renewed, tick) if renewed else None
 
     raise typer.Exit(conduct(session, act, as_json=as_json))
@@ -72,7 +73,7 @@ def export(
         rows = list(user_map.people(app.work))
     sheets.write(file, user_map.COLUMNS, rows)
     told = json.dumps({"users": len(rows), "file": str(file)}, ensure_ascii=False)
-    typer.echo(told if as_json else f"Written: {len(rows)} users to {file}.")
+    typer.echo(told if as_json else phrase("cli.users.written", count=len(rows), file=file))
 
 
 @users.command("load")
@@ -87,4 +88,4 @@ def load(
     with looking(context.obj) as app:
         linked = user_map.load(app.work, sheets.lines_of(file, "users export"))
     told = json.dumps({"linked": linked})
-    typer.echo(told if as_json else f"Linked: {linked} users. `b24migrate run` takes it from here.")
+    typer.echo(told if as_json else phrase("cli.users.linked", linked=linked))

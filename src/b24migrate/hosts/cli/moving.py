@@ -10,6 +10,7 @@ import typer
 from b24migrate.errors import Stop
 from b24migrate.hosts.cli import endings
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
 
 if TYPE_CHECKING:
     from b24migrate.pipeline.moving import Moved
@@ -64,14 +65,8 @@ def copy(
 
 def verdict(moved: Moved) -> tuple[int, str]:
     if not moved.equal:
-        return endings.FINDINGS, (
-            f"The copy differs from {moved.origin}, see above. Was somebody at work on it?"
-            " End him, then run the same command again."
-        )
-    return endings.CLEAN, (
-        f"Equal. Work goes on in {moved.to}: set store.url to it, and leave {moved.origin} as it is"
-        " (both going on would import nothing twice, but neither would know what the other did)."
-    )
+        return endings.FINDINGS, (phrase("cli.copy.differs", origin=moved.origin))
+    return endings.CLEAN, (phrase("cli.copy.equal", to=moved.to, origin=moved.origin))
 
 
 def print_moved(moved: Moved) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import LANGUAGES, say
 
 if TYPE_CHECKING:
     from b24migrate.entities import Catalog
@@ -16,7 +17,7 @@ def entity_name(text: str, catalog: Catalog) -> str:
     known = [entity.name for entity in catalog.entities]
     name = text.strip().replace("-", "_")
     if name not in known:
-        raise misspelt(text, "entity", known)
+        raise misspelt(text, say("cli.names.entity"), known)
     return name
 
 
@@ -24,8 +25,14 @@ def stream_name(text: str, known: Iterable[str]) -> str:
     names = list(known)
     name = text.strip().replace("-", "_")
     if name not in names:
-        raise misspelt(text, "stream", names)
+        raise misspelt(text, say("cli.names.stream"), names)
     return name
+
+
+def language_name(text: str) -> str:
+    if text not in LANGUAGES:
+        raise misspelt(text, say("cli.names.language"), LANGUAGES)
+    return text
 
 
 def mini_task(text: str, catalog: Catalog) -> tuple[str, str]:
@@ -35,13 +42,16 @@ def mini_task(text: str, catalog: Catalog) -> tuple[str, str]:
     tasks = {entity.task(phase): (entity.name, phase) for entity in catalog.entities for phase in PHASES}
     name = text.strip().replace("_", "-")
     if name not in tasks:
-        raise misspelt(text, "mini-task", list(tasks))
+        raise misspelt(text, say("cli.names.task"), list(tasks))
     return tasks[name]
 
 
 def misspelt(text: str, what: str, known: Sequence[str], *, hint: str = "") -> BadConfiguration:
     spelled = {name.replace("_", "-").lower(): name for name in known}
     near = difflib.get_close_matches(text.replace("_", "-").lower(), spelled, n=1, cutoff=0.5)
-    guess = f" Did you mean {spelled[near[0]]}?" if near else ""
-    hint = hint or f"Known are: {', '.join(known)}."
-    return BadConfiguration(f'There is no {what} "{text}".{guess}', hint=hint, code="USAGE")
+    hint = hint or say("cli.valid", names=", ".join(known))
+    if near:
+        message = say("cli.names.unknown_near", what=what, text=text, near=spelled[near[0]])
+    else:
+        message = say("cli.names.unknown", what=what, text=text)
+    return BadConfiguration(message, hint=hint, code="USAGE")

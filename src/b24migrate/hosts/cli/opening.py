@@ -10,6 +10,7 @@ from b24migrate.errors import Halted
 from b24migrate.hosts.cli.progress import Display
 from b24migrate.hosts.cli.session import Session
 from b24migrate.hosts.cli.signals import interruptible
+from b24migrate.messages import say
 from b24migrate.private_files import make_folder, open_private
 from b24migrate.records import Json
 
@@ -65,6 +66,6 @@ def log_file(settings: Settings) -> Iterator[TextIO]:
         make_folder(path.parent)
         out = open_private(path, "a", encoding="utf-8", buffering=1)
     except OSError as error:
-        raise Halted(f"The log {path} cannot be written: {error.strerror}.", hint="Check its folder.") from None
+        raise Halted(say("cli.log", path=path, why=error.strerror), hint=say("cli.log_fix")) from None
     with out:
         yield out

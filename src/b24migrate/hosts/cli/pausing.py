@@ -12,6 +12,8 @@ import typer
 
 from b24migrate.hosts.cli.running import AsJson, Full, Port
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
+from b24migrate.messages import say
 
 if TYPE_CHECKING:
     from b24migrate.pipeline.runner import Ended
@@ -34,12 +36,12 @@ def pause(
     with looking(session) as app:
         run = plan.pause(app.work.store, app.work.clock, by=somebody())
     if run is None:
-        raise plan.NoRun("No run is under way: there is nothing to pause.", code=plan.NO_RUN)
+        raise plan.NoRun(say("work.nothing_to_pause"), code=plan.NO_RUN)
     if as_json:
         typer.echo(json.dumps({"run": run.id, "state": run.state, "message": run.message}, ensure_ascii=False))
         return
-    typer.echo(f"{run.message} The jobs under way come to their end; no other is begun.")
-    typer.echo("`b24migrate resume` goes on.")
+    typer.echo(phrase("cli.pause.done", message=run.message))
+    typer.echo(phrase("cli.pause.resume"))
 
 
 def resume(

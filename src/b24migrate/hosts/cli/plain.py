@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from b24migrate.hosts.cli.speech import spoken
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -16,7 +18,9 @@ LINE_BREAKS = "\r\n\t\v\f"
 
 
 def harmless(text: str) -> str:
-    """In one line. What a terminal could take for a command is written out, as JSON would: \\u001b."""
+    """In one line, in the language of the reader. What a terminal could take for a command is written out, as JSON
+    would: \\u001b."""
+    text = spoken(text)
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(one) for one in text)
@@ -42,7 +46,7 @@ def wrapped(out: Console, text: str | Text, *, first: str = "", indent: str = ""
     from rich.text import Text
 
     begins, follows = indent + first, indent + " " * len(first)
-    told = Text(text, style=style) if isinstance(text, str) else text
+    told = Text(spoken(text), style=style) if isinstance(text, str) else text
     for number, line in enumerate(told.wrap(out, max(10, out.width - len(begins)))):
         line.rstrip()
         beginning = (begins, "" if isinstance(text, str) else style)

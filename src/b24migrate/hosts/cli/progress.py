@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from b24migrate.events import Event, Noted, PhaseChanged, PortalDown, PortalMoved
 from b24migrate.hosts.cli.pace import Lane, Pace, amount, brief, left, speed
 from b24migrate.hosts.cli.plain import harmless
+from b24migrate.hosts.cli.speech import phrase, spoken
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Lines:
 
     def note(self, event: Event) -> None:
         if isinstance(event, PhaseChanged) and event.state not in ("pending", "skipped"):
-            self._say(f"{event.entity} {event.phase}: {event.state} {event.message}".rstrip())
+            self._say(f"{event.entity} {event.phase}: {event.state} {spoken(event.message)}".rstrip())
         if text := worth_saying(event):
             self._say(text)
 
@@ -136,11 +137,11 @@ def _fitting(lanes: list[Lane], height: int) -> tuple[list[Lane], int]:
 def worth_saying(event: Event) -> str:
     """What a person should know at once; everything else is in the log."""
     if isinstance(event, Noted) and event.level != "info":
-        return shortened(f"{event.entity}: {event.message}" if event.entity else event.message)
+        return shortened(f"{event.entity}: {spoken(event.message)}" if event.entity else spoken(event.message))
     if isinstance(event, PortalDown):
-        return f"the {event.portal} does not answer ({event.since_s:.0f} s); waiting for it"
+        return phrase("cli.progress.down", portal=event.portal, since_s=event.since_s)
     if isinstance(event, PortalMoved):
-        return f"the {event.portal} redirects from {event.before} to {event.now}"
+        return phrase("cli.progress.moved", portal=event.portal, before=event.before, now=event.now)
     return ""
 
 

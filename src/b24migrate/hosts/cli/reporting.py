@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from b24migrate.hosts.cli import speech
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
 
 AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
 
@@ -16,7 +18,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
 def report(
     context: typer.Context,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write it to.")] = Path("report"),
-    language: Annotated[str, typer.Option("--language", metavar="en|ru", help="Of the page.")] = "en",
+    language: Annotated[str, typer.Option("--language", metavar="en|ru", help="Of the page.")] = "",
     force: Annotated[
         bool, typer.Option("--force", help="Also over files that have the names of ours and are none.")
     ] = False,
@@ -30,20 +32,19 @@ def report(
     It can be made before, during and after a run; other files in DIR stay.
     Exit code 0: written. 2: it cannot be written there.
     """
-    from b24migrate.hosts.cli.names import misspelt
+    from b24migrate.hosts.cli.names import language_name
     from b24migrate.hosts.cli.opening import looking
     from b24migrate.hosts.report import Request, make
     from b24migrate.hosts.report.places import PAGE
-    from b24migrate.hosts.words import LANGUAGES
 
     session: Session = context.obj
-    if language not in LANGUAGES:
-        raise misspelt(language, "language", LANGUAGES)
+    if language:
+        speech.choose(language_name(language))
     with looking(session, portals=True) as app:  # their names are in it, and their secrets must be known to be left out
-        made = make(app, Request(out, language, session.redact, force))
+        made = make(app, Request(out, speech.language(), session.redact, force))
     if as_json:
         told = {"file": str(out / PAGE), "standing": made.standing, "verdict": made.verdict, "root": made.root}
         typer.echo(json.dumps({**told, "tables": made.rows}, ensure_ascii=False))
         return
     typer.echo(made.verdict)
-    typer.echo(f"Written: {out / PAGE}, and {len(made.rows)} tables beside it.")
+    typer.echo(phrase("cli.report.written", page=out / PAGE, count=len(made.rows)))

@@ -14,6 +14,8 @@ import typer
 
 from b24migrate.errors import BadConfiguration
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
+from b24migrate.messages import say
 from b24migrate.private_files import is_exposed, replace_private
 
 if TYPE_CHECKING:
@@ -56,8 +58,8 @@ def serve(
     session: Session = context.obj
     names = frozenset(name.lower() for name in allow_host or ())
     if proxy and not names:
-        hint = "Name the host too: --allow-host NAME --proxy ADDRESS."
-        raise BadConfiguration("--proxy works only with --allow-host.", code="USAGE", hint=hint)
+        hint = say("cli.serve.proxy_fix")
+        raise BadConfiguration(say("cli.serve.proxy"), code="USAGE", hint=hint)
     doors = Doors(host, names, proxies=tuple(map(network, proxy or ())))
     show_dashboard(session, doors, port, latch_for(session, token), show=show, kept=token)
 
@@ -76,7 +78,7 @@ def show_dashboard(
         with interruptible():
             _listen(context, port, show=show, kept=kept)
     except KeyboardInterrupt:
-        typer.echo("The dashboard is closed. What was started from it goes on.", err=True)
+        typer.echo(phrase("cli.serve.closed"), err=True)
     finally:
         context.close()
 
@@ -89,12 +91,12 @@ def _listen(context: Context, port: int, *, show: bool, kept: str) -> None:
     with served(application(context), place):
         url = address(place)
         link = link_to(url, context.latch)
-        typer.echo(f"The dashboard is at {url} until Ctrl-C.")
+        typer.echo(phrase("cli.serve.at", url=url))
         if kept:
-            typer.echo(f"Sign in with the token from {kept}.")
+            typer.echo(phrase("cli.serve.sign_in", kept=kept))
         else:
             typer.echo(f"Open {link}")
-            typer.echo("The link carries the token: give it only to people who may see the records.")
+            typer.echo(phrase("cli.serve.link"))
         with opened(link, context) if show else nullcontext():
             threading.Event().wait()
 
@@ -134,7 +136,7 @@ def beside(session: Session) -> Iterator[None]:
         place = listening(HOST, 0)
     try:
         with served(application(context), place):
-            typer.echo(f"Watch it at {link_to(address(place), context.latch)}")
+            typer.echo(phrase("cli.serve.watch", place=link_to(address(place), context.latch)))
             yield
     finally:
         context.close()
@@ -151,9 +153,9 @@ def _given(session: Session, reference: str) -> str:
     from b24migrate.settings import secret_at
 
     if not reference.startswith(("env:", "file:")):
-        hint = "Write --token env:NAME or --token file:PATH: what stands on a command line, every process can read."
-        raise BadConfiguration("--token wants a place, not the token itself.", code="USAGE", hint=hint)
+        hint = say("cli.serve.token_fix")
+        raise BadConfiguration(say("cli.serve.token"), code="USAGE", hint=hint)
     file = Path(reference.removeprefix("file:")).expanduser()
     if reference.startswith("file:") and is_exposed(file):
-        typer.echo(f"Other users of this machine can read {file}. Run `chmod 600 {file}`.", err=True)
+        typer.echo(phrase("cli.serve.exposed", file=file), err=True)
     return secret_at(reference, folder=Path.cwd(), environ=session.environ)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from b24migrate.hosts.cli import speech
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
@@ -29,4 +30,5 @@ class Session:
 
         settings = load(self.config, environ=self.environ, portals=portals, **overrides)
         self._redact = settings.redactor.redact
+        speech.suggest(settings.run.language)
         return settings

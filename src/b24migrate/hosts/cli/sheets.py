@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.messages import say
 from b24migrate.private_files import replace_private
 
 FORMULA = frozenset(("=", "+", "-", "@", "\N{MINUS SIGN}"))
@@ -21,7 +22,7 @@ def write(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
             writer.writerow(columns)
             writer.writerows([harmless(cell) for cell in row] for row in rows)
     except OSError as error:
-        raise Halted(f"{file} cannot be written: {error.strerror}.", hint="Choose another place.") from None
+        raise Halted(say("cli.unwritable", path=file, why=error.strerror), hint=say("cli.other_place")) from None
 
 
 def harmless(cell: str) -> str:
@@ -41,9 +42,9 @@ def lines_of(file: Path, written_by: str) -> Iterator[list[str]]:
     try:
         text = file.read_text("utf-8-sig")
     except OSError as error:
-        hint = f"Name the file that `b24migrate {written_by}` wrote."
-        raise BadConfiguration(f"{file} cannot be read: {error.strerror}.", hint=hint) from None
+        hint = say("cli.sheet.fix", command=written_by)
+        raise BadConfiguration(say("cli.unreadable", path=file, why=error.strerror), hint=hint) from None
     except UnicodeDecodeError:
-        raise BadConfiguration(f"{file} is not UTF-8 text.", hint="Save it as CSV UTF-8.") from None
+        raise BadConfiguration(say("cli.not_utf8", path=file), hint=say("cli.not_utf8_fix")) from None
     head = text.partition("\n")[0]
     yield from csv.reader(text.splitlines(), delimiter=max(",;\t", key=head.count))

@@ -9,6 +9,7 @@ import typer
 
 from b24migrate.hosts.cli.completing import streams
 from b24migrate.hosts.cli.session import Session
+from b24migrate.messages import say
 
 AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
 PATIENCE_S = 20.0  # a person waits longer for a whole answer than a page does for a part of it
@@ -42,8 +43,8 @@ def show(
         name = stream_name(stream, app.work.streams)
         found = record(app.work, name, source_id, ask=not stored)
     if found is None:
-        text = f"Nothing is known of {name} {harmless(source_id[:100])}: it was not read."
-        raise BadConfiguration(text, hint="Look for it with `b24migrate find TEXT`.", code="USAGE")
+        text = say("cli.show.unknown", stream=name, id=harmless(source_id[:100]))
+        raise BadConfiguration(text, hint=say("cli.show.find"), code="USAGE")
     if as_json:
         typer.echo(harmless_json(session.redact(json.dumps(found.to_json(), ensure_ascii=False))))
         return

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from b24migrate.hosts.cli.pace import number
 from b24migrate.hosts.cli.plain import wrapped
+from b24migrate.hosts.cli.speech import phrase, spoken
+from b24migrate.messages import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,21 +19,21 @@ Clean = Callable[[str], str]
 INDENT = "    "
 LONGEST = 160
 VERDICTS = {
-    "equal": ("On the target, and equal.", "green"),
-    "differs": ("On the target, and some of it differs.", "red"),
-    "missing": ("It was imported, and the target does not have it any more.", "red"),
-    "failed": ("It could not be imported.", "red"),
-    "waiting": ("It waits to be imported.", "yellow"),
-    "linked": ("The target had it before; it is left alone.", "green"),
-    "excluded": ("It is left out by a rule.", "yellow"),
-    "impossible": ("The source does not show it.", "yellow"),
-    "imported": ("Imported; the target was not asked.", ""),
-    "aid": ("It is only read, to complete other records.", ""),
+    "equal": (say("cli.verdict.equal"), "green"),
+    "differs": (say("cli.verdict.differs"), "red"),
+    "missing": (say("cli.verdict.gone"), "red"),
+    "failed": (say("cli.verdict.failed"), "red"),
+    "waiting": (say("cli.verdict.pending"), "yellow"),
+    "linked": (say("cli.verdict.matched"), "green"),
+    "excluded": (say("cli.verdict.excluded"), "yellow"),
+    "impossible": (say("cli.verdict.impossible"), "yellow"),
+    "imported": (say("cli.verdict.imported"), ""),
+    "aid": (say("cli.verdict.aid"), ""),
 }
 SIDES = {
-    "gone": "the {name} does not have it",
-    "cannot": "the {name} cannot be asked for a record of this kind",
-    "not_asked": "the {name} was not asked",
+    "gone": "cli.side.absent",
+    "cannot": "cli.side.unable",
+    "not_asked": "cli.side.unasked",
 }
 MARKS = {
     "equal": "=",
@@ -44,11 +46,11 @@ MARKS = {
     "own": "≈",
 }
 WORDS = {
-    "only_source": "does not reach the target",
-    "foreseen": "differs as the target had announced",
-    "beyond": "the target does not keep it",
-    "own": "the target had it before and keeps its own",
-    "only_target": "only on the target",
+    "only_source": say("cli.side.lost"),
+    "foreseen": say("cli.side.foreseen"),
+    "beyond": say("cli.side.not_kept"),
+    "own": say("cli.side.adopted"),
+    "only_target": say("cli.side.extra"),
 }
 HIDDEN = ("not_sent",)
 AGREED = ("equal", "rewritten", "unknown")
@@ -62,7 +64,7 @@ def print_record(found: RecordView, out: Console, clean: Clean) -> None:
     for line in _facts(found):
         wrapped(out, clean(line), indent=INDENT)
     if found.trouble:
-        wrapped(out, clean(f"{found.trouble.code}: {found.trouble.message}"), indent=INDENT, style="red")
+        wrapped(out, clean(f"{found.trouble.code}: {spoken(found.trouble.message)}"), indent=INDENT, style="red")
         wrapped(out, found.trouble.cause, indent=INDENT)
         wrapped(out, found.trouble.fix, indent=INDENT, first="→ ")
     _print_fields(found, out, clean)
@@ -89,9 +91,9 @@ def _facts(found: RecordView) -> Iterable[str]:
 
 def _side(name: str, side: Side) -> Iterable[str]:
     if side.message:
-        yield f"{name}: {side.message} {side.hint}".rstrip()
+        yield f"{name}: {spoken(side.message)} {spoken(side.hint)}".rstrip()
     elif side.state in SIDES:
-        yield SIDES[side.state].format(name=name)
+        yield phrase(SIDES[side.state], portal=name)
 
 
 # ---------------------------------------------------------------- fields
@@ -118,7 +120,7 @@ def _print_field(one: FieldRow, out: Console, clean: Clean) -> None:
         values = {"": next(iter(values.values()))}
     elif one.verdict in AGREED and not one.changed and "source" in values and "sent" in values:
         values = {"": f"{values['source']} → {values['sent']}"}
-    note = f" ({WORDS[one.verdict]})" if one.verdict in WORDS else ""
+    note = f" ({spoken(WORDS[one.verdict])})" if one.verdict in WORDS else ""
     if "" in values:
         wrapped(out, clean(f"{one.name}{note}: {values['']}"), first=mark, style=style)
         return
@@ -137,7 +139,7 @@ def _value(value: Shown) -> str:
 
 def _print_beside(found: RecordView, out: Console, clean: Clean) -> None:
     lines = [
-        *(f"verify: {one.fate} {one.field} {one.expected} / {one.actual} {one.note}" for one in found.findings),
+        *(f"verify: {one.fate} {one.field} {one.expected} / {one.actual} {spoken(one.note)}" for one in found.findings),
         *(f"stays as it was: {one.place}  {one.what}" for one in found.places),
         *(f"file {one.id} {one.name}: {one.state} {one.error}".rstrip() for one in found.files),
         *(f"{one.stream}: {'more than ' * one.more}{number(one.read)} came with it" for one in found.children),
@@ -165,7 +167,7 @@ def print_hits(found: Hits, out: Console, clean: Clean) -> None:
         out.print(line, soft_wrap=True)
     more = f" Go on with --after {found.next}" if found.next else ""
     said = f"{number(len(rows))} found; {number(found.looked_at)} records looked at.{more}"
-    wrapped(out, said if rows or more else f"Nothing found; {number(found.looked_at)} records looked at.", style="bold")
+    wrapped(out, said if rows or more else phrase("cli.find.nothing", count=number(found.looked_at)), style="bold")
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

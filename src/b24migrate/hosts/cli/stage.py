@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.messages import say
 from b24migrate.private_files import make_folder
 
 START_S = 30.0
@@ -45,23 +46,21 @@ class SimPortal(NamedTuple):
 def refuse_without_simulator() -> None:
     """A production install does not have it."""
     if find_spec("b24sim") is None:
-        hint = "Install it in the folder of this project: `pip install ./simulator`. Or run `make demo` there."
-        raise BadConfiguration("The demo needs the simulator, which is not installed.", code="USAGE", hint=hint)
+        hint = say("cli.demo.install")
+        raise BadConfiguration(say("cli.demo.missing"), code="USAGE", hint=hint)
 
 
 def prepared(folder: Path) -> Path:
     """Empty. A folder of that name that no demo made is left alone."""
     if folder.exists():
         if not folder.is_dir() or (any(folder.iterdir()) and not (folder / MARK).exists()):
-            raise BadConfiguration(
-                f"{folder} is there already, and no demo made it.", hint="Rename it, or run the demo elsewhere."
-            )
+            raise BadConfiguration(say("cli.demo.taken", folder=folder), hint=say("cli.demo.rename"))
         shutil.rmtree(folder, ignore_errors=True)
     try:
         make_folder(folder)
     except OSError as error:
-        hint = "Run the demo in a folder that can be written."
-        raise Halted(f"{folder} cannot be made: {error.strerror}.", hint=hint) from None
+        hint = say("cli.demo.writable")
+        raise Halted(say("cli.demo.unmade", folder=folder, why=error.strerror), hint=hint) from None
     return folder
 
 
@@ -114,6 +113,6 @@ def _ready(child: subprocess.Popen[str]) -> SimPortal:
         late.cancel()
     if not line:
         _, complaint = child.communicate()
-        raise Halted(f"The simulated portal did not start: {complaint.strip()[-300:]}", hint="Try other numbers.")
+        raise Halted(say("cli.demo.portal", why=complaint.strip()[-300:]), hint=say("cli.demo.numbers"))
     said = json.loads(line)
     return SimPortal(said["url"], tuple(hook["url"] for hook in said["webhooks"]))

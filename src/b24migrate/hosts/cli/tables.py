@@ -10,27 +10,29 @@ from b24migrate.hosts.cli import endings
 from b24migrate.hosts.cli.columns import status_lines
 from b24migrate.hosts.cli.plain import harmless, wrapped
 from b24migrate.hosts.cli.progress import shortened
+from b24migrate.hosts.cli.speech import phrase, spoken
+from b24migrate.messages import say
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from b24migrate.hosts.words import Words
+    from b24migrate.messages import Words
     from b24migrate.pipeline.diagnosis import Diagnosis
 
 PIPE_WIDTH = 1000
 NOTES_OF_EACH = 2  # at the end of a run; a tired reader wants the verdict
 MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
 ENDINGS = {
-    endings.CLEAN: ("Done and clean.", "green"),
-    endings.GATE: ("Stopped by a gate.", "red"),
-    endings.INCOMPLETE: ("Not complete.", "red"),
-    endings.FINDINGS: ("Finished with findings.", "yellow"),
+    endings.CLEAN: (say("cli.ending.clean"), "green"),
+    endings.GATE: (say("cli.ending.gate"), "red"),
+    endings.INCOMPLETE: (say("cli.ending.incomplete"), "red"),
+    endings.FINDINGS: (say("cli.ending.findings"), "yellow"),
 }
 NEXT = {
-    endings.GATE: "Do what it says, then run the same command again.",
-    endings.INCOMPLETE: "Everything so far is kept: see `b24migrate errors`, then run the same command again.",
-    endings.FINDINGS: "See `b24migrate errors` for causes and fixes, then `b24migrate retry`.",
+    endings.GATE: say("cli.advice.gate"),
+    endings.INCOMPLETE: say("cli.advice.incomplete"),
+    endings.FINDINGS: say("cli.advice.findings"),
 }
 
 
@@ -47,7 +49,7 @@ def print_summary(status: Mapping[str, Json], code: int, message: str) -> None:
     out = console()
     print_status(status, out, notes=NOTES_OF_EACH)
     words, colour = ENDINGS[code]
-    wrapped(out, Text.assemble((words, colour), f" {harmless(message)}" if message else ""))
+    wrapped(out, Text.assemble((spoken(words), colour), f" {harmless(message)}" if message else ""))
     if code in NEXT:
         wrapped(out, NEXT[code])
 
@@ -62,7 +64,7 @@ def print_status(status: Mapping[str, Json], out: Console, *, notes: int = 0) ->
     for line in lines:
         out.print(line, soft_wrap=True)
     if not lines:
-        wrapped(out, "Nothing has been read yet. Begin with `b24migrate doctor`, then `b24migrate run`.")
+        wrapped(out, phrase("cli.status.nothing"))
     if not before:
         print_notes(status, out, notes)
 
@@ -70,14 +72,14 @@ def print_status(status: Mapping[str, Json], out: Console, *, notes: int = 0) ->
 def print_notes(status: Mapping[str, Json], out: Console, most: int) -> None:
     hidden = 0
     for name, host in status.get("moved", {}).items():
-        wrapped(out, harmless(f"The {name} redirects to {host}. Put that address into {name}.webhook."), first="! ")
+        wrapped(out, harmless(phrase("cli.status.moved", portal=name, host=host)), first="! ")
     for name, entity in status["entities"].items():
         shown = entity["notes"][:most] if most else entity["notes"]
         hidden += len(entity["notes"]) - len(shown)
         for note in shown:
-            wrapped(out, shortened(harmless(f"{name}: {note}")), first="! ")
+            wrapped(out, shortened(harmless(f"{name}: {spoken(note)}")), first="! ")
     if hidden:
-        wrapped(out, f"… and {hidden} notes more: `b24migrate status`")
+        wrapped(out, phrase("cli.status.more_notes", count=hidden))
 
 
 def print_checks(found: Diagnosis) -> None:
@@ -91,9 +93,9 @@ def print_checks(found: Diagnosis) -> None:
         if check.fix and not check.ok:
             wrapped(out, harmless(check.fix), indent="    ", first="→ ")
     if found.exit_code:
-        out.print(Text("A run cannot begin yet: see ✗ above.", style="red"))
+        out.print(Text(phrase("cli.doctor.not_ready"), style="red"))
     else:
-        out.print(Text("Ready: `b24migrate run`.", style="green"))
+        out.print(Text(phrase("cli.doctor.ready"), style="green"))
 
 
 def print_probe(seen: Mapping[str, Json], words: Words) -> None:

@@ -49,6 +49,7 @@ user_coverage = 0.98              # share of users that must be imported before 
 outage_minutes = 30               # how long to wait for a portal that is down
 largest_file_mb = 0               # skip larger files; 0 = only what the target cannot take
 entities = []                     # [] = all
+language = ""                     # of the command line: "en" or "ru"; "" = as the locale says
 allow_activities = []             # workflow activities to import though they run code, e.g. ["CodeActivity"]
 
 [mapping]

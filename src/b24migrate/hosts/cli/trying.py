@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
 
 FINDINGS = 5
 SPEAKERS = "1,2,3"  # whose chats can be read
@@ -47,7 +48,7 @@ def demo(
     sizes = {"--users": users, "--groups": groups, "--chats": chats, "--messages": messages}
     sizes |= {"--tasks": tasks, "--deals": deals, "--contacts": deals // 2, "--companies": deals // 4}
     company = [text for name, size in sizes.items() for text in (name, str(size))]
-    typer.echo("Starting a simulated cloud portal and a simulated box …")
+    typer.echo(phrase("cli.demo.starting"))
     with ExitStack() as stack:
         stack.enter_context(interruptible())
         cloud, box = stack.enter_context(portals([*company, "--webhooks", SPEAKERS]))
@@ -58,15 +59,13 @@ def demo(
         stack.enter_context(beside(session))
         code = conduct(session, run_plan([]))
         if code == FINDINGS:
-            typer.echo(
-                "The simulated company has what real ones have: deals in deleted pipelines, files nobody may open,"
-            )
-            typer.echo("workflows that run PHP code, people whom nobody remembers. `errors` explains each finding.")
-        typer.echo(f"Results: {folder}/ (configuration, store, log). Look around:")
+            typer.echo(phrase("cli.demo.company"))
+            typer.echo(phrase("cli.demo.company_more"))
+        typer.echo(phrase("cli.demo.results", folder=folder))
         for command in ("status", "errors", f"report --out {folder}/report", "serve --open"):
             typer.echo(f"  {own_name()} --config {session.config} {command}")
         if keep or serve:
-            typer.echo(f"The portals stay until Ctrl-C: cloud {cloud.url}, box {box.url}")
+            typer.echo(phrase("cli.demo.portals", url=cloud.url, url2=box.url))
             threading.Event().wait()
     raise typer.Exit(code)
 

@@ -15,6 +15,7 @@ from b24migrate.errors import Halted, Stop
 from b24migrate.hosts.cli import endings
 from b24migrate.hosts.cli.completing import entities
 from b24migrate.hosts.cli.session import Session
+from b24migrate.messages import say
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from b24migrate.wiring import App
 
 WORD = "undo"
-NOTHING = "Nothing to take back."
-UNASKED = "Only a rehearsal: nobody can be asked here. Add --yes to take the records back."
-DRY = "A rehearsal: nothing was changed."
-REFUSED = "Nothing was taken back."
+NOTHING = say("cli.undo.nothing")
+UNASKED = say("cli.undo.no_terminal")
+DRY = say("cli.undo.dry")
+REFUSED = say("cli.undo.refused")
 
 
 def undo(
@@ -96,8 +97,8 @@ def _asked(yes: bool, as_json: bool) -> Callable[[], str]:
 def _left_off(gone: int) -> Halted:
     """What is "kept" here stays on the target, so that nobody is told that everything so far is kept."""
     return Halted(
-        f"Stopped. Records that were taken back by then: {gone}.",
-        hint="The same command goes on; `b24migrate run` imports again what is gone.",
+        say("cli.undo.stopped", gone=gone),
+        hint=say("cli.undo.stopped_fix"),
     )
 
 
@@ -167,9 +168,10 @@ class Undoing:
 
     def _verdict(self, kept: int) -> str:
         if not kept:
-            return "Taken back. `b24migrate run` imports it again."
-        where = f", listed in {self._out}" if self._out else ": `b24migrate undo --dry-run --out FILE` lists them"
-        return f"Taken back, except {kept} records that are kept{where}."
+            return say("cli.undo.done")
+        if self._out:
+            return say("cli.undo.except_listed", kept=kept, file=self._out)
+        return say("cli.undo.except", kept=kept)
 
     def _end(
         self, scope: Scope, told: Rehearsal, code: int, message: str, *, done: bool = False, shown: bool = False

@@ -23,7 +23,6 @@ EVERY_S = 1.0
 LOOKING_SHARE = 0.1  # a look at a far store takes a second; then it is done less often
 LINE_EVERY_S = 10.0  # in a pipe
 ROOM_AFTER = 2  # the shell's prompt, so that the head is still there at the end
-LANGUAGE = "en"
 OVER = ("no_run", "stopped", "blocked", "done", "findings")  # one that is beginning or paused is not
 
 Redact = Callable[[str], str]
@@ -52,12 +51,13 @@ class Said(NamedTuple):
 
     @classmethod
     def of(cls, seen: Overview, redact: Redact) -> Said:
-        from b24migrate.hosts.words import words
-        from b24migrate.hosts.words.measures import NARROW_SPACE
-        from b24migrate.hosts.words.sentences import advice, progress_sentence, sentence
+        from b24migrate.hosts.cli.speech import words
+        from b24migrate.hosts.status_text import advice, progress_sentence, sentence
+        from b24migrate.messages import render
+        from b24migrate.messages.measures import NARROW_SPACE
 
-        spoken = words(LANGUAGE)
-        message = seen.now.message if seen.now.verdict == "findings" else ""
+        spoken = words()
+        message = render(seen.now.message, spoken.language) if seen.now.verdict == "findings" else ""
         verdict = " ".join(part for part in (sentence(spoken, seen), message, advice(spoken, seen)) if part)
         return cls(*(redact(one.replace(NARROW_SPACE, " ")) for one in (verdict, progress_sentence(spoken, seen))))
 

@@ -16,6 +16,7 @@ from b24migrate.hosts.cli.names import entity_name, mini_task
 from b24migrate.hosts.functions.keeper import Keeper
 from b24migrate.hosts.functions.lines import say_bug
 from b24migrate.hosts.logs import masked
+from b24migrate.messages import say
 from b24migrate.pipeline import fidelity, hold, mend, plan
 from b24migrate.pipeline.causes import causes
 from b24migrate.pipeline.plan import NoRun, Plan, Run
@@ -65,7 +66,7 @@ def start(keeper: Keeper, body: bytes) -> Reply:
         names = [entity_name(name, app.catalog) for name in wish.entities]
         if wish.accept_fidelity:
             rules = fidelity.concerning(app.work, fidelity.asked(app.work), app.chosen(tuple(names)))
-            fidelity.accept(app.work, rules, "a request")
+            fidelity.accept(app.work, rules, say("work.by_request"))
         return _begun(app, app.chosen(tuple(names)), _phases(wish.phases), wish.test_limit)
 
     return _answered(keeper, act, fresh=True)
@@ -86,9 +87,9 @@ def pause(keeper: Keeper) -> Reply:
     taken off; `resume` sends others for the jobs that are left."""
 
     def act(app: App) -> Reply:
-        run = plan.pause(app.work.store, app.work.clock, "a request")
+        run = plan.pause(app.work.store, app.work.clock, say("work.by_request"))
         if run is None:
-            raise NoRun("No run is under way: there is nothing to pause.", code=plan.NO_RUN, hint="See the status.")
+            raise NoRun(say("work.nothing_to_pause"), code=plan.NO_RUN, hint=say("work.see_status"))
         return Reply(OK, {"run": run.id, "state": run.state, "message": run.message})
 
     return _answered(keeper, act)
@@ -133,7 +134,7 @@ def retry(keeper: Keeper, body: bytes) -> Reply:
         renewed = mend.renew(app.work, names, wish.code)
         told = {"records": renewed.records, "files": renewed.files, "parts": renewed.parts}
         if not renewed:
-            return Reply(OK, {**told, "message": "Nothing to try again."})
+            return Reply(OK, {**told, "message": say("work.nothing_to_retry")})
         entities, phases = mend.open_again(app.work, renewed)
         reply = _begun(app, entities, phases, app.work.options.test_limit)
         return Reply(reply.status, {**reply.body, **told})
@@ -179,8 +180,8 @@ def _all_that_may_be_retried(app: App) -> list[str]:
 
 
 def _under_way(run: Run) -> Halted:
-    hint = "Wait for its end (see the status), or ask for the same entities and phases to let it go on."
-    return Halted(f"The run {run.id} of another plan is under way.", code=plan.UNDER_WAY, hint=hint)
+    hint = say("work.other_plan_fix")
+    return Halted(say("work.other_plan", id=run.id), code=plan.UNDER_WAY, hint=hint)
 
 
 def _has_stopped(run: Run) -> bool:
@@ -191,7 +192,7 @@ def _phases(names: Sequence[str]) -> Sequence[str]:
     unknown = [name for name in names if name not in PHASES]
     if unknown:
         hint = f"Known are: {', '.join(PHASES)}."
-        raise BadConfiguration(f'There is no phase "{unknown[0]}".', hint=hint, code="USAGE")
+        raise BadConfiguration(say("settings.no_phase", name=unknown[0]), hint=hint, code="USAGE")
     return [phase for phase in PHASES if phase in names] or PHASES
 
 
@@ -199,11 +200,11 @@ def _read(body: bytes, shape: type[msgspec.Struct]) -> Json:
     try:
         read = msgspec.json.decode(body.strip() or b"{}", type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        text = f"The request's body cannot be used: {error}."
-        hint = f"It is a JSON object, and may have: {', '.join(shape.__struct_fields__)}."
+        text = say("settings.bad_body", error=error)
+        hint = say("settings.bad_body_fix", names=", ".join(shape.__struct_fields__))
         raise BadConfiguration(text, hint=hint, code="USAGE") from None
     if getattr(read, "test_limit", None) is not None and read.test_limit < 0:  # type: ignore[attr-defined]
-        raise BadConfiguration("test_limit is below 0.", hint="0 means everything.", code="USAGE")
+        raise BadConfiguration(say("settings.negative_limit"), hint=say("settings.zero_means_all"), code="USAGE")
     return read
 
 
@@ -224,7 +225,7 @@ def _answered(keeper: Keeper, act: Callable[[App], Reply], *, fresh: bool = Fals
     except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
         reference = secrets.token_hex(4)
         say_bug(bug, redact, reference=reference)
-        message = f"This is a bug in b24migrate; the log has the details under {reference}."
+        message = say("web.bug", reference=reference)
         return Reply(BUG, {"code": "BUG", "message": message, "reference": reference})
 
 

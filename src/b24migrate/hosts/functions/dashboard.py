@@ -18,6 +18,7 @@ from b24migrate.hosts.functions import asking
 from b24migrate.hosts.functions.asking import Reply
 from b24migrate.hosts.functions.keeper import Keeper
 from b24migrate.hosts.web.notes import LastAction
+from b24migrate.messages import say
 from b24migrate.ports import ANALYSIS, RegisterRow
 from b24migrate.settings import dashboard_names, dashboard_token
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 LOGOUT = "logout:"  # begins the key of a row
 LOOKED_S = 5.0
 SESSIONS = 1000
-OFF = "The dashboard is not switched on here."
-SWITCH = "Set B24MIGRATE_DASHBOARD_TOKEN to a token of at least 16 characters, or to keyvault:NAME."
+OFF = say("web.off")
+SWITCH = say("web.off_fix")
 
 
 class Dashboard:
@@ -51,7 +52,7 @@ class Dashboard:
         try:
             answer: func.HttpResponse = await made.handle_async(req, context)
         except UnicodeDecodeError:  # the middleware's, of an address that is no text
-            return _turned_away("There is no such page.", "Begin at the front page.", code="DASHBOARD_NOT_FOUND")
+            return _turned_away(say("web.no_page"), say("web.no_page_fix"), code="DASHBOARD_NOT_FOUND")
         return answer
 
     def _make(self) -> AsgiMiddleware | None:
@@ -126,8 +127,8 @@ class Requests:
         _done(asking.retry(self._keeper, json.dumps({"entities": list(entities), "code": code}).encode()))
 
     def analyze(self) -> None:
-        hint = "Run `b24migrate analyze` on a desk with the same store."
-        _done(Reply(409, {"code": "USAGE", "message": "An analysis is not made here.", "hint": hint}))
+        hint = say("web.no_analysis_fix")
+        _done(Reply(409, {"code": "USAGE", "message": say("web.no_analysis"), "hint": hint}))
 
     def last(self) -> LastAction | None:
         """What was refused was told at once."""

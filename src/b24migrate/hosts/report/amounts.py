@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from b24migrate.hosts.words import Words
+from b24migrate.messages import Words
 
 BETWEEN = {"en": ",", "ru": "\u00a0"}  # the thousands
 POINT = {"en": ".", "ru": ","}

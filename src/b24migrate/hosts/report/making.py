@@ -15,7 +15,7 @@ from b24migrate.hosts.report.settings import told
 from b24migrate.hosts.report.sheets import sheet
 from b24migrate.hosts.report.tables import TABLES, Line, Making, Table
 from b24migrate.hosts.report.texts import Texts
-from b24migrate.hosts.words import words
+from b24migrate.messages import render, words
 from b24migrate.pipeline.reporting import Standing, Tally
 from b24migrate.pipeline.reporting.gathering import gather
 from b24migrate.pipeline.reporting.model import FileFacts
@@ -61,14 +61,14 @@ def make(app: App, request: Request) -> Written:
 def write(table: Table, making: Making, texts: Texts) -> Tally:
     tally = Tally()
     with sheet(making.folder / table.file, table.columns, texts) as put:
-        for line in cleaned(table.lines(making), texts.redact):
+        for line in cleaned(table.lines(making), texts.redact, making.language):
             tally.add(*line)
             put(line.cells)
     return tally
 
 
-def cleaned(lines: Iterator[Line], redact: Callable[[str], str]) -> Iterator[Line]:
-    """Without secrets, before anything is cut: of one that is cut in two nobody would know."""
+def cleaned(lines: Iterator[Line], redact: Callable[[str], str], language: str) -> Iterator[Line]:
+    """Rendered for the reader; without secrets, before anything is cut: half a secret would not be recognized."""
     for line in lines:
-        cells = [redact(one) if isinstance(one, str) else one for one in line.cells]
+        cells = [redact(render(one, language)) if isinstance(one, str) else one for one in line.cells]
         yield Line(cells, tuple(map(redact, line.group)), redact(line.example))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from b24migrate.hosts.report.sayings import Sayings
-from b24migrate.hosts.words import Words
-from b24migrate.hosts.words.errors_of import fixes_words, message_words, page_words
-from b24migrate.pipeline.losses import WORDS as LOSSES
+from b24migrate.messages import Words, render
+from b24migrate.pipeline.losses import LOSSES
 from b24migrate.pipeline.plan import Run
-from b24migrate.pipeline.reporting import Excerpt, Facts
+from b24migrate.pipeline.reporting import Facts
 from b24migrate.pipeline.reporting.gathering import ORDER
 from b24migrate.pipeline.reporting.model import EntityFacts, StreamFacts
 from b24migrate.streams import LATE, PHASES
@@ -17,8 +15,6 @@ from b24migrate.streams import LATE, PHASES
 
 def helpers(words: Words) -> Mapping[str, object]:
     named = words.named
-    language = words.language
-    sayings = Sayings(words)
 
     def fate_name(fate: str) -> str:
         key = f"report.fate.{fate}"
@@ -36,10 +32,7 @@ def helpers(words: Words) -> Mapping[str, object]:
         "missing": lambda entities: missing(words, entities),
         "lost": lambda streams: lost(words, streams),
         "ending": lambda run: ending(words, run),
-        "page_words": lambda code: page_words(code, language),
-        "fixes_words": lambda group: fixes_words(group, language),
-        "message_words": lambda text: text if isinstance(text, Excerpt) else sayings(message_words(text, language)),
-        "reason": sayings,
+        "reason": lambda text: render(text, words.language) if isinstance(text, str) else text,
     }
 
 

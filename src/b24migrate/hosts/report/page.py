@@ -15,7 +15,7 @@ from b24migrate.hosts.report.amounts import Amounts
 from b24migrate.hosts.report.naming import helpers
 from b24migrate.hosts.report.tables import TABLES
 from b24migrate.hosts.report.texts import Texts, is_unbroken
-from b24migrate.hosts.words import Words
+from b24migrate.messages import Words
 from b24migrate.pipeline.reporting import Facts, Standing, Tally
 from b24migrate.pipeline.reporting.model import FileFacts
 from b24migrate.pipeline.reporting.tally import FIRST

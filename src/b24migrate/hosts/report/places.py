@@ -11,6 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 from b24migrate.private_files import FOLDER, make_folder
 
 PAGE = "report.html"
@@ -37,7 +38,7 @@ def writing(out: Path, names: Sequence[str], *, force: bool) -> Iterator[Path]:
             raise
         reason = error.strerror or str(error)
         raise BadConfiguration(
-            f"The report cannot be written to {out}: {reason}.", code=CODE, hint="Choose another folder with --out."
+            say("report.place.unwritable", out=out, reason=reason), code=CODE, hint=say("report.place.other")
         ) from None
     finally:
         if fresh is not None:
@@ -59,9 +60,9 @@ def _refuse_others(out: Path, names: Sequence[str], *, force: bool) -> None:
         return
     if taken := [name for name in names if os.path.lexists(out / name)]:
         raise BadConfiguration(
-            f"{out / taken[0]} is there already, and not part of an earlier report.",
+            say("report.place.taken", file=out / taken[0]),
             code=CODE,
-            hint="Choose another folder with --out, or replace such files with --force.",
+            hint=say("report.place.taken_fix"),
         )
 
 

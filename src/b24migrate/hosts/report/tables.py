@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from b24migrate.hosts.words.errors_of import page_words
+from b24migrate.messages import render
+from b24migrate.messages.pages import page_of
 from b24migrate.phases.work import Work
-from b24migrate.pipeline.losses import WORDS as LOSSES
+from b24migrate.pipeline.losses import LOSSES
 from b24migrate.pipeline.reporting import Facts, rows
 from b24migrate.pipeline.reporting.model import FileFacts
 from b24migrate.pipeline.reporting.tally import Cell, Group
@@ -36,7 +37,7 @@ class Making:
     language: str
 
     def fix(self, code: str) -> str:
-        return page_words(code, self.language).fix
+        return render(page_of(code).fix, self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def failed(making: Making) -> Iterator[Line]:
 
 def set_aside(making: Making) -> Iterator[Line]:
     for one in rows.set_aside(making.work, making.folder):
-        alike = NAMED.sub("…", one.reason[:500])
+        alike = NAMED.sub("…", render(one.reason, making.language)[:500])
         yield Line(one, (one.why, one.stream, alike), one.name or one.source_id)
 
 

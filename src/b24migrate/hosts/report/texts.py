@@ -9,7 +9,7 @@ from collections.abc import Callable
 from b24migrate.hosts.cli import sheets
 from b24migrate.hosts.cli.plain import harmless
 from b24migrate.hosts.logs import masked
-from b24migrate.hosts.words import Words
+from b24migrate.messages import Words
 from b24migrate.pipeline.reporting import Excerpt
 from b24migrate.pipeline.reporting.tally import EXCERPT
 

@@ -17,11 +17,11 @@ from b24migrate.hosts.web.notes import BUSY
 from b24migrate.hosts.web.security import refuse_forged
 from b24migrate.hosts.web.seeing import Eye
 from b24migrate.hosts.web.shapes import Accepted, Welcome
-from b24migrate.hosts.words import Words
+from b24migrate.messages import Words, say
 from b24migrate.pipeline import plan
 
 ACCEPTED = 202
-BY = "the dashboard"
+BY = say("work.by_dashboard")
 
 
 def acting(context: Context, eye: Eye) -> APIRouter:

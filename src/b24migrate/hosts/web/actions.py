@@ -17,6 +17,7 @@ from typing import Protocol
 
 from b24migrate.errors import Halted
 from b24migrate.hosts.web.notes import LastAction, Places, busy, held, is_held, note, private, read
+from b24migrate.messages import say
 
 LEAVING_S = 5.0
 LAST_WORDS = 2000  # characters of what a process said that ended without an explanation
@@ -108,8 +109,8 @@ class ProcessStarter:
                     pass_fds=kept,
                 )
             except OSError as error:
-                message = f"The process cannot be started: {error.strerror}."
-                raise Halted(message, code=VANISHED, hint="Start it on the command line.") from None
+                message = say("web.cannot_start", why=error.strerror)
+                raise Halted(message, code=VANISHED, hint=say("web.cannot_start_fix")) from None
 
     def _last_words(self, places: Places) -> str:
         """Cut when they are clean: half a secret is not known for one."""
@@ -144,5 +145,5 @@ def _as_it_is(places: Places) -> LastAction | None:
     found = read(places.note)  # it may have ended between the two looks
     if found is None or found.exit_code is not None:
         return found
-    hint = "Its last words are all that is known; start it again."
+    hint = say("web.vanished")
     return replace(found, exit_code=4, code=VANISHED, hint=hint)

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from b24migrate.errors import BadConfiguration, GateUnmet, MigrationError
 from b24migrate.hosts.logs import masked
 from b24migrate.hosts.web.notes import BUSY
-from b24migrate.hosts.words import DEFAULT, Words, words
+from b24migrate.messages import DEFAULT, Message, Words, plain, render, say, words
 from b24migrate.pipeline import hold, plan
 
 LOGGER = logging.getLogger("b24migrate.web")
@@ -64,9 +64,19 @@ class Answer(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         try:
-            return msgspec.json.encode(content)
+            return msgspec.json.encode(content, enc_hook=plain)
         except UnicodeEncodeError:
-            return msgspec.json.encode(_whole(msgspec.to_builtins(content)))
+            return msgspec.json.encode(_whole(msgspec.to_builtins(content, enc_hook=plain)))
+
+
+def in_language(value: Any, language: str) -> Any:
+    """A value of dicts, lists and texts, with every message in it rendered for the reader."""
+    return msgspec.to_builtins(value, enc_hook=lambda message: _rendered(message, language))
+
+
+def _rendered(value: object, language: str) -> str:
+    """Encoders ask this of whatever is not plain JSON."""
+    return str(render(value, language)) if isinstance(value, Message) else plain(value)
 
 
 def refusal(error: MigrationError, language: str) -> tuple[Answer, Problem]:
@@ -74,7 +84,7 @@ def refusal(error: MigrationError, language: str) -> tuple[Answer, Problem]:
     if isinstance(error, Refused):
         problem = error.told(words(language))
         return Answer(problem, error.status, error.headers), problem
-    problem = Problem(error.code, error.message, error.hint)
+    problem = Problem(error.code, render(error.message, language), render(error.hint, language))
     return Answer(problem, status_of(error)), problem
 
 
@@ -83,8 +93,8 @@ def bug(found: BaseException, redact: Callable[[str], str]) -> Problem:
     reference = secrets.token_hex(4)
     details = masked(redact("".join(traceback.format_exception(found))))
     LOGGER.error("a bug, reference %s: %s", reference, details)
-    message = f"This is a bug in b24migrate ({type(found).__name__}); the log has the details under {reference}."
-    return Problem("BUG", message, "Please report it with these details. Everything so far is kept.")
+    message = say("web.bug_named", kind=type(found).__name__, reference=reference)
+    return Problem("BUG", message, say("web.bug_fix"))
 
 
 def status_of(error: MigrationError) -> int:

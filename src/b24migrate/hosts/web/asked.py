@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from b24migrate.entities import FILES, catalog
 from b24migrate.hosts.web.answers import Problem
-from b24migrate.hosts.words import LANGUAGES, Words, preferred, words
+from b24migrate.messages import LANGUAGES, Words, preferred, words
 from b24migrate.records import Fate
 from b24migrate.streams import PHASES
 

@@ -17,7 +17,7 @@ from b24migrate.hosts.web.actions import ProcessStarter, Starter
 from b24migrate.hosts.web.answers import Problem
 from b24migrate.hosts.web.notes import Places
 from b24migrate.hosts.web.security import Doors, Latch
-from b24migrate.hosts.words import LANGUAGES
+from b24migrate.messages import LANGUAGES
 from b24migrate.settings import DEFAULT_FILE, Settings, environment_without_ours, load
 from b24migrate.wiring import App, open_app
 

@@ -36,7 +36,7 @@ def page(store: Store, stream: str, fate: str, after: str, limit: int) -> Findin
 
 
 def _view(row: RegisterRow) -> FindingView:
-    return FindingView(*(_cut(str(row.values.get(name) or "")) for name in COLUMNS))
+    return FindingView(*(_cut(row.values.get(name) or "") for name in COLUMNS))
 
 
 def _cut(text: str) -> str:

@@ -7,18 +7,20 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from b24migrate.errors import Halted
+from b24migrate.messages import pack, plain, say, unpack
 from b24migrate.private_files import open_private
 
 if sys.platform != "win32":
     import fcntl
 
 BUSY = "ACTION_UNDER_WAY"
+MESSAGES = "messages"  # of a note: keys and values of what it says
 LOOKED_AT_S = 0.1  # somebody may only look whether it is held
 BETWEEN_S = 0.02
 
@@ -65,8 +67,8 @@ def held(path: Path, patience_s: float = LOOKED_AT_S) -> Iterator[int | None]:
 
 
 def busy() -> Halted:
-    hint = "Wait for its end; the front page says how far it is."
-    return Halted("Something that was begun here is still under way.", code=BUSY, hint=hint)
+    hint = say("web.busy_fix")
+    return Halted(say("web.busy"), code=BUSY, hint=hint)
 
 
 def _taken(file: int) -> bool:
@@ -110,7 +112,8 @@ def note(path: Path, action: LastAction) -> None:
     said = {name: getattr(action, name).encode("utf-8", "replace").decode() for name in ("message", "hint", "code")}
     try:
         with private(fresh) as file:
-            os.write(file, msgspec.json.encode(replace(action, **said)))
+            kept = asdict(action) | said | {MESSAGES: pack([action.message, action.hint])}
+            os.write(file, msgspec.json.encode(kept, enc_hook=plain))
         fresh.replace(path)
     except OSError as error:
         fresh.unlink(missing_ok=True)
@@ -118,12 +121,15 @@ def note(path: Path, action: LastAction) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> Halted:
-    hint = "Check its folder: what is started from the page writes there what it says."
-    return Halted(f"{path} cannot be written: {error.strerror}.", code="STORE_REFUSED", hint=hint)
+    hint = say("web.notes_fix")
+    return Halted(say("web.unwritable", path=path, why=error.strerror), code="STORE_REFUSED", hint=hint)
 
 
 def read(path: Path) -> LastAction | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=LastAction)
+        kept = path.read_bytes()
+        found = msgspec.json.decode(kept, type=LastAction)
+        message, hint = unpack([found.message, found.hint], msgspec.json.decode(kept).get(MESSAGES))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
+    return replace(found, message=message, hint=hint)

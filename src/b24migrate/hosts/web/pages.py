@@ -16,7 +16,7 @@ from b24migrate.hosts.web.answers import Answer, Problem
 from b24migrate.hosts.web.asked import LANGUAGE_COOKIE, STREAMS, chosen_language
 from b24migrate.hosts.web.context import Context
 from b24migrate.hosts.web.static import ROOT, Static
-from b24migrate.hosts.words import LANGUAGES, words
+from b24migrate.messages import LANGUAGES, words
 from b24migrate.pipeline.status import figures
 
 PLAIN = {"/": "front", **{f"/{name}": name for name in ("errors", "findings", "fidelity", "search", "analysis", "api")}}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import UTC
 
 from fastapi import APIRouter, Depends
 
 from b24migrate.errors import BadConfiguration, Stop
+from b24migrate.hosts.status_text import progress_sentence, sentence
 from b24migrate.hosts.web import asked, findings, keeping, troubles
-from b24migrate.hosts.web.answers import Answer, Problem, Refused
+from b24migrate.hosts.web.answers import Answer, Problem, Refused, in_language
 from b24migrate.hosts.web.asked import LOOK, After, CodePath, FateQuery, IdPath, Limit, Since, Sought, Speaks
 from b24migrate.hosts.web.asked import StreamPath as StreamName
 from b24migrate.hosts.web.asked import StreamQuery as SomeStream
 from b24migrate.hosts.web.context import Context, Session
 from b24migrate.hosts.web.deciding import possible
-from b24migrate.hosts.web.retelling import retold, sentence_told
 from b24migrate.hosts.web.seeing import Eye
 from b24migrate.hosts.web.shapes import (
     Analysis,
@@ -29,7 +29,6 @@ from b24migrate.hosts.web.shapes import (
     Front,
     History,
 )
-from b24migrate.hosts.words.sentences import progress_sentence, sentence
 from b24migrate.phases.values import utc_text
 from b24migrate.pipeline import looking_up, survey
 from b24migrate.pipeline.certificate.admission import admitted
@@ -46,7 +45,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
     def overview(speaks: Speaks) -> Answer:
         last = context.actions.last()
-        seen = _told(eye.look(last), speaks.language)
+        seen = eye.look(last)
         front = Front(
             **{one.name: getattr(seen, one.name) for one in fields(Overview)},
             sentence=sentence(speaks, seen, UTC),
@@ -54,7 +53,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
             can=possible(seen, last, context),
             last_action=last,
         )
-        return Answer(retold(front, speaks.language))
+        return Answer(in_language(front, speaks.language))
 
     @router.get("/history", response_model=History, summary="The chart: how the numbers grew, oldest first")
     def history(since: Since = None) -> Answer:
@@ -64,7 +63,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
     def errors(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(retold(troubles.errors(app.work, speaks.language), speaks.language))
+            return Answer(in_language(troubles.errors(app.work), speaks.language))
 
     @router.get(
         "/errors/{code}",
@@ -73,19 +72,19 @@ def reading(context: Context, eye: Eye) -> APIRouter:
         summary="What an error code means",
     )
     def error(code: CodePath, speaks: Speaks) -> Answer:
-        return Answer(troubles.page(code, speaks.language))
+        return Answer(in_language(troubles.page(code), speaks.language))
 
     @router.get("/findings", response_model=Findings, summary="What verify found, a page at a time")
     def found(
         speaks: Speaks, stream: SomeStream = "", fate: FateQuery = "", after: After = "", limit: Limit = 50
     ) -> Answer:
         with context.app() as app:
-            return Answer(retold(findings.page(app.work.store, stream, fate, after, limit), speaks.language))
+            return Answer(in_language(findings.page(app.work.store, stream, fate, after, limit), speaks.language))
 
     @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
     def fidelity(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(retold(keeping.view(app), speaks.language))
+            return Answer(in_language(keeping.view(app), speaks.language))
 
     @router.get("/search", response_model=Hits, responses=asked.refusals(404), summary="Records by id, e-mail or title")
     def search(q: Sought, stream: SomeStream = "", after: After = "") -> Answer:
@@ -106,7 +105,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
             view = looking_up.record(app.work, stream, source_id)
         if view is None:
             raise Refused(404, "DASHBOARD_NOT_FOUND", "record")
-        return Answer(retold(view, speaks.language))
+        return Answer(in_language(view, speaks.language))
 
     @router.get("/analysis", response_model=Analysis, summary="The last analysis, and how well it foretold")
     def analysis(speaks: Speaks) -> Answer:
@@ -115,10 +114,10 @@ def reading(context: Context, eye: Eye) -> APIRouter:
         with context.app() as app:
             made, found = survey.last(app.work.store), survey.compared(app.work.store)
         told = (ComparedView(one.entity, one.phase, one.foretold_s, one.took_s, round(one.error, 4)) for one in found)
-        return Answer(retold(Analysis(made, tuple(told), running), speaks.language))
+        return Answer(in_language(Analysis(made, tuple(told), running), speaks.language))
 
     @router.get("/certificate", response_model=Certificate, summary="Whether a certificate can be made, and why not")
-    def certificate() -> Answer:
+    def certificate(speaks: Speaks) -> Answer:
         seen = eye.look()
         streams = tuple(
             CertificateStream(one.name, one.source, one.read, one.imported, one.failed, one.excluded, one.impossible)
@@ -126,18 +125,14 @@ def reading(context: Context, eye: Eye) -> APIRouter:
             for one in entity.streams
         )
         run = seen.run.id if seen.run else ""
-        return Answer(Certificate((why := _refused(context)) is None, run, streams, why))
+        found = Certificate((why := _refused(context)) is None, run, streams, why)
+        return Answer(in_language(found, speaks.language))
 
     @router.get("/session", response_model=Session, summary="Where we are: version, store, portals, languages")
     def session(speaks: Speaks) -> Answer:
-        return Answer(retold(context.session(speaks.language), speaks.language))
+        return Answer(in_language(context.session(speaks.language), speaks.language))
 
     return router
-
-
-def _told(seen: Overview, language: str) -> Overview:
-    """The verdict's sentence has the run's own words in it."""
-    return replace(seen, now=replace(seen.now, message=sentence_told(seen.now.message, language)))
 
 
 def _refused(context: Context) -> Problem | None:

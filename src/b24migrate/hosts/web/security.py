@@ -24,6 +24,7 @@ from starlette.datastructures import Headers
 
 from b24migrate.errors import BadConfiguration
 from b24migrate.hosts.web.answers import Refused
+from b24migrate.messages import say
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -93,8 +94,8 @@ def network(text: str) -> Network:
     try:
         return ipaddress.ip_network(text.strip("[]"))
     except ValueError:
-        hint = "Write the address that the proxy connects from, such as 10.0.0.5, or a network: 10.0.0.0/24."
-        raise BadConfiguration(f"--proxy {text} is not an address.", code="USAGE", hint=hint) from None
+        hint = say("web.proxy_fix")
+        raise BadConfiguration(say("web.proxy", text=text), code="USAGE", hint=hint) from None
 
 
 def last_address(forwarded: str) -> str:
@@ -274,8 +275,8 @@ def cookies(header: str) -> dict[str, str]:
 
 def usable(token: str) -> str:
     if len(token) < SHORTEST_TOKEN:
-        hint = "Take a longer one, or leave it out: then one is made and shown."
-        message = f"The dashboard's token is shorter than {SHORTEST_TOKEN} characters."
+        hint = say("web.short_token_fix")
+        message = say("web.short_token", count=SHORTEST_TOKEN)
         raise BadConfiguration(message, hint=hint, code="USAGE")
     return token
 

@@ -17,6 +17,7 @@ from fastapi import FastAPI
 
 from b24migrate.errors import BadConfiguration, Halted
 from b24migrate.hosts.web.security import CONNECTION
+from b24migrate.messages import say
 
 if sys.platform == "win32":
     from uvicorn.protocols.http.h11_impl import H11Protocol as Protocol
@@ -115,16 +116,16 @@ def listening(host: str, port: int) -> socket.socket:
         )[0]
         made = socket.socket(family, kind, protocol)
     except OSError as error:
-        message = f"{host} is no address of this machine: {error.strerror}."
-        raise BadConfiguration(message, code="USAGE", hint="Leave --host out, or name one that it has.") from None
+        message = say("web.no_host", host=host, why=error.strerror)
+        raise BadConfiguration(message, code="USAGE", hint=say("web.no_host_fix")) from None
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
         made.listen(128)
     except OSError as error:
         made.close()
-        hint = "Is another dashboard open? Choose another port with --port; 0 takes any that is free."
-        message = f"Port {port} on {host} cannot be opened: {error.strerror}."
+        hint = say("web.port_fix")
+        message = say("web.port", port=port, host=host, why=error.strerror)
         raise BadConfiguration(message, code="USAGE", hint=hint) from None
     return made
 
@@ -166,5 +167,5 @@ def _wait(server: uvicorn.Server, thread: threading.Thread) -> None:
     until_s = time.monotonic() + START_S
     while not server.started:
         if not thread.is_alive() or time.monotonic() > until_s:
-            raise Halted("The dashboard did not start.", code="DASHBOARD_SILENT", hint="Try another port with --port.")
+            raise Halted(say("web.not_started"), code="DASHBOARD_SILENT", hint=say("web.other_port"))
         time.sleep(0.01)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from b24migrate.error_pages import PAGES, UNKNOWN, link, page_of
 from b24migrate.hosts.web.answers import Refused
 from b24migrate.hosts.web.shapes import ErrorGroup, ErrorPage, ErrorPlace, Errors, Letter
-from b24migrate.hosts.words.errors_of import fixes_words, message_words, page_words
+from b24migrate.messages.pages import PAGES, UNKNOWN, link, page_of
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.causes import Cause, Group, causes, grouped
 
@@ -13,46 +12,46 @@ MOST_LETTERS = 200
 LONGEST = 2000  # characters of a message
 
 
-def errors(work: Work, language: str) -> Errors:
-    groups = tuple(_group(work, one, language) for one in grouped(causes(work)))
+def errors(work: Work) -> Errors:
+    groups = tuple(_group(work, one) for one in grouped(causes(work)))
     letters = work.queue.dead_parts()
     shown = tuple(
-        Letter(one.job.scope, one.code, message_words(_cut(one.reason), language), one.died_at, _cut(str(one.job)))
+        Letter(one.job.scope, one.code, _cut(one.reason), one.died_at, _cut(str(one.job)))
         for one in letters[:MOST_LETTERS]
     )
     return Errors(groups, shown, len(letters))
 
 
-def _group(work: Work, group: Group, language: str) -> ErrorGroup:
-    told = page_words(group.code, language)
+def _group(work: Work, group: Group) -> ErrorGroup:
     return ErrorGroup(
         group.code,
-        told.title,
+        group.page.title,
         group.count,
         group.waits,
-        told.cause,
-        tuple(fixes_words(group, language)),
+        group.page.cause,
+        tuple(group.fixes),
         link(group.page),
-        tuple(_place(work, one, language) for one in group.causes),
+        tuple(_place(work, one) for one in group.causes),
     )
 
 
-def _place(work: Work, cause: Cause, language: str) -> ErrorPlace:
+def _place(work: Work, cause: Cause) -> ErrorPlace:
     stream = cause.place if cause.place in work.streams else ""
-    message = message_words(_cut(cause.message), language)
+    message = _cut(cause.message)
     return ErrorPlace(cause.place, cause.count, cause.status, _cut(cause.example), message, stream)
 
 
-def page(code: str, language: str) -> ErrorPage:
+def page(code: str) -> ErrorPage:
     """Raises Refused for what is no code at all."""
     spelled = {known.lower(): known for known in PAGES}
     name = spelled.get(code.lower(), code)
     found = page_of(name)
     if found is UNKNOWN and name != UNKNOWN.code:
         raise Refused(404, "DASHBOARD_NOT_FOUND", "code")
-    told = page_words(name, language)
-    return ErrorPage(name, found.code if found.code != name else "", *told, link(found))
+    family = found.code if found.code != name else ""
+    return ErrorPage(name, family, found.title, found.cause, found.fix, found.retried, link(found))
 
 
 def _cut(text: str) -> str:
+    """A message of ours is never so long; one that is keeps its text only."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from b24migrate.errors import Halted, Unproven
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.certificate.form import Inventory
@@ -15,7 +16,7 @@ from b24migrate.ports import INVENTORY
 from b24migrate.streams import LATE, PHASES, Entity, Stream
 
 NEEDED = ("get", "set", LATE, "verify")
-GO_ON = "Run `b24migrate run` to its end; `b24migrate status` says how far it is."
+GO_ON = say("certificate.go_on")
 
 
 class Admitted(NamedTuple):
@@ -29,13 +30,12 @@ def admitted(work: Work) -> Admitted:
     """Raises Halted when something is not done yet, Unproven when what was done is not the whole."""
     run = plan.current(work.store)
     if run is None:
-        message = "Nothing was migrated yet, so there is nothing to certify."
-        raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint="Begin with `b24migrate run`.")
+        message = say("certificate.nothing")
+        raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=say("certificate.start"))
     if run.state != plan.ENDED:
-        said = f": {run.message}" if run.message else ""
-        raise Halted(
-            f"The run {run.id} is not at its end{said.rstrip('.')}.", code="CERTIFICATE_INCOMPLETE", hint=GO_ON
-        )
+        known = say("certificate.unfinished_why", id=run.id, why=run.message)
+        message = known if run.message else say("certificate.unfinished", id=run.id)
+        raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=GO_ON)
     states = AllStates(work.store)
     states.look()
     found = {entity.name: states.read(entity.name) for entity in work.entities}
@@ -54,23 +54,20 @@ def _done(entity: Entity, state: EntityState) -> None:
         if now.state in ENDED or (now.state == PENDING and phase not in NEEDED):
             continue
         task = entity.task("set" if phase == LATE else phase)
-        said = f" ({now.message.rstrip('.')})" if now.message else ""
-        raise Halted(
-            f"{task} is {now.state}{said}, so there is no certificate.", code="CERTIFICATE_INCOMPLETE", hint=GO_ON
-        )
+        known = say("certificate.undone_why", task=task, state=now.state, why=now.message)
+        message = known if now.message else say("certificate.undone", task=task, state=now.state)
+        raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=GO_ON)
 
 
 def _inventory(work: Work, stream: Stream) -> Inventory:
     latest = [row.values for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
     if len(latest) != 1:
-        message = f"{stream.name}: there are {len(latest)} latest inventories instead of one."
-        raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint="Run `b24migrate run` again.")
+        message = say("certificate.inventories", stream=stream.name, count=len(latest))
+        raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint=say("certificate.run_again"))
     (row,) = latest
     if row.get("Limited"):
-        message = f"{stream.name}: only the first few were read (a test limit), so there is no certificate."
-        raise Unproven(
-            message, code="CERTIFICATE_LIMITED", hint="Run `b24migrate run` without --test-limit and run.test_limit."
-        )
+        message = say("certificate.limited", stream=stream.name)
+        raise Unproven(message, code="CERTIFICATE_LIMITED", hint=say("certificate.unlimited"))
     reported = row.get("ReportedTotal")
     return Inventory(
         str(row["SnapshotUtc"]),

@@ -9,11 +9,12 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from b24migrate.errors import BadConfiguration, Unproven
+from b24migrate.messages import say
 from b24migrate.pipeline.certificate import form
 from b24migrate.pipeline.certificate.form import Chain, Entry, Head, Made, PageLine, Root, Tally
 from b24migrate.records import Json, canonical, order_key
 
-ASK = "Ask whoever made it for the file as it was, and compare the root hash with the one you were told."
+ASK = say("certificate.ask")
 Line = TypeVar("Line", Head, Entry, PageLine, Root)
 
 
@@ -23,8 +24,8 @@ def check(file: Path) -> Made:
         with file.open("rb") as lines:
             return _Check(file).all(lines)
     except OSError as error:
-        message = f"{file} cannot be read: {error.strerror or error}."
-        raise BadConfiguration(message, code="CERTIFICATE_UNREADABLE", hint="Check the path.") from None
+        message = say("certificate.unreadable", file=file, why=error.strerror or error)
+        raise BadConfiguration(message, code="CERTIFICATE_UNREADABLE", hint=say("certificate.check_path")) from None
 
 
 class _Check:
@@ -40,13 +41,13 @@ class _Check:
         head, root = None, None
         for raw in self._lines(lines):
             if root is not None:
-                raise self._wrong("there is something behind the end")
+                raise self._wrong(say("certificate.after_end"))
             if head is None:
                 head = self._head(raw)
                 continue
             said = self._said(raw)
             if said.get("after") != self._chain.after:
-                raise self._wrong(f"this line or line {self._number} is not as it was written", back=1)
+                raise self._wrong(say("certificate.altered", number=self._number), back=1)
             if "root" in said:
                 root = self._root(said)
             else:
@@ -55,7 +56,7 @@ class _Check:
         if head is None:
             raise self._foreign()
         if root is None:
-            raise self._wrong("the end is missing")
+            raise self._wrong(say("certificate.no_end"))
         self._compare(head)
         return Made(head, root.root, self._number)
 
@@ -71,40 +72,38 @@ class _Check:
             raise self._foreign()
         said = self._said(raw)
         if said["certificate"] != form.FORMAT:
-            message = (
-                f"{self._file} is a certificate of the kind {said['certificate']!r}, which this program cannot check."
-            )
-            hint = f"Use the version of b24migrate that made it; this one knows {form.FORMAT}."
+            message = say("certificate.other_format", file=self._file, said=said["certificate"])
+            hint = say("certificate.other_format_fix", format=form.FORMAT)
             raise BadConfiguration(message, code="NOT_A_CERTIFICATE", hint=hint)
         head = self._as(Head, said)
         self._chain.add(raw)
         self._places = {sums.stream: place for place, sums in enumerate(head.streams)}
         self._tallies = {sums.stream: Tally() for sums in head.streams}
         if len(self._places) != len(head.streams):
-            raise self._wrong("a stream is named twice")
+            raise self._wrong(say("certificate.stream_twice"))
         return head
 
     def _said(self, raw: bytes) -> dict[str, Json]:
         if not raw.endswith(b"\n"):
-            raise self._wrong("the line is cut off or too long")
+            raise self._wrong(say("certificate.line_cut"))
         try:
             said = msgspec.json.decode(raw)
             same = isinstance(said, dict) and canonical(said) + b"\n" == raw
         except (msgspec.DecodeError, UnicodeError):
-            raise self._wrong("it is not JSON") from None
+            raise self._wrong(say("certificate.not_json")) from None
         if not same:
-            raise self._wrong("it is not a JSON object in canonical form")
+            raise self._wrong(say("certificate.not_canonical"))
         return dict(said)
 
     def _one(self, said: dict[str, Json]) -> None:
         is_page = "page" in said
         line: Any = self._as(PageLine, said) if is_page else self._as(Entry, said)
         if line.stream not in self._places:
-            raise self._wrong(f"the head has no stream {line.stream!r}")
+            raise self._wrong(say("certificate.no_stream", stream=line.stream))
         source_id = str(line.page) if is_page else line.id
         now = is_page, self._places[line.stream], order_key(source_id)
         if now <= self._last:
-            raise self._wrong(f"{line.stream} {source_id} is out of order or stands there twice")
+            raise self._wrong(say("certificate.disorder", stream=line.stream, source_id=source_id))
         self._last = now
         if is_page:
             self._tallies[line.stream].pages += 1
@@ -116,18 +115,18 @@ class _Check:
     def _root(self, said: dict[str, Json]) -> Root:
         root = self._as(Root, said)
         if root.root != self._chain.root:
-            raise self._wrong("the root hash is not that of the lines before it")
+            raise self._wrong(say("certificate.root"))
         if root.lines != self._chain.lines:
-            raise self._wrong(f"it says {root.lines} lines, and there are {self._chain.lines}")
+            raise self._wrong(say("certificate.lines", lines=root.lines, found=self._chain.lines))
         return root
 
     def _as(self, kind: type[Line], said: dict[str, Json]) -> Line:
         try:
             line = msgspec.convert(said, kind)
         except msgspec.ValidationError as error:
-            raise self._wrong(f"it is not what a certificate says: {error}") from None
+            raise self._wrong(say("certificate.odd_line", error=error)) from None
         if canonical(line) != canonical(said):
-            raise self._wrong("it says what a certificate leaves out")
+            raise self._wrong(say("certificate.strange_class"))
         return line
 
     # ------------------------------------------------------------ sums
@@ -139,22 +138,22 @@ class _Check:
             for name, count in tally.counts.items():
                 if getattr(sums, name) != count:
                     said = getattr(sums, name)
-                    raise self._wrong(f"{sums.stream}: the head says {said} {name}, and the lines have {count}")
+                    raise self._wrong(say("certificate.counted", stream=sums.stream, said=said, name=name, count=count))
             if sums != tally.sums(sums.stream, sums.inventory):
-                raise self._wrong(f"{sums.stream}: the sums are not those of the inventory")
+                raise self._wrong(say("certificate.sums", stream=sums.stream))
             if problem := form.unclosed(sums, tally.pages):
                 raise self._wrong(problem)
         foreseen = sum(tally.foreseen for tally in self._tallies.values())
         if head.foreseen != foreseen:
-            raise self._wrong(f"the head says {head.foreseen} foreseen differences, and the lines have {foreseen}")
+            raise self._wrong(say("certificate.foreseen", said=head.foreseen, found=foreseen))
         self._number = counted
 
     def _wrong(self, what: str, *, back: int = 0) -> Unproven:
         line = self._number - back
-        return Unproven(f"{self._file} does not hold: line {line}: {what}.", code="CERTIFICATE_BROKEN", hint=ASK)
+        return Unproven(
+            say("certificate.broken", file=self._file, line=line, what=what), code="CERTIFICATE_BROKEN", hint=ASK
+        )
 
     def _foreign(self) -> BadConfiguration:
-        message = f"{self._file} is not a certificate of b24migrate."
-        return BadConfiguration(
-            message, code="NOT_A_CERTIFICATE", hint="Give the file that `b24migrate certificate` wrote."
-        )
+        message = say("certificate.not_ours", file=self._file)
+        return BadConfiguration(message, code="NOT_A_CERTIFICATE", hint=say("certificate.give"))

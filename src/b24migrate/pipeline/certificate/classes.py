@@ -8,12 +8,13 @@ from collections.abc import Callable
 import msgspec
 
 from b24migrate.errors import Halted, Unproven
+from b24migrate.messages import join, say
 from b24migrate.pipeline.certificate.facts import WHOLE_STREAM, Known
 from b24migrate.pipeline.certificate.form import EXCLUDED, FAILED, IMPOSSIBLE, MIGRATED, VERIFIED, Entry
 from b24migrate.records import Fate, Link, Record, Status
 
-AGAIN = "Run `b24migrate run` again; when it says the same, the store was changed by another hand."
-VERIFY = "Look at it on the box, then run `b24migrate run` again."
+AGAIN = say("certificate.again_store")
+VERIFY = say("certificate.look")
 UNDONE = (Status.NEW, Status.ERROR_RETRY)
 LONGEST_REASON = 500  # characters
 NO_CODE = "UNKNOWN"
@@ -27,20 +28,26 @@ def classified(known: Known, clean: Callable[[str], str]) -> Entry:
     place = f"{known.stream.name} {known.id}"
     if known.id == WHOLE_STREAM:
         raise Unproven(
-            f"{known.stream.name}: verify counted {_whole(known)}.", code="CERTIFICATE_NOT_CLOSED", hint=VERIFY
+            say("certificate.whole", stream=known.stream.name, known=_whole(known)),
+            code="CERTIFICATE_NOT_CLOSED",
+            hint=VERIFY,
         )
     if known.record is not None and known.record.status in UNDONE:
         raise Halted(
-            f"{place} is {known.record.status}: it is not imported yet, so there is no certificate.",
+            say("certificate.open_record", place=place, status=known.record.status),
             code="CERTIFICATE_INCOMPLETE",
-            hint="Run `b24migrate run` to its end; `b24migrate errors` says what is in the way.",
+            hint=say("certificate.go_on_errors"),
         )
     if len(known.aside) + (known.record is not None) > 1:
-        raise Unproven(f"{place} is in two classes: {_classes(known)}.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
+        raise Unproven(
+            say("certificate.two_classes", place=place, known=_classes(known)),
+            code="CERTIFICATE_NOT_CLOSED",
+            hint=AGAIN,
+        )
     if known.record is not None:
         return _entry(known, known.record, place, clean)
     if not known.aside:
-        raise Unproven(f"{place} was verified, and is staged no longer.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
+        raise Unproven(say("certificate.unstaged", place=place), code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
     (aside,) = known.aside
     name = EXCLUDED if aside.why == "excluded" else IMPOSSIBLE
     return Entry(known.stream.name, known.id, name, reason=told(aside.reason, clean) or "no reason was given")
@@ -50,16 +57,14 @@ def _entry(known: Known, record: Record, place: str, clean: Callable[[str], str]
     name, content = known.stream.name, content_of(record)
     if record.status is Status.IMPORT_ERR:
         if not (record.last_error_code or record.last_error):
-            raise Unproven(f"{place} failed, and nothing says why.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
+            raise Unproven(say("certificate.no_why", place=place), code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
         code, reason = record.last_error_code or NO_CODE, told(record.last_error or "", clean) or None
         return Entry(name, known.id, FAILED, content=content, code=code, reason=reason)
     link = known.link
     if link is None or not link.target_id:
-        raise Unproven(
-            f"{place} counts as imported, and no link says as what.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN
-        )
+        raise Unproven(say("certificate.unlinked", place=place), code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
     if record.target_id is not None and record.target_id != link.target_id:
-        message = f"{place} became {record.target_id} by its record, and {link.target_id} by its link."
+        message = say("certificate.two_ids", place=place, target_id=record.target_id, linked=link.target_id)
         raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
     if any(fate is Fate.MISSING for fate, _ in known.fates):
         return Entry(name, known.id, FAILED, content=content, code=MISSING, reason=MISSING_REASON)
@@ -102,11 +107,17 @@ def told(text: str, clean: Callable[[str], str]) -> str:
 
 
 def _whole(known: Known) -> str:
-    return " and ".join(
-        f"records that are {fate} ({field})" if field else f"records {fate}" for fate, field in known.fates
+    return join(
+        (
+            say("certificate.records_field", fate=str(fate), field=field)
+            if field
+            else say("certificate.records", fate=str(fate))
+            for fate, field in known.fates
+        ),
+        ", ",
     )
 
 
 def _classes(known: Known) -> str:
-    staged = [f"staged ({known.record.status})"] if known.record is not None else []
-    return ", ".join([*staged, *(one.why for one in known.aside)])
+    staged = [say("certificate.staged", status=str(known.record.status))] if known.record is not None else []
+    return join([*staged, *(one.why for one in known.aside)], ", ")

@@ -9,6 +9,7 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
+from b24migrate.messages import say
 from b24migrate.records import Json, canonical
 
 FORMAT = "b24migrate/1"
@@ -121,22 +122,26 @@ class Tally:
 def unclosed(sums: Sums, pages: int) -> str:
     """Which sum of a stream does not close, in words; nothing when all do."""
     accounted = sums.verified + sums.migrated + sums.failed + sums.excluded
-    classes = (
-        f"{sums.verified + sums.migrated} migrated, {sums.failed} failed, {sums.excluded} excluded make {accounted}"
+    classes = say(
+        "certificate.sum",
+        migrated=sums.verified + sums.migrated,
+        failed=sums.failed,
+        excluded=sums.excluded,
+        accounted=accounted,
     )
     if sums.reported is not None and sums.reported != sums.retrieved:
-        return f"{sums.stream}: the source reports {sums.reported}, and {sums.retrieved} were retrieved"
+        return say("certificate.drift", stream=sums.stream, reported=sums.reported, retrieved=sums.retrieved)
     if sums.retrieved != accounted:
-        return f"{sums.stream}: {sums.retrieved} were retrieved, and {classes}"
+        return say("certificate.classes", stream=sums.stream, retrieved=sums.retrieved, classes=classes)
     if sums.inventory is not None and sums.inventory.pages != pages:
-        return f"{sums.stream}: {sums.inventory.pages} pages were read, and {pages} are in the page log"
+        return say("certificate.pages", stream=sums.stream, pages=sums.inventory.pages, logged=pages)
     return ""
 
 
 def lacking(entry: Entry) -> str:
     """What an id of its class must say and this one does not; nothing when it says all."""
     if entry.class_ not in CLASSES:
-        return f"there is no class {entry.class_!r}"
+        return say("certificate.no_class", name=entry.class_)
     needed: Mapping[str, tuple[str, ...]] = {
         VERIFIED: ("target", "content", "wire"),
         MIGRATED: ("target", "content"),
@@ -145,7 +150,7 @@ def lacking(entry: Entry) -> str:
         IMPOSSIBLE: ("reason",),
     }
     missing = [name for name in needed[entry.class_] if not getattr(entry, name)]
-    return f"what is {entry.class_} must say its {missing[0]}" if missing else ""
+    return say("certificate.lacking", name=entry.class_, missing=missing[0]) if missing else ""
 
 
 class Chain:

@@ -15,6 +15,7 @@ import msgspec
 
 from b24migrate import __version__
 from b24migrate.errors import Halted, Unproven
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.certificate import form
 from b24migrate.pipeline.certificate.admission import Admitted, admitted
@@ -32,8 +33,8 @@ def make(work: Work, out: Path, *, clean: Callable[[str], str] = str) -> Made:
     with _writing(out) as fresh, tempfile.TemporaryFile(dir=out.parent) as body:
         sums, foreseen = _body(work, about, body, out.parent, clean)
         if admitted(work)._replace(inventories=about.inventories) != about:
-            message = "A run was begun while the certificate was made, so it is not written."
-            raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint="Make it when the run is at its end.")
+            message = say("certificate.run_started")
+            raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=say("certificate.after_run"))
         head = _head(work, about, sums, foreseen)
         chain = form.Chain()
         form.append(fresh, chain, head)
@@ -56,8 +57,8 @@ def _writing(out: Path) -> Iterator[BinaryIO]:
         with replace_private(out, "wb") as file:
             yield file
     except OSError as error:
-        message = f"{out} cannot be written: {error.strerror or error}."
-        raise Halted(message, code="CERTIFICATE_NOT_WRITTEN", hint="Choose another place with --out.") from None
+        message = say("certificate.unwritable", out=out, why=error.strerror or error)
+        raise Halted(message, code="CERTIFICATE_NOT_WRITTEN", hint=say("certificate.other_place")) from None
 
 
 def _body(
@@ -93,15 +94,15 @@ def _as_counted(work: Work, stream: Stream, statuses: Counter[tuple[str, Status]
     for status, counted in work.store.counts(stream.table).items():
         if counted != statuses[stream.name, status]:
             there = statuses[stream.name, status]
-            message = f"{stream.name}: the store counted {counted} records as {status}, and {there} are there."
+            message = say("certificate.store_counted", stream=stream.name, counted=counted, status=status, there=there)
             raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
 
 
 def _closed(name: str, tally: Tally, about: Admitted) -> Sums:
     sums = tally.sums(name, about.inventories.get(name))
     if problem := form.unclosed(sums, tally.pages):
-        hint = "Run `b24migrate run` again, so that the source is read and counted anew."
-        raise Unproven(f"{problem}.", code="CERTIFICATE_NOT_CLOSED", hint=hint)
+        hint = say("certificate.again_read")
+        raise Unproven(say("certificate.problem", problem=problem), code="CERTIFICATE_NOT_CLOSED", hint=hint)
     return sums
 
 

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from b24migrate.messages import pack, plain, unpack
 from b24migrate.records import Json
 
 AT_ONCE = 20_000
@@ -31,11 +32,14 @@ def in_order(facts: Iterable[Fact], folder: Path) -> Iterator[Fact]:
                 yield from some
                 return
             file = stack.enter_context(tempfile.TemporaryFile(dir=folder))
-            file.writelines(msgspec.json.encode(one) + b"\n" for one in some)
+            file.writelines(msgspec.json.encode((*one, pack(one[3])), enc_hook=plain) + b"\n" for one in some)
             file.seek(0)
             laid_aside.append(_read(file))
         yield from heapq.merge(*laid_aside, key=by_place)
 
 
 def _read(file: BinaryIO) -> Iterator[Fact]:
-    return (msgspec.json.decode(line, type=Fact) for line in file)
+    for line in file:
+        *fact, packed = msgspec.json.decode(line, type=tuple[Place, str, str, Json, str | None])
+        place, kind, key, known = fact
+        yield place, kind, key, unpack(known, packed)

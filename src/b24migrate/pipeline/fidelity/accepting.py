@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from b24migrate.errors import GateUnmet
 from b24migrate.fidelity import Rule
+from b24migrate.messages import Message, say
 from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.fidelity.model import Accepted, Fidelity, hash_of
@@ -27,7 +28,7 @@ def accepted(work: Work) -> Acceptance:
     rows = work.store.rows(FIDELITY, prefix=_prefix(work))
     last = max(rows, key=lambda row: str(row.values["AtUtc"]), default=None)
     rules = frozenset(str(name) for row in rows for name in row.values["Data"])
-    return Acceptance(rules, Accepted(str(last.values["By"]), str(last.values["AtUtc"])) if last else None)
+    return Acceptance(rules, Accepted(last.values["By"], str(last.values["AtUtc"])) if last else None)
 
 
 def accept(work: Work, rules: Sequence[Rule], by: str) -> None:
@@ -37,6 +38,21 @@ def accept(work: Work, rules: Sequence[Rule], by: str) -> None:
     name, now = hash_of(rules), utc_text(work.clock.now().replace(microsecond=0))
     about = {"Hash": name, "Data": sorted(rule.digest for rule in rules), "By": by, "AtUtc": now}
     work.store.write(FIDELITY, [RegisterRow(_prefix(work) + name, about)])
+
+
+def keep_accepted(work: Work, before: Sequence[Rule], now: Sequence[Rule]) -> None:
+    """Stores of earlier versions know a reason by its English text. Whoever accepted a rule in those words has accepted
+    the same rule in others."""
+    known = accepted(work)
+    worded = {_loss(rule) for rule in before if not isinstance(rule.reason, Message) and rule.digest in known.rules}
+    same = [rule for rule in now if isinstance(rule.reason, Message) and _loss(rule) in worded]
+    fresh = [rule for rule in same if rule.digest not in known.rules]
+    if fresh and known.last is not None:
+        accept(work, same, known.last.by)
+
+
+def _loss(rule: Rule) -> tuple[str, str, str]:
+    return rule.stream, rule.field, rule.keeping.value
 
 
 def _prefix(work: Work) -> str:
@@ -49,8 +65,7 @@ def required(found: Fidelity) -> GateUnmet:
     amounts = ", ".join(f"{keeping} {number}" for keeping, number in found.amounts)
     return GateUnmet(
         GATE,
-        f"nobody has accepted what this target does not keep (fields {amounts}).",
+        say("gate.fidelity", amounts=amounts),
         code=GATE,
-        hint="See `b24migrate fidelity`; accept it with `b24migrate fidelity --accept`, on the dashboard, or with"
-        " `run --accept-fidelity`.",
+        hint=say("gate.fidelity_fix"),
     )

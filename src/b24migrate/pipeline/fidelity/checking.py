@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from b24migrate.errors import MigrationError
 from b24migrate.fidelity import Rule
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.diagnosis import Check, Diagnosis
 from b24migrate.pipeline.doctor import patient, refused
@@ -14,7 +15,7 @@ from b24migrate.pipeline.fidelity.accepting import GATE, accepted
 from b24migrate.pipeline.fidelity.listing import asked, concerning
 from b24migrate.pipeline.fidelity.model import amounts_of
 
-NAME = "fidelity"
+NAME = say("doctor.name.fidelity")
 
 
 def examined(work: Work, entities: Collection[str], before: Diagnosis) -> Diagnosis:
@@ -29,11 +30,11 @@ def examined(work: Work, entities: Collection[str], before: Diagnosis) -> Diagno
 
 def _check(work: Work, rules: Collection[Rule]) -> Check:
     if not rules:
-        return Check(NAME, True, "the target keeps every field", gate=GATE)
+        return Check(NAME, True, say("doctor.fidelity_kept"), gate=GATE)
     told = ", ".join(f"{keeping} {number}" for keeping, number in amounts_of(rules))
     known = accepted(work)
     if known.last and all(rule.digest in known.rules for rule in rules):
-        message = f"the target does not keep everything (fields {told}); accepted by {known.last.by} at {known.last.at}"
+        message = say("doctor.fidelity_accepted", told=told, by=known.last.by, at=known.last.at)
         return Check(NAME, True, message, gate=GATE)
-    message = f"the target does not keep everything (fields {told}), which a run wants accepted"
-    return Check(NAME, False, message, "See `b24migrate fidelity`.", GATE)
+    message = say("doctor.fidelity_open", told=told)
+    return Check(NAME, False, message, say("doctor.fidelity_fix"), GATE)

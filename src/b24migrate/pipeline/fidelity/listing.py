@@ -33,6 +33,9 @@ def asked(work: Work) -> list[Rule]:
     rules = concerning(work, [*work.target.fidelity(), *own])
     told = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
     now = utc_text(work.clock.now().replace(microsecond=0))
+    before = work.store.read(FIDELITY, _key(work))
+    if before is not None:
+        accepting.keep_accepted(work, _rules(before), rules)
     work.store.write(FIDELITY, [RegisterRow(_key(work), {"Hash": hash_of(rules), "Data": told, "AtUtc": now})])
     return rules
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 import msgspec
 
 from b24migrate.errors import MigrationError
+from b24migrate.messages import say
 from b24migrate.phases.comparing import asked_again
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.looking_up.model import Side, SideState
@@ -71,7 +72,7 @@ def _unasked(work: Work, name: str, *, ask: bool) -> Side | None:
     if not ask:
         return Side(SideState.NOT_ASKED)
     if name in work.options.absent:
-        return Side(SideState.ABSENT, f"The webhook of the {name} cannot be had here.", "Shown is what is staged.")
+        return Side(SideState.ABSENT, say(f"lookup.absent.{name}"), say("lookup.staged"))
     return None
 
 
@@ -80,4 +81,4 @@ def _failed(error: MigrationError) -> Side:
 
 
 def _strange(name: str) -> Side:
-    return Side(SideState.FAILED, f"The {name} answered something that could not be read.")
+    return Side(SideState.FAILED, say(f"lookup.strange.{name}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from b24migrate.error_pages import link, page_of
+from b24migrate.messages.pages import link, page_of
 from b24migrate.phases.attachments import Held
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.looking_up.asking import STRANGE
@@ -32,14 +32,14 @@ def findings(work: Work, stream: str, source_id: str) -> tuple[FoundBefore, ...]
     registers = (FINDINGS, FORESEEN, SPARED)
     rows = (row.values for register in registers for row in _own(work, register, stream, source_id))
     return tuple(
-        FoundBefore(*(cut(str(row.get(name) or "")) for name in ("Fate", "Field", "Expected", "Actual", "Note")))
+        FoundBefore(*(cut(row.get(name) or "") for name in ("Fate", "Field", "Expected", "Actual", "Note")))
         for row in rows
     )
 
 
 def places(work: Work, stream: str, source_id: str) -> tuple[Place, ...]:
     rows = (row.values for row in _own(work, UNRESOLVED, stream, source_id))
-    return tuple(Place(cut(str(row["Place"])), cut(str(row["What"]))) for row in rows)
+    return tuple(Place(cut(str(row["Place"])), cut(row["What"] or "")) for row in rows)
 
 
 def _own(work: Work, register: Register, stream: str, source_id: str) -> list[RegisterRow]:
@@ -52,7 +52,7 @@ def aside(work: Work, stream: str, source_id: str) -> Aside | None:
     for why in WHYS:
         row = work.store.read(SET_ASIDE, f"{why}:{stream}:{source_id}")
         if row is not None:
-            return Aside(why, cut(str(row.values.get("Reason") or "")), cut(str(row.values.get("Name") or "")))
+            return Aside(why, cut(row.values.get("Reason") or ""), cut(str(row.values.get("Name") or "")))
     return None
 
 

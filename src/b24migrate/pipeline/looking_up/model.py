@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
+from b24migrate.messages import plain
 from b24migrate.records import Json
 
 LONGEST = 1000  # characters of a value that are shown
@@ -212,7 +213,7 @@ class RecordView:
     aside: Aside | None
 
     def to_json(self) -> dict[str, Json]:
-        made: dict[str, Json] = msgspec.to_builtins(self)
+        made: dict[str, Json] = msgspec.to_builtins(self, enc_hook=plain)
         return made
 
 
@@ -239,7 +240,7 @@ class Hits:
     next: str | None
 
     def to_json(self) -> dict[str, Json]:
-        made: dict[str, Json] = msgspec.to_builtins(self)
+        made: dict[str, Json] = msgspec.to_builtins(self, enc_hook=plain)
         return made
 
 

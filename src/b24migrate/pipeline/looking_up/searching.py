@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 from b24migrate.phases.work import Work, seen
 from b24migrate.pipeline.looking_up import beside
 from b24migrate.pipeline.looking_up.matching import Wanted
@@ -42,7 +43,7 @@ class Cursor(NamedTuple):
             raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
             stream, after = msgspec.json.decode(raw, type=tuple[str, str])
         except (ValueError, msgspec.MsgspecError):
-            raise _usage("This place to go on from is none of ours.", "Begin the search anew.") from None
+            raise _usage(say("lookup.bad_position"), say("lookup.search_again")) from None
         return cls(stream, after)
 
 
@@ -53,7 +54,7 @@ def search(work: Work, text: str, *, stream: str = "", after: str = "", budget_s
     streams = _streams(work, stream)
     at = Cursor.of(after) if after else None
     if at is not None and at.stream not in {one.name for one in streams}:
-        raise _usage("This place to go on from is one of another search.", "Begin the search anew.")
+        raise _usage(say("lookup.other_search"), say("lookup.search_again"))
     hits = [] if at else _exact(work, wanted, streams)
     patience_s = min(budget_s, FOUND_S) if hits else budget_s
     walk = _Walk(work, wanted, streams, at, work.clock.monotonic() + patience_s)
@@ -65,7 +66,7 @@ def _streams(work: Work, name: str) -> list[Stream]:
     """Those that stand by themselves first: they are fewer than what belongs to them, and people look for them more."""
     if name:
         if name not in work.streams:
-            raise _usage(f'There is no stream "{name}".', f"Known are: {', '.join(work.streams)}.")
+            raise _usage(say("lookup.no_stream", name=name), say("lookup.valid", names=list(work.streams)))
         return [work.streams[name]]
     sent = [stream for entity in work.entities for stream in entity.streams]
     others = [stream for stream in work.streams.values() if stream.name not in work.owner]

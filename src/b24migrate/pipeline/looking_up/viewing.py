@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from b24migrate.errors import MigrationError
+from b24migrate.messages import say, unpack
 from b24migrate.phases.comparing import said
 from b24migrate.phases.compose import Composed, Composer
 from b24migrate.phases.foresight import Foresight
@@ -143,7 +144,7 @@ def _fields(
         composed = composer.compose_seen(one, now)
         problem = composed.problem[1] if composed.problem else ""
     except STRANGE as error:
-        composed, problem = Composed(one), f"its values cannot be read: {error}"
+        composed, problem = Composed(one), say("lookup.unreadable", error=error)
     there = sides.found.fields if sides.found else {}
     unresolved: dict[str, tuple[str, ...]] = {}
     for name, source_id in composed.unresolved:
@@ -192,8 +193,8 @@ def _trouble(row: Mapping[str, Json]) -> Trouble | None:
     """What is imported has none any more."""
     if not row["LastErrorCode"] and not row["LastError"]:
         return None
-    told = (str(row[name] or "") for name in ("LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"))
-    return beside.trouble(*told)
+    code, at, again_at = (str(row[name] or "") for name in ("LastErrorCode", "LastErrorAtUtc", "RetryAfterUtc"))
+    return beside.trouble(code, unpack(row["LastError"] or "", row["LastErrorMessage"]), at, again_at)
 
 
 def _link(link: Link | None, row: Mapping[str, Json]) -> TargetLink | None:

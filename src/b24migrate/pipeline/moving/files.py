@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.pipeline.moving.words import Line, Side, Sum, Teller, size, stretches
 from b24migrate.ports import Files
 from b24migrate.records import Json, Status, Table
@@ -44,7 +45,7 @@ def carry_files(origin: Side, to: Side, table: Table, teller: Teller) -> Line:
             teller.progress("Copying", WHAT, wanted.rows, total)
     if wanted.rows:
         teller.done("Copied", WHAT, found.rows)
-    examples = f"missing or damaged in {origin.address}: {', '.join(wrong[:NAMED])}{' …' * (len(wrong) > NAMED)}"
+    examples = say("copy.missing", address=origin.address, names=[*wrong[:NAMED], *["…"] * (len(wrong) > NAMED)])
     return Line(WHAT, found.rows, found.digest, wanted == found, examples if wrong else "")
 
 
@@ -70,7 +71,7 @@ def carry_one(origin: Files, to: Files, one: Fetched) -> str | None:
                 digest.update(chunk)
                 out.write(chunk)
             if digest.hexdigest() != one.sha256:
-                raise Permanent(f"The file {one.key} is damaged.", code="FILE_DAMAGED")
+                raise Permanent(say("copy.damaged", key=one.key), code="FILE_DAMAGED")
     except Permanent:
         return None
     return read_back(to, one.key)

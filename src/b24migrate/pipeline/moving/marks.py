@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.messages import say
 from b24migrate.phases.values import utc_text
 from b24migrate.pipeline.moving.words import Side, size
 from b24migrate.ports import ANALYSIS, COPIES, OUTAGES, QUOTA, REGISTERS, RUNS, TOKENS, Clock, RegisterRow, Store
@@ -36,9 +37,9 @@ def begin(origin: Side, to: Side, tables: Sequence[Table], clock: Clock) -> None
         refuse_other(mark, origin, identity, to)
     elif not empty(to, tables):
         raise BadConfiguration(
-            f"The store {to.address} is not empty.",
+            say("copy.not_empty", address=to.address),
             code="COPY_NOT_EMPTY",
-            hint="Copy to a new place: another file, or another prefix as in azure://ACCOUNT/PREFIX.",
+            hint=say("copy.new_place"),
         )
     values = {"Origin": origin.address, "Identity": identity, "State": BEGUN, "StartedAtUtc": utc_text(clock.now())}
     to.store.write(COPIES, [RegisterRow(MARK, values)])
@@ -56,9 +57,9 @@ def refuse_half(store: Store, address: str) -> None:
     mark = store.read(COPIES, MARK)
     if mark is not None and mark.values["State"] != DONE:
         raise BadConfiguration(
-            f"The store {address} is an unfinished copy of {mark.values['Origin']}.",
+            say("copy.half", address=address, origin=mark.values["Origin"]),
             code="COPY_HALF",
-            hint=f"Finish it: b24migrate store copy {mark.values['Origin']} {address}",
+            hint=say("copy.half_fix", origin=mark.values["Origin"], address=address),
         )
 
 
@@ -67,15 +68,15 @@ def refuse_other(mark: RegisterRow, origin: Side, identity: str, to: Side) -> No
     before = mark.values
     if before["Identity"] != identity:
         raise BadConfiguration(
-            f"The store {to.address} holds a copy of another store ({before['Origin']}).",
+            say("copy.other", address=to.address, origin=before["Origin"]),
             code="COPY_OTHER",
-            hint="Copy to a new place: another file, or another prefix as in azure://ACCOUNT/PREFIX.",
+            hint=say("copy.new_place"),
         )
     if before["State"] == DONE:
         raise BadConfiguration(
-            f"{to.address} is a complete copy of {origin.address} since {before['FinishedAtUtc']}.",
+            say("copy.done", address=to.address, origin=origin.address, when=before["FinishedAtUtc"]),
             code="COPY_DONE",
-            hint="Work goes on there: set store.url to it. For one more copy name a new place.",
+            hint=say("copy.done_fix"),
         )
 
 
@@ -83,19 +84,14 @@ def refuse_busy(side: Side, now: datetime) -> None:
     ends = [one.visible_at for one in side.queue.jobs() if one.held and one.visible_at and one.visible_at > now]
     if ends:
         raise Halted(
-            f"The store {side.address} is being worked on: {len(ends)} jobs are under way.",
+            say("copy.busy", address=side.address, count=len(ends)),
             code="COPY_BUSY",
-            hint=(
-                "End the workers first (Ctrl-C), then run the same command again. Jobs of a process that was killed"
-                f" come free by themselves, at {max(ends):%H:%M:%S} UTC."
-            ),
+            hint=say("copy.busy_fix", at=f"{max(ends):%H:%M:%S}"),
         )
 
 
 def itself(address: str) -> BadConfiguration:
-    return BadConfiguration(
-        f"{address} is the store itself.", code="COPY_SAME", hint="Name another place to copy it to."
-    )
+    return BadConfiguration(say("copy.same", address=address), code="COPY_SAME", hint=say("copy.same_fix"))
 
 
 def identity_of(side: Side) -> str:

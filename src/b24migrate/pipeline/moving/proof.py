@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from b24migrate.messages import pack, say
 from b24migrate.pipeline.moving.carrying import due_at, moved_registers
 from b24migrate.pipeline.moving.words import Line, Side, Sum, Teller, size, stretches
 from b24migrate.ports import Clock, Register
@@ -35,7 +36,7 @@ class Reader(NamedTuple):
         """Versions may differ: they count the writes of one store."""
         found = Sum()
         for row in self.side.store.all_rows(register):
-            found.add({"": [row.partition, row.key], **row.values})
+            found.add({"": [row.partition, row.key], **register.packed(row.values)})
             self.teller.progress(self.verb, register.name, found.rows)
         return found
 
@@ -49,7 +50,10 @@ class Reader(NamedTuple):
 
     def letters(self) -> Sum:
         dead = self.side.queue.dead()
-        return Sum.of({**_job(job), "code": code, "reason": reason, "at": at} for job, code, reason, at in dead)
+        return Sum.of(
+            {**_job(job), "code": code, "reason": reason, "message": pack(reason), "at": at}
+            for job, code, reason, at in dead
+        )
 
 
 def compare(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, teller: Teller) -> Iterator[Line]:
@@ -67,11 +71,11 @@ def compare(origin: Side, to: Side, tables: Sequence[Table], clock: Clock, telle
 
 def line(what: str, wanted: Sum, found: Sum, counted: bool = True) -> Line:
     if wanted.rows != found.rows:
-        note = f"{wanted.rows:,} rows there, {found.rows:,} here"
+        note: str = say("copy.rows", there=wanted.rows, here=found.rows)
     elif wanted != found:
-        note = "the contents differ"
+        note = say("copy.differ")
     else:
-        note = "" if counted else "the counts by status differ"
+        note = "" if counted else say("copy.counts_differ")
     return Line(what, found.rows, found.digest, not note, note)
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
+from b24migrate.messages import plain
 from b24migrate.records import Json
 
 
@@ -164,7 +165,7 @@ class Overview:
     forecast_s: float | None  # what the analysis foretold for everything
 
     def to_json(self) -> dict[str, Json]:
-        made: dict[str, Json] = msgspec.to_builtins(self)
+        made: dict[str, Json] = msgspec.to_builtins(self, enc_hook=plain)
         return made
 
 
@@ -180,5 +181,5 @@ class Point:
     waited_s: float
 
     def to_json(self) -> Mapping[str, Json]:
-        made: Mapping[str, Json] = msgspec.to_builtins(self)
+        made: Mapping[str, Json] = msgspec.to_builtins(self, enc_hook=plain)
         return made

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from b24migrate.errors import MigrationError
 from b24migrate.events import Noted
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 from b24migrate.pipeline.overview import history
 from b24migrate.pipeline.overview.looking import Looking
@@ -55,4 +56,4 @@ class Remembering:
         """Once."""
         if not self._told:
             self._told = True
-            self._work.tell(Noted("warning", f"How far it is cannot be remembered ({type(bug).__name__}); it goes on."))
+            self._work.tell(Noted("warning", say("work.no_history", kind=type(bug).__name__)))

@@ -63,7 +63,7 @@ def growing(told: Mapping[str, float], recent: Sequence[Moment], now: datetime) 
 def outages(facts: Facts) -> list[Outage]:
     """Of portals that are still asked again and again."""
     found = [
-        Outage(row.key, *(str(row.values[name] or "") for name in ("SinceUtc", "NextUtc", "StopsUtc", "Reason")))
+        Outage(row.key, *(row.values[name] or "" for name in ("SinceUtc", "NextUtc", "StopsUtc", "Reason")))
         for row in facts.outages
     ]
     late = timedelta(seconds=PROBE_LATE_S)

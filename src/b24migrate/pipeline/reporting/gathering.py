@@ -178,7 +178,7 @@ def runs(work: Work) -> tuple[Run, ...]:
 
 def _run(row: RegisterRow) -> Run:
     said = row.values
-    started, finished, message = (str(said.get(name) or "") for name in ("StartedAtUtc", "FinishedAtUtc", "Message"))
+    started, finished, message = (said.get(name) or "" for name in ("StartedAtUtc", "FinishedAtUtc", "Message"))
     wanted = msgspec.convert(said["Plan"], plan.Plan)
     return Run(str(said["RunId"]), wanted, str(said["State"]), started, finished, said.get("ExitCode"), message)
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from b24migrate.messages import say
 from b24migrate.phases import attachments, custom_fields, late, match, verify
 from b24migrate.phases.lanes import LANES_PER_WORKER, LONGEST
 from b24migrate.phases.work import Options
@@ -189,7 +190,7 @@ class Builder:
     # ------------------------------------------------------------ the second pass
 
     def _late(self, need: Need) -> Iterator[Stage]:
-        yield Stage("all are imported", LATE)
+        yield Stage(say("forecast.all_imported"), LATE)
         for one in need.streams:
             if one.completed is None or not one.records or one.aid:
                 continue

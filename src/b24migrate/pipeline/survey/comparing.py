@@ -8,6 +8,7 @@ from datetime import datetime
 
 import msgspec
 
+from b24migrate.messages import plain
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.conductor import with_late
 from b24migrate.pipeline.plan import Run
@@ -46,7 +47,10 @@ class Played:
 
 
 def remember(store: Store, survey: Survey, played: Played) -> None:
-    rows = [RegisterRow(KEY, {"Data": survey.to_json()}), RegisterRow(PLAYED, {"Data": msgspec.to_builtins(played)})]
+    rows = [
+        RegisterRow(KEY, {"Data": survey.to_json()}),
+        RegisterRow(PLAYED, {"Data": msgspec.to_builtins(played, enc_hook=plain)}),
+    ]
     store.write(ANALYSIS, rows)
 
 

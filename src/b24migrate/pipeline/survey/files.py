@@ -9,6 +9,7 @@ from io import BytesIO
 from statistics import median
 
 from b24migrate.errors import MigrationError, Stop
+from b24migrate.messages import say
 from b24migrate.phases.attachments import AT_ONCE
 from b24migrate.phases.work import NO_LIMIT, Work
 from b24migrate.pipeline.survey.asking import patiently
@@ -57,8 +58,14 @@ def look(
     error = float(variance**0.5 / count)
     tries = _tried(work, meter, list(refs.values()))
     mean = sum(sizes) / len(sizes) if sizes else sum(tries.bytes) / len(tries.bytes) if tries.bytes else USUAL_BYTES
-    files = Estimate.of(count, error, exact=not variance, basis=f"{len(refs)} met in the sample")
-    known = f"{len(sizes)} sizes told" if sizes else f"{len(tries.bytes)} downloaded" if tries.bytes else "assumed"
+    files = Estimate.of(count, error, exact=not variance, basis=say("forecast.met", count=len(refs)))
+    known = (
+        say("forecast.sizes", count=len(sizes))
+        if sizes
+        else f"{len(tries.bytes)} downloaded"
+        if tries.bytes
+        else "assumed"
+    )
     exact = not variance and len(sizes) == len(refs)
     size = Estimate.of(count * mean, max(error, 0.0 if sizes else 0.5), exact=exact, basis=known)
     facts = FileFacts(entity, files, size, len(refs) - len(sizes))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from b24migrate.messages import say
 from b24migrate.pipeline.survey.courses import (
     LATENCY,
     OWN,
@@ -220,9 +221,9 @@ def what_ifs(
             "enterprise",
             # Who changes the plan does not begin at once: what the analysis used up is forgotten by then.
             length_s(replace(situation, limits=enterprise, begins=FRESH).play(courses)),
-            f"{enterprise.per_second:g} requests a second, a bucket of {enterprise.bucket:g}",
+            say("forecast.enterprise", per_second=enterprise.per_second, bucket=enterprise.bucket),
         ),
-        WhatIf("night_only", nights_s(total_s), "from 22 to 7, begun at 22; the hours between count"),
+        WhatIf("night_only", nights_s(total_s), say("forecast.nights")),
         WhatIf("without_files", without(lambda _, stage: not stage.files)),
         WhatIf("without_chats", without(lambda one, _: one.entity not in talk)),
     )

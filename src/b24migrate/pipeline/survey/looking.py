@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from b24migrate.errors import GateUnmet, Halted, MigrationError
+from b24migrate.messages import say
 from b24migrate.phases.custom_fields import left_behind
 from b24migrate.phases.custom_values import folded
 from b24migrate.phases.work import Work
@@ -55,7 +56,7 @@ class Look:
         except Halted:
             raise
         except MigrationError as error:
-            self.troubles[entity.name] = str(error)
+            self.troubles[entity.name] = error.sentence
             return
         if not wanted:
             return
@@ -88,7 +89,7 @@ class Look:
         except Halted:
             raise
         except MigrationError as error:
-            self.warnings.append(f"custom fields of {entity.name} could not be read: {error}")
+            self.warnings.append(say("forecast.fields_unread", entity=entity.name, why=error.sentence))
             return
         used = self.meter.used.since(before)
         self._custom[entity.name] = (fields, Ask(used.requests, used.calls))
@@ -121,7 +122,7 @@ class Look:
         try:
             found = list(entity.unreadable(self.work.source, self.staged, readings))
         except GateUnmet as error:
-            self.warnings.append(str(error))
+            self.warnings.append(error.sentence)
             return
         for (stream_name, reason), count in Counter((one.stream, one.reason) for one in found).items():
             # Of people the portal told how many there are; those with a webhook are the exception.
@@ -211,7 +212,7 @@ def _order(one: Seen) -> tuple[tuple[int, str], ...]:
 
 def _of_part(count: int, part: float) -> Estimate:
     error = math.sqrt(max(0.0, 1 - 1 / part) / count) if count and part > 1 else 0.0
-    return Estimate.of(count * part, error, exact=part <= 1, basis=f"{count} met in the sample")
+    return Estimate.of(count * part, error, exact=part <= 1, basis=say("forecast.met", count=count))
 
 
 def value_of(payload: Mapping[str, Json], code: str) -> Json:

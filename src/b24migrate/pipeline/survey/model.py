@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import msgspec
 
+from b24migrate.messages import plain
 from b24migrate.records import Json
 
 
@@ -160,7 +161,7 @@ class Survey:
     version: int = field(default=1)
 
     def to_json(self) -> Json:
-        return msgspec.to_builtins(self)
+        return asdict(self)  # which leaves messages what they are
 
     @staticmethod
     def from_json(said: Json) -> Survey:
@@ -181,4 +182,4 @@ class Compared:
         return self.foretold_s / self.took_s - 1 if self.took_s else 0.0
 
     def to_json(self) -> Json:
-        return {**msgspec.to_builtins(self), "error": round(self.error, 4)}
+        return {**msgspec.to_builtins(self, enc_hook=plain), "error": round(self.error, 4)}

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.phases.read import expected_pages
 from b24migrate.phases.work import Work, seen_row
 from b24migrate.pipeline.survey.asking import first_and_last, patiently, spread_pages
@@ -103,7 +104,7 @@ class Sampler:
             rows += self._enriched(sampled.stream, reading, others)[1]
         if prefix:
             rows = [row._replace(source_id=f"{prefix}:{row.source_id}") for row in rows]
-        self._add(sampled, rows, count, exact=total is not None, basis="the portal's total")
+        self._add(sampled, rows, count, exact=total is not None, basis=say("forecast.total"))
         return listing_loads(reading.method, count, enriching)
 
     def _all_rows(self, reading: Listing) -> list[Row]:
@@ -155,7 +156,7 @@ class Sampler:
         _, found = self._enriched(sampled.stream, reading, list(rows.values()))
         count = len(rows) if not cursors or reported is None else reported
         used = self._meter.used.since(before)
-        self._add(sampled, found, count, exact=not cursors or reported is not None, basis="read to the end")
+        self._add(sampled, found, count, exact=not cursors or reported is not None, basis=say("forecast.read_whole"))
         part = max(1.0, count / len(rows)) if rows else 1.0
         jobs = max(1.0, used.requests * part)
         return Load((jobs,), (Ask(1.0, scaled(used.calls, part / jobs)),), count / jobs)
@@ -180,7 +181,7 @@ class Sampler:
         sampled.set_aside(first)
         if not first.next:
             sampled.loads.append([begun])
-            self._add(sampled, first.rows, len(first.rows), exact=True, basis="read to the end")
+            self._add(sampled, first.rows, len(first.rows), exact=True, basis=say("forecast.read_whole"))
             return
         chosen = self._some(first.next, max(LEAST_GATHERED, math.ceil(len(first.next) * self._share)))
         before = self._meter.used
@@ -205,7 +206,14 @@ class Sampler:
         jobs = len(first.next)
         sampled.loads.append([begun, Load(even_lanes(jobs, jobs), (ask,), len(rows) / len(chosen), error)])
         whole = len(chosen) == len(first.next)
-        self._add(sampled, rows, len(rows) * part, exact=whole, basis=f"{len(rows)} of them", uncertain=error)
+        self._add(
+            sampled,
+            rows,
+            len(rows) * part,
+            exact=whole,
+            basis=say("forecast.of_them", count=len(rows)),
+            uncertain=error,
+        )
 
     def _some(self, things: Sequence[Args], wanted: int) -> list[Args]:
         """So many of them: one from each of as many equal stretches."""
@@ -252,7 +260,7 @@ class Sampler:
             again = Load((1.0,), (Ask(1.0, scaled(further, 1.0)),), 0.0)  # the top is looked at once more
             chains.append([*chain, again] if together else chain)
             unique = {row.source_id: row for row in rows}
-            self._add(sampled, list(unique.values()), total, exact=len(begins) == 1, basis="the portal's total")
+            self._add(sampled, list(unique.values()), total, exact=len(begins) == 1, basis=say("forecast.total"))
             if len(begins) > 1:
                 sampled.uncertain = 0.5  # several people see partly the same
         return _side_by_side(chains)

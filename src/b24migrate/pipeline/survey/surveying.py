@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from zoneinfo import ZoneInfo
 
+from b24migrate.messages import join, say
 from b24migrate.phases import lanes
 from b24migrate.phases.values import utc_text
 from b24migrate.phases.work import Work
@@ -152,33 +153,33 @@ def _methods(needs: Sequence[Need], meter: Meter) -> Iterator[MethodFacts]:
 def _basis(look: Look, limits: Limits, share: float, pace: Pace) -> tuple[str, ...]:
     tried = sum(found.tried for found in look.files.values())
     paces = look.meter.paces
-    source = "the source: no limits"
+    source = say("forecast.source_free")
     if limits.per_second:
-        source = f"the source: {limits.per_second:g} requests a second, a bucket of {limits.bucket:g}"
+        source = say("forecast.source_limits", count=f"{limits.per_second:g}", bucket=f"{limits.bucket:g}")
     if limits.operating_s:
-        whose = "all calls in batches together" if look.meter.batch_pays else "each method"
-        source += f", {limits.operating_s:g} s of execution for {whose} in ten minutes"
+        key = "forecast.execution_batches" if look.meter.batch_pays else "forecast.execution"
+        source = say(key, source=source, seconds=f"{limits.operating_s:g}")
     return (
-        f"a sample of {share:.1%}, or what one request brings: {round(look.meter.used.requests)} requests",
+        say("forecast.sample", share=share, count=round(look.meter.used.requests)),
         source,
-        f"a request takes {paces.request_s:.2f} s and longer by the calls in it, as measured",
-        f"files: {tried} downloaded to see how long it takes" if tried else "files: 0.3 s each (assumed)",
+        say("forecast.request", seconds=paces.request_s),
+        say("forecast.files_tried", count=tried) if tried else say("forecast.files_assumed"),
         _box(look, pace),
-        "begun at once, with nobody else using the limits; custom fields, second pass and verify included",
+        say("forecast.at_once"),
     )
 
 
 def _box(look: Look, pace: Pace) -> str:
-    told = f"the box: {pace.call_s:.2f} s a call" + ("" if pace.answers else " (assumed: it does not answer yet)")
+    key = "forecast.box" if pace.answers else "forecast.box_silent"
+    told: list[str] = [say(key, seconds=f"{pace.call_s:.2f}")]
     known = sorted({entity.wire for entity in look.wanted if pace.knows(entity)})
     if known:
-        told += "; what a record adds was measured in an earlier run"
+        told.append(say("forecast.box_measured"))
     if len(known) < len({entity.wire for entity in look.wanted}):
-        rest = " for the others" if known else ""
-        assumed, slow = pacing.RECORD_S * 1000, pacing.SLOW_RECORD_S * 1000
-        told += f"; {assumed:.1f} ms a record assumed{rest}, up to {slow:.0f} ms in the range"
-        told += ": `run --test-limit 20` measures it, then analyze again"
-    return told
+        assumed, slow = f"{pacing.RECORD_S * 1000:.1f}", f"{pacing.SLOW_RECORD_S * 1000:.0f}"
+        rest = "forecast.box_assumed_rest" if known else "forecast.box_assumed"
+        told.append(say(rest, assumed=assumed, slow=slow))
+    return join(told)
 
 
 def _pipelines(look: Look) -> Iterator[PipelineFacts]:
@@ -196,4 +197,6 @@ def _seats(people: Sampled | None) -> Estimate | None:
     share = len(inside) / len(people.rows)
     whole = len(people.rows) >= people.count
     error = math.sqrt(share * (1 - share) / len(people.rows)) / share if share and not whole else 0.0
-    return Estimate.of(round(share * people.count), error, exact=whole, basis=f"{len(people.rows)} people looked at")
+    return Estimate.of(
+        round(share * people.count), error, exact=whole, basis=say("forecast.people", count=len(people.rows))
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 
+from b24migrate.messages import say
 from b24migrate.phases.pull import named
 from b24migrate.phases.work import Work, decode_extras, viewed
 from b24migrate.pipeline.moving.words import stretches
@@ -15,7 +16,7 @@ from b24migrate.ports import Deleted
 from b24migrate.records import Status
 from b24migrate.streams import Seen, Stream
 
-REASON = "others that stay depend on it"
+REASON = say("keep.needed")
 _BITS = 1 << 26  # eight megabytes, however many records there are
 _PLACES = 4
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from b24migrate.errors import BadConfiguration, Halted
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import hold, plan
 from b24migrate.pipeline.plan import Run
@@ -16,15 +17,15 @@ def refuse_busy(work: Work) -> None:
     run, now = plan.current(work.store), work.clock.now()
     if run is not None and (run.under_way or _begins(run, now)):
         raise Halted(
-            f"The run {run.id} is under way: nothing is taken back while somebody imports.",
+            say("undo.run_running", id=run.id),
             code="UNDO_BUSY",
-            hint="Let it end, or `b24migrate pause` and wait until `run` has ended; then run the same command again.",
+            hint=say("undo.run_running_fix"),
         )
     if held := work.queue.held(now=now):
         raise Halted(
-            f"{held} jobs are still being worked on: nothing is taken back meanwhile.",
+            say("undo.jobs_running", held=held),
             code="UNDO_BUSY",
-            hint="Those of a killed process come free after 90 seconds. Wait, then run the same command again.",
+            hint=say("undo.jobs_running_fix"),
         )
 
 
@@ -38,12 +39,11 @@ def refuse_other_target(work: Work) -> None:
     """Raises BadConfiguration: a box that never got anything knows no record, and all would count as deleted."""
     known, now = targets(work.store), work.options.target_url
     if known and known != [now]:
-        several = " It knows only what was imported into it, and the rest would count as deleted."
+        key = "undo.other_target_some" if now in known else "undo.other_target"
         raise BadConfiguration(
-            f"This store was imported into {' and '.join(known)}, and the configured target is {now}."
-            + several * (now in known),
+            say(key, names=list(known), now=now),
             code="UNDO_OTHER_TARGET",
-            hint="Set target.webhook to that box. If it is the same box under another address, add --same-box.",
+            hint=say("undo.other_target_fix"),
         )
 
 
@@ -52,7 +52,7 @@ def refuse_strange_box(work: Work, records: int) -> None:
     rightly not there any more."""
     if records and hold.unsettled(work.store) is None:
         raise BadConfiguration(
-            f"The box at {work.options.target_url} knows none of the {records} records that were imported into it.",
+            say("undo.strange_box", url=work.options.target_url, records=records),
             code="UNDO_OTHER_TARGET",
-            hint="Is it another box? If it was emptied or set up anew, and nothing of them is left, add --same-box.",
+            hint=say("undo.strange_box_fix"),
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 from b24migrate.phases.work import Work
 from b24migrate.pipeline import plan
 from b24migrate.pipeline.plan import Run
@@ -85,6 +86,7 @@ def _at(text: str) -> datetime:
 
 def _unknown(known: Sequence[Run], wanted: str) -> BadConfiguration:
     names = [one.id for one in known][-_MOST_NAMED:]
-    earlier = f", and {len(known) - len(names)} earlier ones" if len(known) > len(names) else ""
-    hint = f"There are: {', '.join(names)}{earlier}." if names else "Nothing was run yet."
-    return BadConfiguration(f'There is no run "{wanted}".', hint=hint, code="USAGE")
+    earlier = len(known) - len(names)
+    hint = say("undo.runs_earlier", names=names, count=earlier) if earlier else say("undo.runs", names=names)
+    hint = hint if names else say("undo.no_runs")
+    return BadConfiguration(say("undo.no_run", wanted=wanted), hint=hint, code="USAGE")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from b24migrate.errors import Halted, Limited, Transient
+from b24migrate.messages import say
 from b24migrate.phases.work import ATTEMPTS, Work
 from b24migrate.ports import KEPT, Deleted, RegisterRow, Store
 from b24migrate.records import Json
@@ -15,7 +16,7 @@ from b24migrate.records import Json
 AT_ONCE = 500  # what `import.<entity>.delete` takes
 COLUMNS = ("stream", "source_id", "target_id", "reason")
 _KINDS = 10  # of reasons are told one by one
-_OTHERS = "other reasons"
+_OTHERS = say("keep.others")
 
 T = TypeVar("T")
 
@@ -74,7 +75,7 @@ class Tally:
         kind = re.sub(r"\d+", "#", reason)
         if kind not in self._reasons and len(self._reasons) >= _KINDS:
             kind, reason = _OTHERS, _OTHERS
-        before = self._reasons.get(kind, Why(reason or "the target gave no reason", 0, source_id))
+        before = self._reasons.get(kind, Why(reason or say("target.no_reason"), 0, source_id))
         self._reasons[kind] = before._replace(records=before.records + 1)
 
     def forget_kept(self) -> None:
@@ -116,7 +117,7 @@ def patiently(work: Work, ask: Callable[[], T], still: Callable[[], None] = lamb
         except Transient as error:
             failures += 1
             if error.own and failures >= ATTEMPTS:
-                hint = "Everything so far is kept; run the same command again."
+                hint = say("undo.saved")
                 raise Halted(error.message, code=error.code, hint=hint) from None
             work.clock.sleep(min(30.0, 0.5 * 2**failures))
             still()

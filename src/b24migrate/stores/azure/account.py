@@ -25,6 +25,7 @@ from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 from b24migrate.stores.azure.changesets import send
 from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.transactions import Operation
@@ -33,10 +34,7 @@ CONNECTION_STRING = "AZURE_STORAGE_CONNECTION_STRING"
 FORBIDDEN = 403
 AT_ONCE = 16  # requests side by side where one would be asked after the other
 _ADDRESS = re.compile(r"azure://(?P<account>[a-z0-9]{3,24})?(?:/(?P<prefix>[A-Za-z][A-Za-z0-9]{0,19}))?/?")
-_HINT = (
-    "Use azure://azurite, azure://ACCOUNT (by identity), or azure:// with the connection string in"
-    f" {CONNECTION_STRING}; /PREFIX (letters and digits) may follow."
-)
+_HINT = say("store.azure_url_fix", variable=CONNECTION_STRING)
 # Azurite's account and key are the same everywhere and published: they protect nothing.
 _AZURITE = "azurite"
 _AZURITE_ACCOUNT = "devstoreaccount1"
@@ -66,7 +64,7 @@ class Address(NamedTuple):
     def of(cls, url: str) -> Address:
         found = _ADDRESS.fullmatch(url)
         if not found:
-            raise BadConfiguration(f"{url!r} is not the address of a store.", code="STORE_URL", hint=_HINT)
+            raise BadConfiguration(say("store.url", url=url), code="STORE_URL", hint=_HINT)
         return cls(found["account"] or "", found["prefix"] or "")
 
     def __str__(self) -> str:
@@ -197,7 +195,7 @@ class Account:
                 return kind.from_connection_string(self._connection_string(), **how)
             except ValueError:
                 raise BadConfiguration(
-                    f"{CONNECTION_STRING} is not a connection string.", code="STORE_URL", hint=_HINT
+                    say("store.bad_connection", variable=CONNECTION_STRING), code="STORE_URL", hint=_HINT
                 ) from None
         if account == _AZURITE:
             port = self._environ.get(f"AZURITE_{service.upper()}_PORT", _AZURITE_PORTS[service])
@@ -209,7 +207,7 @@ class Account:
         text = self._environ.get(CONNECTION_STRING, "").strip()
         if not text:
             raise BadConfiguration(
-                f"The store azure:// needs a connection string, and {CONNECTION_STRING} is not set.",
+                say("store.no_connection", variable=CONNECTION_STRING),
                 code="STORE_URL",
                 hint=_HINT,
             )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from b24migrate.errors import Halted
+from b24migrate.messages import say
 from b24migrate.ports import Clock
 from b24migrate.records import Job
 from b24migrate.stores.azure.account import Account
@@ -64,9 +65,9 @@ class Additions:
                 return True
             entries = self._missing(entries)
         raise Halted(
-            f"The store {self._account.place} contradicts itself about its jobs.",
+            say("store.contradiction", place=self._account.place),
             code="STORE_REFUSED",
-            hint="Check that nobody changes its table Jobs by hand, then run the same command again.",
+            hint=say("store.contradiction_fix"),
         )
 
     def hidden(self, job_id: str, message: Message | None, seconds: float) -> Message:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from azure.core.exceptions import ResourceNotFoundError
 
 from b24migrate.errors import Halted
+from b24migrate.messages import say
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.failures import translated
 from b24migrate.stores.azure.properties import content_name
@@ -28,7 +29,7 @@ class Blobs:
                 return self._account.container(PAYLOADS).download_blob(name).readall()
             except ResourceNotFoundError as error:
                 raise Halted(
-                    f"The blob {name} of the store {self._account.place} is missing.",
+                    say("store.no_blob", name=name, place=self._account.place),
                     code="STORE_DAMAGED",
-                    hint="Restore it where deleted blobs are kept (soft delete), or run the get phase again.",
+                    hint=say("store.no_blob_fix"),
                 ) from error

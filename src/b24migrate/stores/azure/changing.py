@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from b24migrate.errors import Halted
+from b24migrate.messages import say
 from b24migrate.records import Table
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.blobs import Blobs
@@ -70,9 +71,9 @@ class ChangingRoom:
             rest = [one.thing for one in todo[done:]]
             known = self.finder.find(table, [key(one) for one in rest], columns)
         raise Halted(
-            f"Too many change the records of {table.name} at once.",
+            say("store.busy_records", table=table.name),
             code="STORE_BUSY",
-            hint="Nothing is lost: run the same command again, with fewer workers.",
+            hint=say("store.fewer_workers"),
         )
 
     def _commit(self, table: Table, parcel: Sequence[Plan[T]], *, patient: bool) -> bool:

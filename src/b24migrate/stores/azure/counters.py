@@ -16,6 +16,7 @@ from typing import Any
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from b24migrate.errors import Halted
+from b24migrate.messages import say
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.blobs import Blobs
 from b24migrate.stores.azure.failures import CONFLICTS, error_code, translated
@@ -156,9 +157,9 @@ class Counters:
 
     def _given_up(self) -> Halted:
         return Halted(
-            f"Too many write to the counters of {self._account.place} at once.",
+            say("store.busy_counters", place=self._account.place),
             code="STORE_BUSY",
-            hint="Nothing is lost: run the same command again.",
+            hint=say("store.again"),
         )
 
 

@@ -14,15 +14,16 @@ from azure.core.exceptions import (
 )
 
 from b24migrate.errors import BadConfiguration, Halted, MigrationError
+from b24migrate.messages import say
 
 # Of a conditional write in a table: something is not as it was.
 CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")
-_AGAIN = "Nothing is lost: {}, then run the same command again."
-_FORBIDDEN = (
-    "Check the key in AZURE_STORAGE_CONNECTION_STRING, or give the identity the roles Storage Table Data Contributor,"
-    " Storage Queue Data Contributor and Storage Blob Data Contributor; and check the account's network rules."
-)
-_NOBODY = "Log in (az login), give the machine a managed identity, or use azure:// with a connection string."
+_FORBIDDEN = say("store.forbidden_fix")
+_NOBODY = say("store.nobody_fix")
+
+
+def _after(what: str) -> str:
+    return say("store.saved_do", do=say(f"store.do.{what}"))
 
 
 @contextmanager
@@ -38,33 +39,35 @@ def translate(error: AzureError, place: str) -> MigrationError:
     status = error.status_code or 0 if isinstance(error, HttpResponseError) else 0
     code = error_code(error)
     if isinstance(error, ClientAuthenticationError) and not status:
-        return BadConfiguration(f"There is no identity to open {place} with.", code="STORE_FORBIDDEN", hint=_NOBODY)
+        return BadConfiguration(say("store.nobody", place=place), code="STORE_FORBIDDEN", hint=_NOBODY)
     if isinstance(error, ClientAuthenticationError) or status in (401, 403):
         return BadConfiguration(
-            f"The store {place} refuses us: {code or 'no permission'}.", code="STORE_FORBIDDEN", hint=_FORBIDDEN
+            say("store.forbidden", place=place, code=code or say("store.no_permission")),
+            code="STORE_FORBIDDEN",
+            hint=_FORBIDDEN,
         )
     if isinstance(error, ServiceRequestError | ServiceResponseError) or status == 0:
         return Halted(
-            f"The store {place} cannot be reached.",
+            say("store.unreachable", place=place),
             code="STORE_UNREACHABLE",
-            hint=_AGAIN.format("check the account's name, the network and that Azurite runs where it is meant"),
+            hint=_after("account"),
         )
     if code.endswith("BeingDeleted"):
         return Halted(
-            f"What was deleted in the store {place} is not gone yet.",
+            say("store.being_deleted", place=place),
             code="STORE_BUSY",
-            hint=_AGAIN.format("wait a minute"),
+            hint=_after("minute"),
         )
     if status in (429, 500, 502, 503, 504):
         return Halted(
-            f"The store {place} is overloaded or out of order ({code or status}).",
+            say("store.overloaded", place=place, code=code or status),
             code="STORE_BUSY",
-            hint=_AGAIN.format("wait a few minutes"),
+            hint=_after("minutes"),
         )
     return Halted(
-        f"The store {place} refuses what it was asked ({status} {code}).".replace(" )", ")"),
+        say("store.refused", place=place, why=f"{status} {code}".strip()),
         code="STORE_REFUSED",
-        hint=_AGAIN.format("check that nobody deleted or changed its tables"),
+        hint=_after("tables"),
     )
 
 

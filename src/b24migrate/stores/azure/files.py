@@ -15,6 +15,7 @@ from azure.core.exceptions import HttpResponseError, ResourceModifiedError, Reso
 from azure.storage.blob import BlobBlock, BlobClient
 
 from b24migrate.errors import Permanent, Transient
+from b24migrate.messages import say
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.limits import MIB
@@ -49,9 +50,7 @@ class BlobFiles:
     def open(self, key: str) -> BinaryIO:
         found = self._if_there(lambda: _Download(self._blob(key), key, self._account.place))
         if found is None:
-            raise Permanent(
-                f"The file {key} is not in the store.", code="FILE_MISSING", hint="Run its get phase again."
-            )
+            raise Permanent(say("store.no_file", key=key), code="FILE_MISSING", hint=say("store.no_file_fix"))
         return io.BufferedReader(found, BLOCK_BYTES)
 
     def size(self, key: str) -> int | None:
@@ -160,9 +159,7 @@ class _Upload(io.RawIOBase):
             except HttpResponseError as error:
                 if error_code(error) != "InvalidBlockList":
                     raise
-                raise Transient(
-                    f"The file {self._key} was written by somebody else at the same time.", code="FILE_CHANGED"
-                ) from error
+                raise Transient(say("store.written_twice", key=self._key), code="FILE_CHANGED") from error
 
     def _send(self, block: bytes) -> None:
         name = self._name(len(self._blocks))
@@ -236,4 +233,4 @@ class _Download(io.RawIOBase):
                     match_condition=MatchConditions.IfNotModified,
                 ).readall()
             except (ResourceModifiedError, ResourceNotFoundError) as error:
-                raise Transient(f"The file {self._key} was replaced while it was read.", code="FILE_CHANGED") from error
+                raise Transient(say("store.replaced", key=self._key), code="FILE_CHANGED") from error

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, NamedTuple
 
+from b24migrate.messages import pack, unpack
 from b24migrate.ports import Clock
 from b24migrate.records import DeadLetter, Job, Json, canonical, stored_job
 from b24migrate.stores.azure.keys import row_key
@@ -93,7 +94,8 @@ class Row(NamedTuple):
 
     def letter(self, overflow: Overflow) -> DeadLetter:
         found = columns(self.values, overflow)
-        return DeadLetter(self.job(overflow), found["Code"], found["Reason"], found["DiedAt"])
+        reason = unpack(found["Reason"], found.get("ReasonMessage"))
+        return DeadLetter(self.job(overflow), found["Code"], reason, found["DiedAt"])
 
     def touch(self) -> Operation:
         """Changes nothing, and fails when something changed."""
@@ -149,7 +151,8 @@ def letter_entity(letter: DeadLetter, age: str, message: Message, overflow: Over
         {
             **_columns(letter.job),
             "Code": letter.code,
-            "Reason": letter.reason,
+            "Reason": str(letter.reason),
+            "ReasonMessage": pack(letter.reason),
             "DiedAt": letter.died_at,
             "Age": age,
             **message.columns(),

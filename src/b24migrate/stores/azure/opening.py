@@ -8,6 +8,7 @@ from typing import Any
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from b24migrate.errors import BadConfiguration
+from b24migrate.messages import say
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.properties import Entity
@@ -46,9 +47,9 @@ def _info(account: Account) -> Any:
             return None
     if found["Version"] != VERSION:
         raise BadConfiguration(
-            f"The store {account.place} is of version {found['Version']}, this program wants {VERSION}.",
+            say("store.version", place=account.place, version=found["Version"], own=VERSION),
             code="STORE_VERSION",
-            hint=f"Use the program that made it, or begin a new one: {account.place}/PREFIX.",
+            hint=say("store.version_azure_fix", place=account.place),
         )
     return found
 

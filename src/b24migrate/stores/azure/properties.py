@@ -15,6 +15,7 @@ import msgspec
 from azure.data.tables import EdmType, EntityProperty
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import Message, plain, say
 from b24migrate.records import Json
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.limits import ENTITY_BYTES, TEXT_UNITS, units
@@ -46,7 +47,7 @@ def entity(partition: str, key: str, columns: Mapping[str, Json], overflow: Over
         made["Key"] = _written(key)
         decoded += ["Key"] if _needs_json(key) else []
         if _too_large(made["Key"]):
-            raise Permanent(f"No store keeps an id of {len(key)} characters ({key[:40]!r} …).", code="ID_TOO_LONG")
+            raise Permanent(say("store.long_id", count=len(key), id=key[:40]), code="ID_TOO_LONG")
     for name, value in columns.items():
         if value is not None:
             written[name] = _written(value)
@@ -107,6 +108,8 @@ def _fitted(made: Mapping[str, Any], written: dict[str, Any], overflow: Overflow
 def _written(value: Json) -> Any:
     if _needs_json(value):
         return _as_json(value)
+    if isinstance(value, Message):
+        return str(value)
     return EntityProperty(value, EdmType.INT64) if type(value) is int and not -_INT32 <= value < _INT32 else value
 
 
@@ -131,7 +134,7 @@ def _is_whole(text: str) -> bool:
 
 def _as_json(value: Json) -> str:
     try:
-        return msgspec.json.encode(value).decode()
+        return msgspec.json.encode(value, enc_hook=plain).decode()
     except UnicodeEncodeError:
         return json.dumps(value)
 

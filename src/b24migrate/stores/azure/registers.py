@@ -16,6 +16,7 @@ from typing import Any
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from b24migrate.errors import Halted
+from b24migrate.messages import say
 from b24migrate.ports import Register, RegisterRow
 from b24migrate.records import Json
 from b24migrate.stores.azure.account import Account
@@ -115,9 +116,9 @@ class RegisterRoom:
                 return
             self._in_transactions(register, [delete(one["PartitionKey"], one["RowKey"]) for one in found])
         raise Halted(
-            f"Rows of {register.name} in the store {self.account.place} cannot be deleted.",
+            say("store.undeleted", table=register.name, place=self.account.place),
             code="STORE_REFUSED",
-            hint="Nothing is lost: check that nothing else writes to its tables, then run the same command again.",
+            hint=say("store.undeleted_fix"),
         )
 
     # ------------------------------------------------------------ counters
@@ -205,14 +206,18 @@ class RegisterRoom:
         partition = row.partition or register.partition
         place = row_key(partition)
         kept = {"Partition": partition} if place != partition else {}
-        return entity(place, row.key, {**row.values, **kept, **more, "Version": self.versions.next()}, self.blobs)
+        return entity(
+            place, row.key, {**register.packed(row.values), **kept, **more, "Version": self.versions.next()}, self.blobs
+        )
 
     def _row(self, register: Register, found: Any) -> RegisterRow:
         values = columns(found, self.blobs)
         version = _version(found)
         self.versions.saw(version)
-        named: dict[str, Json] = {column: values.get(column) for column in register.columns}
-        return RegisterRow(key_of(found), named, version, values.get("Partition", found["PartitionKey"]))
+        named: dict[str, Json] = {column: values.get(column) for column in register.kept}
+        return RegisterRow(
+            key_of(found), register.unpacked(named), version, values.get("Partition", found["PartitionKey"])
+        )
 
 
 def _tokens(found: Any) -> list[str]:

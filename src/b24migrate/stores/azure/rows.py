@@ -14,6 +14,7 @@ from typing import Any
 
 from azure.data.tables import EdmType, EntityProperty
 
+from b24migrate.messages import unpack
 from b24migrate.records import COLUMNS, LONGEST_ERROR, Json, Record, Status, Table, losses_of, order_key
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.limits import TEXT_UNITS, units
@@ -25,6 +26,7 @@ _CONTENT = ("Payload", "Extras")
 # A merge cannot take a property away: these are emptied instead. What really is empty gets a space.
 _EMPTIED = frozenset(
     {"LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc", "TargetId", "ImportedAtUtc", "Losses"}
+    | {"LastErrorMessage"}
 )
 _NUMBERS = ("Attempts", "Revision")
 _FROM_THE_BEGINNING: Entity = {"Attempts": 0, "Revision": 0, "PulledThrough": False}
@@ -150,7 +152,7 @@ def record_of(found: Mapping[str, Any], contents: Mapping[str, bytes]) -> Record
         _content(found, "Extras", contents),
         value_of(found, "Attempts"),
         value_of(found, "LastErrorCode"),
-        value_of(found, "LastError"),
+        unpack(value_of(found, "LastError"), value_of(found, "LastErrorMessage")),
         value_of(found, "RetryAfterUtc"),
         value_of(found, "TargetId"),
         value_of(found, "PulledThrough"),

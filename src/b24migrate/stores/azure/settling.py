@@ -7,6 +7,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
+from b24migrate.messages import pack
 from b24migrate.ports import ID_MAP, Register, RegisterRow
 from b24migrate.records import Link, Settled, Status, Table, losses_of, losses_since, losses_text, order_key
 from b24migrate.stores.azure.changing import ChangingRoom, Plan, without_repeats
@@ -21,7 +22,7 @@ from b24migrate.stores.azure.transactions import delete, merge
 _ROW_KEY = attrgetter("row_key")
 _NOTHING_MORE: Mapping[str, str] = {}
 _NEVER_SENT = dict.fromkeys(("TargetId", "ImportedAtUtc", "Losses"), "")
-_NO_ERROR = dict.fromkeys(("LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc"), "")
+_NO_ERROR = dict.fromkeys(("LastErrorCode", "LastError", "LastErrorMessage", "LastErrorAtUtc", "RetryAfterUtc"), "")
 
 
 class SettlingRoom(ChangingRoom, RegisterRoom):
@@ -122,6 +123,7 @@ def _settled(stream: str, outcome: Settled, old: Any, at: str) -> Plan[Settled]:
         "Attempts": outcome.attempts,
         "LastErrorCode": emptied(code),
         "LastError": emptied(outcome.error),
+        "LastErrorMessage": emptied(pack(outcome.error)),
         "LastErrorAtUtc": at if has_failed else "",
         "RetryAfterUtc": _same_form(outcome.retry_after_utc),
     }

@@ -14,7 +14,9 @@ from b24migrate.stores.azure.transactions import create, merge, replace
 
 _ROW_KEY = attrgetter("row_key")
 _KEPT = ("TargetId", "ImportedAtUtc", "Revision", "MigrationVersion", "Losses")
-_KEPT_WITH_STATUS = ("Status", "Attempts", "LastErrorCode", "LastError", "LastErrorAtUtc", "RetryAfterUtc")
+_KEPT_WITH_STATUS = (
+    *("Status", "Attempts", "LastErrorCode", "LastError", "LastErrorMessage", "LastErrorAtUtc", "RetryAfterUtc"),
+)
 
 
 class _Visit(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from b24migrate.messages import say
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.adding import Additions
 from b24migrate.stores.azure.jobs import AT_ONCE, PARTITION, TENDED, Row, id_key, text
@@ -21,7 +22,6 @@ ASIDE_S = 5.0  # so long are received messages out of everybody's sight
 # A message may be a moment older than its job: it is an orphan only when it is received again without one.
 DELIVERIES_OF_ORPHANS, DELIVERIES_OF_STRANGERS = 2, 3
 STRANGER = "NOT_A_JOB"
-STRANGER_REASON = "Delivered three times and no job of ours; another program may be using this queue. It says: {}"
 
 
 class Tending:
@@ -82,7 +82,7 @@ class Tending:
         if job_id is None:
             if message.dequeue_count < DELIVERIES_OF_STRANGERS:
                 return False
-            self._dlq.send(obituary("", "", STRANGER, STRANGER_REASON.format(message.content)))
+            self._dlq.send(obituary("", "", STRANGER, say("store.stranger", text=message.content)))
         elif row := self._table.named(job_id):
             if row.message and row.message.id == received.id:
                 self._give_back(row, received)

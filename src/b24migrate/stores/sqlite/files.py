@@ -15,6 +15,7 @@ from typing import BinaryIO
 import msgspec
 
 from b24migrate.errors import Halted, Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Clock
 from b24migrate.private_files import make_folder, narrow, open_private
 
@@ -27,11 +28,11 @@ _STALE_PART_S = 7 * _STALE_S
 _BLOCK_BYTES = 4 << 20  # so much of a part is written before it is made sure
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
 _HINTS = {
-    errno.ENOSPC: "free some space",
-    errno.EDQUOT: "free some space or raise the quota",
-    errno.EROFS: "allow writing to the folder",
-    errno.EACCES: "allow writing to the folder",
-    errno.EPERM: "allow writing to the folder",
+    errno.ENOSPC: say("store.do.space"),
+    errno.EDQUOT: say("store.do.quota"),
+    errno.EROFS: say("store.do.folder"),
+    errno.EACCES: say("store.do.folder"),
+    errno.EPERM: say("store.do.folder"),
 }
 
 
@@ -88,7 +89,7 @@ class FolderFiles:
                 return self._path(key).open("rb")
             except FileNotFoundError as error:
                 raise Permanent(
-                    f"The file {key} is not in the store.", code="FILE_MISSING", hint="Run its get phase again."
+                    say("store.no_file", key=key), code="FILE_MISSING", hint=say("store.no_file_fix")
                 ) from error
 
     def size(self, key: str) -> int | None:
@@ -133,11 +134,11 @@ class FolderFiles:
         except OSError as error:
             if only is not None and error.errno not in only:
                 raise
-            way_out = _HINTS.get(error.errno or 0, "check the disk")
+            way_out = _HINTS.get(error.errno or 0, say("store.do.disk"))
             raise Halted(
-                f"The folder {self._folder} cannot be read or written: {error.strerror or error}.",
+                say("store.folder_io", folder=self._folder, why=error.strerror or error),
                 code="STORE_FULL" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "STORE_IO",
-                hint=f"Nothing is lost: {way_out}, then run the same command again.",
+                hint=say("store.saved", do=way_out),
             ) from error
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
+from b24migrate.messages import pack, unpack
 from b24migrate.ports import BROKEN_JOB, DELIVERIES, POISON, POISON_REASON, Lease, Waiting
 from b24migrate.records import DeadLetter, Job, canonical, stored_job
 from b24migrate.stores.sqlite.database import Database
@@ -38,17 +39,18 @@ WHERE Id = ? AND Token = ?
 """
 _REMOVE = "DELETE FROM Jobs WHERE Id = ? AND Token = ?"
 _BURY = """
-INSERT INTO DeadLetters (Id, Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO DeadLetters (Id, Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt, ReasonMessage)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (Id) DO UPDATE SET Attempts = excluded.Attempts, Failures = excluded.Failures, Code = excluded.Code,
-    Reason = excluded.Reason, DiedAt = excluded.DiedAt
+    Reason = excluded.Reason, DiedAt = excluded.DiedAt, ReasonMessage = excluded.ReasonMessage
 """
 _DEAD = """
-SELECT Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt FROM DeadLetters WHERE ? IN ('', Scope) ORDER BY Seq
+SELECT Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt, ReasonMessage FROM DeadLetters
+WHERE ? IN ('', Scope) ORDER BY Seq
 """
 # The plus keeps the planner from walking all of them because they lie in order.
 _DEAD_PARTS = """
-SELECT Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt FROM DeadLetters
+SELECT Scope, Kind, Args, Attempts, Failures, Code, Reason, DiedAt, ReasonMessage FROM DeadLetters
 WHERE json_type(Args, '$.record') IS NULL AND Scope {which} ? ORDER BY +Seq
 """
 _COUNT_DEAD = "SELECT count(*) FROM DeadLetters"
@@ -99,8 +101,8 @@ class SqliteQueue:
                         return Lease(job, token)
                 (row,) = connection.execute(_POISON, (seq,)).fetchall()
                 job = stored_job(*row)
-                why = BROKEN_JOB if job.is_damaged else (POISON, POISON_REASON)
-                connection.execute(_BURY, (*_row(job), *why, text(now)))
+                code, reason = BROKEN_JOB if job.is_damaged else (POISON, POISON_REASON)
+                connection.execute(_BURY, (*_row(job), code, reason, text(now), pack(reason)))
         return None
 
     def renew(self, lease: Lease, *, now: datetime, lease_s: float) -> bool:
@@ -122,11 +124,11 @@ class SqliteQueue:
     def bury(self, lease: Lease, *, code: str, reason: str, now: datetime) -> None:
         with self._database.writing() as connection:
             if connection.execute(_REMOVE, (lease.job.id, lease.token)).rowcount:
-                connection.execute(_BURY, (*_row(lease.job), code, reason, text(now)))
+                connection.execute(_BURY, (*_row(lease.job), code, reason, text(now), pack(reason)))
 
     def letter(self, job: Job, *, code: str, reason: str, now: datetime) -> None:
         with self._database.writing() as connection:
-            connection.execute(_BURY, (*_row(job), code, reason, text(now)))
+            connection.execute(_BURY, (*_row(job), code, reason, text(now), pack(reason)))
 
     def open(self, scope: str) -> int:
         with self._database.reading() as connection:
@@ -159,7 +161,7 @@ class SqliteQueue:
     def dead(self, scope: str = "") -> list[DeadLetter]:
         with self._database.reading() as connection:
             rows = connection.execute(_DEAD, (scope,)).fetchall()
-        return [DeadLetter(stored_job(*row[:5]), *row[5:]) for row in rows]
+        return [_letter(row) for row in rows]
 
     def dead_count(self, *, parts: bool = False) -> int:
         with self._database.reading() as connection:
@@ -170,7 +172,7 @@ class SqliteQueue:
         query = _DEAD_PARTS.format(which="=" if scope else ">=")
         with self._database.reading() as connection:
             rows = connection.execute(query, (scope,)).fetchall()
-        return [DeadLetter(stored_job(*row[:5]), *row[5:]) for row in rows]
+        return [_letter(row) for row in rows]
 
     def revive(self, scope: str = "") -> int:
         with self._database.writing() as connection:
@@ -189,6 +191,11 @@ class SqliteQueue:
 
     def tend(self, *, now: datetime) -> int:  # noqa: ARG002 (there are no messages that could be lost)
         return 0
+
+
+def _letter(row: tuple[Any, ...]) -> DeadLetter:
+    code, reason, died_at, packed = row[5:]
+    return DeadLetter(stored_job(*row[:5]), code, unpack(reason, packed), died_at)
 
 
 def _deliveries(token: str | None) -> int:

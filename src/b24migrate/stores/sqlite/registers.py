@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from b24migrate.messages import plain
 from b24migrate.ports import Register, RegisterRow
 from b24migrate.records import Json
 from b24migrate.stores.sqlite import bulk
@@ -131,7 +132,7 @@ def add_counters(connection: sqlite3.Connection, counters: Mapping[str, float]) 
 
 @cache
 def _columns(register: Register) -> str:
-    return ", ".join(f'"{column}"' for column in register.columns)
+    return ", ".join(f'"{column}"' for column in register.kept)
 
 
 @cache
@@ -141,20 +142,20 @@ def _select(register: Register) -> str:
 
 @cache
 def _insert(register: Register) -> str:
-    return _INSERT.format(table=register.name, columns=_columns(register), marks=marks(len(register.columns))) + (
+    return _INSERT.format(table=register.name, columns=_columns(register), marks=marks(len(register.kept))) + (
         "(PartitionKey, RowKey) "
     )
 
 
 @cache
 def _write(register: Register) -> str:
-    settings = ", ".join(f'"{column}" = excluded."{column}"' for column in register.columns)
+    settings = ", ".join(f'"{column}" = excluded."{column}"' for column in register.kept)
     return _WRITE.format(table=register.name, columns=_columns(register), rows="{rows}", settings=settings)
 
 
 @cache
 def _update(register: Register) -> str:
-    settings = ", ".join(f'"{column}" = ?' for column in register.columns)
+    settings = ", ".join(f'"{column}" = ?' for column in register.kept)
     where = "PartitionKey = ? AND RowKey = ? AND Version = ?"
     return _UPDATE.format(table=register.name, settings=settings, where=where)
 
@@ -171,7 +172,8 @@ def _values(register: Register, row: RegisterRow) -> tuple[Any, ...]:
     if strange := row.values.keys() - register.columns:
         raise ValueError(f"{register.name} has no column {', '.join(sorted(strange))}")
     kinds = {name: kind for name, value in row.values.items() if type(value) not in _PLAIN and (kind := _kind(value))}
-    values = [_written(row.values.get(column), kinds.get(column)) for column in register.columns]
+    packed = register.packed(row.values)
+    values = [_written(packed.get(column), kinds.get(column)) for column in register.kept]
     return row.partition or register.partition, row.key, _json(kinds) if kinds else None, *values
 
 
@@ -189,12 +191,12 @@ def _written(value: Json, kind: str | None) -> Any:
 
 
 def _json(value: Json) -> str:
-    return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(value, enc_hook=plain).decode()
 
 
 def _row(register: Register, row: tuple[Any, ...]) -> RegisterRow:
     partition, key, version, kinds, *values = row
-    found: dict[str, Json] = dict(zip(register.columns, values, strict=True))
+    found: dict[str, Json] = dict(zip(register.kept, values, strict=True))
     for column, kind in msgspec.json.decode(kinds).items() if kinds else ():
         found[column] = bool(found[column]) if kind == "bool" else msgspec.json.decode(found[column])
-    return RegisterRow(key, found, version, partition)
+    return RegisterRow(key, register.unpacked(found), version, partition)

@@ -9,38 +9,41 @@ from functools import cache
 from importlib.resources import files
 
 from b24migrate.errors import BadConfiguration
-from b24migrate.ports import REGISTERS, Register
+from b24migrate.messages import say
+from b24migrate.ports import MESSAGES, REGISTERS, Register
 from b24migrate.records import MIGRATION_VERSION, Table
 from b24migrate.stores.sqlite.failures import foreign
 
 APPLICATION_ID = 0x4232344D  # "B24M"
 VERSION = 1
 _FILES = "Files"  # its records describe files: people may ask for their names and sizes
-_LATER = "Losses"  # a column that the first stores do not have
+# columns that the first stores do not have
+_LATER = ("Losses", "LastErrorMessage")
+_LATER_LETTERS = "ReasonMessage"
 
 _NEWER = """
-SELECT one.name FROM sqlite_master AS one JOIN pragma_table_info(one.name) AS its
-WHERE one.type = 'table' AND its.name = ?
+SELECT one.name, its.name FROM sqlite_master AS one JOIN pragma_table_info(one.name) AS its
+WHERE one.type = 'table' AND its.name IN ('Losses', 'LastErrorMessage', 'ReasonMessage', 'Messages')
 """
 
 
 def complete(connection: sqlite3.Connection, tables: Sequence[Table], place: str) -> bool:
     """Whether nothing has to be created. Raises BadConfiguration for what is not ours, before anything is changed."""
+    present = table_names(connection)  # first: whoever makes it right now sets the rest in the same transaction
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    present = table_names(connection)
     if not present and not application:
         return False
     if application != APPLICATION_ID:
         raise foreign(place)
     if version != VERSION:
         raise BadConfiguration(
-            f"The store {place} has version {version}, and this program works with version {VERSION}.",
+            say("store.version", place=place, version=version, own=VERSION),
             code="STORE_VERSION",
-            hint="Use the program that wrote it, or set store.url to a new file.",
+            hint=say("store.version_fix"),
         )
     wanted = {table.name for table in tables} | {register.name for register in REGISTERS}
-    return wanted <= present and not _older(connection, tables)
+    return wanted <= present and not list(_missing(connection, tables))
 
 
 def prepare(connection: sqlite3.Connection, tables: Sequence[Table], place: str) -> None:
@@ -59,18 +62,20 @@ def prepare(connection: sqlite3.Connection, tables: Sequence[Table], place: str)
         if table.name not in present:
             _run(connection, _records(table))
             present.add(table.name)
-    for name in _older(connection, tables):
-        connection.execute(f'ALTER TABLE "{name}" ADD COLUMN {_LATER} TEXT')
+    for name, column in list(_missing(connection, tables)):
+        connection.execute(f'ALTER TABLE "{name}" ADD COLUMN {column} TEXT')
 
 
 def table_names(connection: sqlite3.Connection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-def _older(connection: sqlite3.Connection, tables: Sequence[Table]) -> list[str]:
-    """The record tables that were made before they had all columns."""
-    newer = {name for (name,) in connection.execute(_NEWER, (_LATER,))}
-    return [one.name for one in tables if one.name not in newer]
+def _missing(connection: sqlite3.Connection, tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
+    """Table and column, where an earlier version made the table without it."""
+    there = set(connection.execute(_NEWER))
+    later = [(table.name, column) for table in tables for column in _LATER]
+    later += [(register.name, MESSAGES) for register in REGISTERS if register.messages]
+    return (one for one in (*later, ("DeadLetters", _LATER_LETTERS)) if one not in there)
 
 
 def _records(table: Table) -> str:
@@ -82,7 +87,7 @@ def _records(table: Table) -> str:
 
 
 def _register(register: Register) -> str:
-    columns = ",\n    ".join(f'"{column}"' for column in register.columns)
+    columns = ",\n    ".join(f'"{column}"' for column in register.kept)
     return _part("register").format(table=register.name, columns=columns)
 
 

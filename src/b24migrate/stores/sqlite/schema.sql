@@ -51,7 +51,8 @@ CREATE TABLE DeadLetters (
     Failures INTEGER NOT NULL,
     Code TEXT NOT NULL,
     Reason TEXT NOT NULL,
-    DiedAt TEXT NOT NULL
+    DiedAt TEXT NOT NULL,
+    ReasonMessage TEXT
 );
 -- Those of records may be as many as records; who looks for the others must not walk past them.
 CREATE INDEX DeadParts ON DeadLetters (Scope, Seq) WHERE json_type(Args, '$.record') IS NULL;
@@ -80,6 +81,7 @@ CREATE TABLE "{table}" (
     Pass INTEGER NOT NULL,
     NaturalKey TEXT,
     LastError TEXT,
+    LastErrorMessage TEXT,
     Extras TEXT,
     Payload TEXT NOT NULL
 );
@@ -97,6 +99,7 @@ ALTER TABLE "{table}" ADD COLUMN Location TEXT AS (json_extract(Payload, '$.loca
 ALTER TABLE "{table}" ADD COLUMN Entity TEXT AS (json_extract(Payload, '$.entity')) VIRTUAL;
 
 -- [register]
+-- Messages (where a register has it): keys and values of the sentences in a row, whose columns have the English.
 -- Kinds: which columns hold JSON text or a truth value; null when every value is what it looks like.
 CREATE TABLE "{table}" (
     PartitionKey TEXT NOT NULL,

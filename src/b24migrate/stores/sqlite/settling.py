@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from b24migrate.messages import pack
 from b24migrate.ports import ID_MAP
 from b24migrate.records import Link, Settled, Status, Table, losses_of, losses_since, losses_text, order_key
 from b24migrate.stores.sqlite import bulk
@@ -31,7 +32,7 @@ _SETTLE = """
 UPDATE "{table}" SET Status = column2, Attempts = column3, LastErrorCode = column4, LastError = column5,
     LastErrorAtUtc = column6, RetryAfterUtc = column7, TargetId = coalesce(column8, TargetId),
     ImportedAtUtc = coalesce(ImportedAtUtc, column9),
-    Losses = CASE column2 WHEN 'IMPORT_OK' THEN column10 ELSE Losses END
+    Losses = CASE column2 WHEN 'IMPORT_OK' THEN column10 ELSE Losses END, LastErrorMessage = column11
 FROM (VALUES {rows}) WHERE Ord = column1
 """
 _FAILED_NEXT = """
@@ -43,7 +44,7 @@ SELECT Ord, Status, Attempts, PulledThrough, Losses FROM "{table}" WHERE {failed
 """
 _RENEW = """
 UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
-    RetryAfterUtc = NULL
+    LastErrorMessage = NULL, RetryAfterUtc = NULL
 WHERE Ord = ?
 """
 _AMONG = """
@@ -52,7 +53,7 @@ WHERE (Status <> 'NEW' OR TargetId IS NOT NULL OR ImportedAtUtc IS NOT NULL) AND
 """
 _TAKE_BACK = """
 UPDATE "{table}" SET Status = 'NEW', Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
-    RetryAfterUtc = NULL, TargetId = NULL, ImportedAtUtc = NULL, Losses = NULL
+    LastErrorMessage = NULL, RetryAfterUtc = NULL, TargetId = NULL, ImportedAtUtc = NULL, Losses = NULL
 WHERE Ord = ?
 """
 _LOSE = 'UPDATE "{table}" SET Losses = ? WHERE Ord = ?'
@@ -193,6 +194,7 @@ def _settled(key: str, outcome: Settled, at: str) -> tuple[str | int | None, ...
         outcome.link.target_id if outcome.link else None,
         at if outcome.status is Status.IMPORT_OK else None,
         losses_text(outcome.losses),
+        pack(outcome.error),
     )
 
 

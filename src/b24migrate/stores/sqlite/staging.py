@@ -47,7 +47,7 @@ WHERE Ord = ?
 """
 _ANEW = """
 , Status = 'NEW', Revision = Revision + 1, Attempts = 0, LastErrorCode = NULL, LastError = NULL, LastErrorAtUtc = NULL,
-RetryAfterUtc = NULL
+LastErrorMessage = NULL, RetryAfterUtc = NULL
 """
 _TOUCH = 'UPDATE "{table}" SET PulledThrough = ?, Pass = ? WHERE Ord = ?'
 

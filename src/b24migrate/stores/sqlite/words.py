@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from b24migrate.messages import unpack
 from b24migrate.records import Record, Span, Status, Table, losses_of
 
 T = TypeVar("T")
@@ -17,7 +18,7 @@ IMPORTED = "Status = 'IMPORT_OK'"
 # In the order of `Record`. The payload comes back as the bytes it was, without a decoding in between.
 RECORD = (
     "RowKey, Status, CAST(Payload AS BLOB), PayloadHash, CAST(Extras AS BLOB), Attempts, LastErrorCode, LastError,"
-    " RetryAfterUtc, TargetId, PulledThrough, NaturalKey, Revision, Losses"
+    " RetryAfterUtc, TargetId, PulledThrough, NaturalKey, Revision, Losses, LastErrorMessage"
 )
 _STATUSES = {status.value: status for status in Status}
 _LAST = "\x7f"  # after every order key: they begin with a letter or `~`
@@ -29,8 +30,9 @@ def sql(template: str, table: Table, **parts: str) -> str:
 
 
 def record(row: tuple[Any, ...]) -> Record:
-    key, status, payload, digest, extras, attempts, code, error, after, target, pulled, natural, revision, losses = row
+    key, status, payload, digest, extras, attempts, code, error, after, target, pulled, natural, revision, *more = row
     known = _STATUSES[status]
+    losses, message = more
     return Record(
         key,
         known,
@@ -39,7 +41,7 @@ def record(row: tuple[Any, ...]) -> Record:
         extras,
         attempts,
         code,
-        error,
+        unpack(error, message),
         after,
         target,
         bool(pulled),

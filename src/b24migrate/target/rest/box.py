@@ -18,6 +18,7 @@ from b24migrate.bitrix.batch import Batcher
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.download import Downloads
 from b24migrate.errors import Permanent, Transient
+from b24migrate.messages import say
 from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, RegisterRow, Store
 from b24migrate.records import Args, Json
 from b24migrate.target.rest.under_way import UnderWay
@@ -191,7 +192,7 @@ def refused(answer: Answer) -> bool:
 
 
 def strange(what: str) -> Transient:
-    error = Transient(f"The box's answer to {what} is not what its documents promise.", code="STRANGE_ANSWER")
+    error = Transient(say("target.odd_rest", what=what), code="STRANGE_ANSWER")
     error.own = True  # it did answer
     return error
 
@@ -216,7 +217,7 @@ def members(said: Json, *path: str) -> list[Json]:
     try:
         return opened(said, path).items
     except Permanent as error:
-        raise strange(f"a question for {'.'.join(path) or 'a list'}") from error
+        raise strange(".".join(path) or "[]") from error
 
 
 def by_the_dozen(values: Iterable[One], size: int = PAGE) -> Iterator[list[One]]:

@@ -16,6 +16,7 @@ from datetime import UTC, timedelta
 from typing import NamedTuple
 
 from b24migrate.errors import GateUnmet, MigrationError, Permanent, Transient
+from b24migrate.messages import say
 from b24migrate.ports import Command, TargetCheck
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import spelling
@@ -37,7 +38,7 @@ OVER = "IMPORT_ACCESS_ERROR"  # this chat is not under import
 SYSTEM = "0"
 ABSENT = ("ERROR_METHOD_NOT_FOUND", "METHOD_NOT_FOUND", "22002")
 TRIAL = "2020-01-15T12:00:00+00:00"
-NO_SHIFT = "the box does not show what it made of a date"
+NO_SHIFT = say("check.chat_no_date")
 _TAG = re.compile(r"\[[^\]]*\]")
 
 
@@ -67,13 +68,13 @@ def imports(box: Box) -> bool:
 def _asked(box: Box) -> Rights:
     profile, scopes = (asked_as_application(box, name, {}) for name in ("profile", "scope"))
     if isinstance(scopes, list) and SCOPE not in scopes:
-        return Rights(granted=False, why=f"the target's application lacks the scope `{SCOPE}`")
+        return Rights(granted=False, why=say("check.app_scope", scope=SCOPE))
     if isinstance(profile, Mapping) and str(profile.get("ID") or "") != box.owner:
-        return Rights(granted=False, why="the target's application belongs to somebody else than its webhook")
+        return Rights(granted=False, why=say("check.app_other"))
     if isinstance(profile, Mapping) and profile.get("ADMIN") is False:
-        return Rights(granted=False, why="the target's application acts for somebody who is no administrator")
+        return Rights(granted=False, why=say("check.app_admin"))
     if not _is_there(box):
-        return Rights(granted=False, why=f"the box does not have the method {METHOD}")
+        return Rights(granted=False, why=say("check.no_method", method=METHOD))
     return Rights(granted=True)
 
 
@@ -93,9 +94,9 @@ def examined(box: Box) -> TargetCheck | None:
         return None
     found = rights(box)
     if found.granted:
-        return TargetCheck("chat import", True, "the target's application keeps authors and dates of messages")
-    fix = "docs/rest-target.md says how to set up the application, or accept it."
-    return TargetCheck("chat import", False, f"messages are quoted: {found.why}", fix)
+        return TargetCheck(say("doctor.name.chats"), True, say("check.chat_kept"))
+    fix = say("check.chat_import_fix")
+    return TargetCheck(say("doctor.name.chats"), False, say("check.chat_quoted", why=found.why), fix)
 
 
 # ---------------------------------------------------------------- chats

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import chat_import, files, rules_chats, spelling
@@ -176,6 +177,6 @@ CHATS = Writer(
     read=read_chats,
     at_last=end_import,
     check=chat_import.examined,
-    stays="a box deletes no chats by REST; leave it, or hide it",
+    stays=say("keep.chat"),
     rules=rules_chats.of_chats,
 )

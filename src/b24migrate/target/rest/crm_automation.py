@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from b24migrate.errors import MigrationError
+from b24migrate.messages import say
 from b24migrate.ports import TargetCheck
 from b24migrate.target.rest import spelling
 from b24migrate.target.rest.box import Box
@@ -10,10 +11,7 @@ from b24migrate.target.rest.within import beginning
 
 LIST = "bizproc.workflow.template.list"
 ON_CHANGE = 2
-FIX = (
-    "Switch their automatic start off before the run. Product rows, close dates and links are written after a record,"
-    " and count as a change."
-)
+FIX = say("check.automation_fix")
 
 
 def examined(box: Box) -> TargetCheck | None:
@@ -27,5 +25,5 @@ def examined(box: Box) -> TargetCheck | None:
     others = [row for row in starts if str(row["ID"]) not in ours]
     if not others:
         return None
-    message = f"workflow templates of the box that start when a CRM record changes: {len(others)}"
-    return TargetCheck("workflows on change", False, message, FIX)
+    message = say("check.automation", count=len(others))
+    return TargetCheck(say("doctor.name.automation"), False, message, FIX)

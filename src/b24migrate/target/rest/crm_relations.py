@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest.box import Box, inside
 
@@ -40,7 +41,7 @@ def _type(box: Box, number: str) -> Mapping[str, Json]:
         if str(row["entityTypeId"]) == number:
             about: Mapping[str, Json] = box.question("crm.type.get", {"id": row["id"]})["type"]
             return about
-    raise Permanent(f"the box has no smart process {number}", code="TYPE_NOT_FOUND")
+    raise Permanent(say("target.no_smart_process", number=number), code="TYPE_NOT_FOUND")
 
 
 def _spelled(one: Args) -> Args:

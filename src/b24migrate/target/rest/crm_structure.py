@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import spelling
@@ -75,7 +76,7 @@ def own_id(box: Box, number: str) -> str:
     for row in types(box):
         if str(row["entityTypeId"]) == number:
             return str(row["id"])
-    raise Permanent(f"the box has no smart process {number}", code="TYPE_NOT_FOUND")
+    raise Permanent(say("target.no_smart_process", number=number), code="TYPE_NOT_FOUND")
 
 
 def update_type(box: Box, known: Known, item: Item) -> None:

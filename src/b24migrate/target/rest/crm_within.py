@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from b24migrate.messages import say
 from b24migrate.records import Args, Json
 from b24migrate.target.rest.box import Box, inside
 from b24migrate.target.rest.within import stamped
@@ -12,15 +13,15 @@ from b24migrate.target.rest.words import STAMP, Held, Known
 
 CONTACT, DEAL = "3", "2"
 STREAMS = {"2": "crm_deals", "3": "crm_contacts", "4": "crm_companies"}
-RECORDS = "people have records in it"
+RECORDS = say("keep.records")
 _SMART_STAGE = re.compile(r"DYNAMIC_(\d+)_STAGE_")
 # whose records name which kinds of ours, and by which field
 _HOLDERS = {
     "crm_companies": (
-        (CONTACT, "companyId", "people have contacts of it"),
-        (DEAL, "companyId", "people have deals of it"),
+        (CONTACT, "companyId", say("keep.contacts")),
+        (DEAL, "companyId", say("keep.deals")),
     ),
-    "crm_contacts": ((DEAL, "contactId", "people have deals of it"),),
+    "crm_contacts": ((DEAL, "contactId", say("keep.deals")),),
 }
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Deleted
 from b24migrate.target.rest.box import Box, by_the_dozen, understood
 from b24migrate.target.rest.memory import Memory, Remembered, State
 from b24migrate.target.rest.sending import looked_for, printed
 from b24migrate.target.rest.words import Held, Known, Writer
 
-CHANGED = "changed after its import"
-UNSURE = "nobody can tell whether it was changed after its import: send it again first"
+CHANGED = say("keep.changed")
+UNSURE = say("keep.unknown")
 
 
 def delete(box: Box, memory: Memory, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:

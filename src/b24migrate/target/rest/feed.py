@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from b24migrate.errors import MigrationError, Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_feed, spelling
@@ -128,7 +129,7 @@ def commented(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
     for key, page in zip(wanted, said, strict=True):
         count = spelling.whole(next(inside(page), {}).get("NUM_COMMENTS")) or 0
         if count > len(children(box, "feed_comments", key) if count else ()):
-            yield Held(key, "people commented on it")
+            yield Held(key, say("keep.comments"))
 
 
 def read_posts(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:

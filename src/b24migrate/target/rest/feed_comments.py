@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from b24migrate.bitrix.backward import NEWEST
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_feed, spelling
 from b24migrate.target.rest.box import Box, inside, strange
@@ -115,7 +116,7 @@ def could_be(row: Args, key: str, trace: Args) -> bool:
 
 
 def update_comment(_box: Box, _known: Known, _item: Item) -> None:
-    raise Permanent("a box changes no comments of the feed by REST", code="ERROR_METHOD_NOT_FOUND")
+    raise Permanent(say("target.feed_comment"), code="ERROR_METHOD_NOT_FOUND")
 
 
 def read_comments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:

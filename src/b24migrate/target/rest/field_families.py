@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from b24migrate.answers import entry
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Args, Json
 from b24migrate.target.rest.box import Box, inside
@@ -49,7 +50,7 @@ def _number(box: Box, type_id: str) -> str:
     for row in box.pages("crm.type.list", {"filter": {"entityTypeId": type_id}}, "types"):
         if str(row["entityTypeId"]) == type_id:
             return str(row["id"])
-    raise Permanent(f"the box has no smart process {type_id}", code="TYPE_NOT_FOUND")
+    raise Permanent(say("target.no_smart_process", number=type_id), code="TYPE_NOT_FOUND")
 
 
 def of_type(box: Box, type_id: str) -> list[Args]:

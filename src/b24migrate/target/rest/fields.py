@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import FieldOutcome
 from b24migrate.records import Args, Json
 from b24migrate.target.rest.box import Box, inside
@@ -35,9 +36,11 @@ def _declared(box: Box, family: Family, wish: Args, type_id: str, there: dict[st
     target = family.code(box, type_id, code)
     found = there.get(target)
     if found is not None and str(found.get("USER_TYPE_ID")) != kind:
-        return _refused(code, "TYPE_MISMATCH", f"the box has {target} as {found.get('USER_TYPE_ID')}, not as {kind}")
+        return _refused(
+            code, "TYPE_MISMATCH", say("field.other_type", target=target, value=found.get("USER_TYPE_ID"), kind=kind)
+        )
     if found is None and family.types and kind not in family.types:
-        return _refused(code, "TYPE_UNSUPPORTED", f"the box's own methods cannot create fields of the type {kind} here")
+        return _refused(code, "TYPE_UNSUPPORTED", say("field.cannot_create", kind=kind))
     try:
         if found is None:
             family.add(box, type_id, description(target, wish))
@@ -79,7 +82,7 @@ def _lacking(wish: Args, found: Args) -> list[Args]:
 
 def _complete(box: Box, family: Family, type_id: str, found: Args, lacking: Sequence[Args]) -> None:
     if family.update is None:
-        raise Permanent("the box's own methods cannot add options to this field", code="TYPE_UNSUPPORTED")
+        raise Permanent(say("field.cannot_extend"), code="TYPE_UNSUPPORTED")
     listed = [*inside(found.get("LIST")), *map(_option, lacking)]
     family.update(box, type_id, str(found["ID"]), {"LIST": listed})
 

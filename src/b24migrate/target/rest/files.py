@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import BinaryIO, NamedTuple
 
 from b24migrate.errors import Permanent, Transient
+from b24migrate.messages import say
 from b24migrate.records import Args
 from b24migrate.target.rest.box import INSIDE_BYTES, Box, inside
 from b24migrate.target.rest.memory import Memory, Remembered, State
@@ -94,7 +95,7 @@ def _drive(box: Box) -> str:
     own = (row for row in rows if row.get("ENTITY_TYPE") == "user" and str(row.get("ENTITY_ID")) == box.owner)
     found = next(own, None)
     if found is None:
-        raise Permanent("the owner of the target's webhook has no drive to put files on", code="FILE_NOT_FOUND")
+        raise Permanent(say("target.no_drive"), code="FILE_NOT_FOUND")
     return str(found["ROOT_OBJECT_ID"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_groups, spelling
@@ -149,10 +150,10 @@ def in_groups(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
         others = {user for user, _ in roles_in(about or {})} - belonging(box, about or {})
         there = {f"{group}:{user}" for user in others}
         if about is None or (there and there - children(box, "group_members", key).keys()):
-            yield Held(key, UNSEEN if about is None else "people joined it")
+            yield Held(key, UNSEEN if about is None else say("keep.joined"))
     for row in tasks_where(box, {"GROUP_ID": list(keys)}, "GROUP_ID", "XML_ID"):
         if str(row.get("groupId")) in keys and not stamped(box, "tasks", row.get("xmlId"), str(row["id"])):
-            yield Held(keys[str(row["groupId"])], "people have tasks in it")
+            yield Held(keys[str(row["groupId"])], say("keep.tasks"))
     yield from in_drives(box, keys)
 
 
@@ -168,7 +169,7 @@ def in_drives(box: Box, keys: Mapping[str, str]) -> Iterator[Held]:
     said = box.questions([Command("disk.storage.getchildren", {"id": one}) for one in drives])
     for group, files_there in zip(drives.values(), said, strict=True):
         if group in keys and next(inside(files_there), None) is not None:
-            yield Held(keys[group], "people have files on its drive")
+            yield Held(keys[group], say("keep.files"))
 
 
 def date_projects(box: Box, some: Mapping[str, Known]) -> None:
@@ -211,7 +212,7 @@ GROUPS = Writer(
 # ---------------------------------------------------------------- members
 
 OWNER, MODERATOR, MEMBER = "A", "E", "K"
-NOT_TAKEN = "the box did not take this person into the group, and gave no reason"
+NOT_TAKEN = say("target.no_member")
 
 
 def add_members(box: Box, items: Sequence[Item]) -> Iterator[Made]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import chat_import, files, rules_chats, spelling
@@ -21,7 +22,7 @@ PAGE = 50
 SYSTEM = "0"
 SAID = "chat_messages"  # messages of all chats are counted together
 UNCHANGEABLE = "CANT_EDIT_MESSAGE"
-UNDELETABLE = "the box deletes only messages of the webhook owner, and only if its push server is on"
+UNDELETABLE = say("keep.message")
 
 
 def quoted(box: Box, item: Item) -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import date
 
 from b24migrate.errors import Permanent
+from b24migrate.messages import say
 from b24migrate.ports import Command, TargetCheck
 from b24migrate.records import Args, Item, Json
 from b24migrate.target.rest import files, rules_people, spelling
@@ -66,7 +67,7 @@ def topmost(box: Box) -> str:
     rows = box.pages("department.get", BY_ID)
     found = next((str(row["ID"]) for row in rows if not spelling.one_id(row.get("PARENT"))), None)
     if found is None:
-        raise Permanent("the box has no topmost department to put others below", code="ERROR_NOT_FOUND")
+        raise Permanent(say("target.no_root"), code="ERROR_NOT_FOUND")
     return found
 
 
@@ -97,11 +98,11 @@ def in_departments(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:
     people = [Command("user.get", {"FILTER": {"UF_DEPARTMENT": one}, "ADMIN_MODE": True}) for one in ids]
     for key, said in zip(ids.values(), box.questions(people), strict=True):
         if said is None or next(inside(said), None) is not None:
-            yield Held(key, UNSEEN if said is None else "people are in it")
+            yield Held(key, UNSEEN if said is None else say("keep.people"))
     below = box.lists([Command("department.get", {"PARENT": one, **BY_ID}) for one in ids])
     ours = beginning(box, "departments") if any(below) else {}
     for key, rows in zip(ids.values(), below, strict=True):
-        yield from (Held(key, "it has departments below it", ours.get(str(row["ID"]), "")) for row in rows)
+        yield from (Held(key, say("keep.departments"), ours.get(str(row["ID"]), "")) for row in rows)
 
 
 DEPARTMENTS = Writer(
@@ -280,10 +281,9 @@ def told_user(box: Box, row: Args) -> Args:
 
 
 INVITATIONS = TargetCheck(
-    "invitations",
+    say("doctor.name.invitations"),
     True,
-    "the box emails an invitation to every active user."
-    " To stop it, deactivate the mail templates INTRANET_USER_INVITATION and EXTRANET_INVITATION on the box.",
+    say("check.invitations"),
 )
 
 USERS = Writer(
@@ -298,7 +298,7 @@ USERS = Writer(
     update=update_user,
     halfway=True,
     read=read_users,
-    stays="a box deletes nobody by REST; dismiss the person, or delete it in the administrator's panel",
+    stays=say("keep.user"),
     rules=lambda _: rules_people.USERS,
     check=lambda _: INVITATIONS,
 )

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from b24migrate.bitrix.fault_table import scope_of
 from b24migrate.errors import GateUnmet
+from b24migrate.messages import say
 from b24migrate.ports import Command, TargetCheck, TargetInfo, TargetLimits
 from b24migrate.records import Json
 from b24migrate.target.rest.box import Box
@@ -25,9 +26,9 @@ def look(box: Box, writers: Iterable[Writer]) -> TargetInfo:
     if isinstance(profile, Mapping) and profile.get("ADMIN") is False:
         raise GateUnmet(
             "auth.target",
-            "the target's webhook belongs to somebody who is no administrator.",
+            say("check.not_admin"),
             code="ACCESS_DENIED",
-            hint="Let an administrator of the box create the webhook in target.webhook.",
+            hint=say("check.not_admin_fix"),
         )
     methods = there(box, {need.lower() for writer in writers for need in writer.needs})
     lacks: dict[str, str] = {}
@@ -68,9 +69,9 @@ def missing(needs: Iterable[str], scopes: Json, methods: Json) -> str:
     for method in needs:
         scope = scope_of(method)
         if granted is not None and scope and scope not in granted:
-            return f"the target's webhook lacks the scope `{scope}`, which {method} needs"
+            return say("check.no_scope", scope=scope, method=method)
         if served is not None and method.lower() not in served:
-            return f"the box does not have the method {method}"
+            return say("check.no_method", method=method)
     return ""
 
 

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from functools import partial
 
 from b24migrate.fidelity import EMPTY, KEY, Draft, Keeping, Rule
+from b24migrate.messages import say
 from b24migrate.target.rest import chat_import
 from b24migrate.target.rest.box import Box
 from b24migrate.target.rest.marks import is_marked
 from b24migrate.target.rest.memory import Memory
 from b24migrate.target.rest.reasons import CUT, LINE, LONGEST, OLD, PICTURE, QUOTED, TODAY, UNEDITED
 
-STAMPED = "The chat is about the source's chat, whose number is kept there, so that nothing arrives twice."
-IMPORTED = "The box marks imported chats there."
-NOISE = "The box notifies the participants, and the message counts as unread."
-FINISHED = "The box writes one message into every chat when its import ends, and notifies the participants of it."
-DESCRIBED = "The box also writes the description into the chat, as a message of the webhook owner."
-SEVERAL = "A message with several files becomes several messages, each with one file."
+STAMPED = say("reason.rest_chat_stamp")
+IMPORTED = say("reason.rest_chat_imported")
+NOISE = say("reason.rest_chat_noise")
+FINISHED = say("reason.rest_chat_finished")
+DESCRIBED = say("reason.rest_chat_described")
+SEVERAL = say("reason.rest_chat_files")
 MESSAGES = "chat_messages"
 KINDS = ("chat", "open")
 LOST, APPROXIMATED, TRANSFORMED = Keeping.LOST, Keeping.APPROXIMATED, Keeping.TRANSFORMED
@@ -44,20 +45,20 @@ def of_chats(box: Box) -> Sequence[Rule]:
             "chats",
             "type",
             APPROXIMATED,
-            "Private dialogs and channels arrive as chats of several people: the box's own methods make no others.",
+            say("reason.rest_chat_kinds"),
             lambda draft: draft.get("type") not in KINDS,
         ),
-        Rule("chats", "users", APPROXIMATED, "The owner of the webhook takes part in every chat.", without_us),
+        Rule("chats", "users", APPROXIMATED, say("reason.rest_chat_owner"), without_us),
         Rule(
             "chats",
             "name",
             TRANSFORMED,
-            "A chat without a name is called by its people.",
+            say("reason.rest_chat_unnamed"),
             lambda draft: not draft.get("name"),
         ),
         said,
         Rule("chats", "date_create", LOST, TODAY),
-        Rule("chats", "color", LOST, "The box gives every chat a colour of its own.", running=lambda: coloured),
+        Rule("chats", "color", LOST, say("reason.rest_chat_colour"), running=lambda: coloured),
         Rule("chats", "avatar", TRANSFORMED, PICTURE),
         *(
             Rule("chats", name, TRANSFORMED, IMPORTED, partial(told if name == "entity_type" else filled, name))
@@ -107,10 +108,10 @@ def of_messages(box: Box) -> Sequence[Rule]:
             MESSAGES,
             "params",
             LOST,
-            "Marks of messages cannot be set.",
+            say("reason.rest_marks"),
             lambda draft: draft.get("params") not in EMPTY,
         ),
-        Rule(MESSAGES, "reactions", LOST, "Nobody can react in the name of others."),
+        Rule(MESSAGES, "reactions", LOST, say("reason.rest_reactions")),
     ]
 
 

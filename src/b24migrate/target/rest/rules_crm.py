@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
+from b24migrate.messages import say
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
 from b24migrate.target.rest.crm_close_dates import is_closed
@@ -14,35 +15,21 @@ from b24migrate.target.rest.crm_late import is_moved, is_raised
 from b24migrate.target.rest.words import Rules
 
 LINK = re.compile(r"/(?:crm|company|workgroups|online)/|\[(?:CHAT|CONTEXT|DISK)", re.IGNORECASE)
-RAISED = (
-    "The box takes no record to be older than the newest it has. Records go in the order of their times;"
-    " what comes later is raised to that."
-)
-CHANGED = (
-    "The box takes the time of the move where product rows, a close date or a link are written after the record; an"
-    " earlier one is raised."
-)
-MOVER = "Where something is written after the record itself, the owner of the webhook counts as who changed it last."
-STAMPED = "The source's number is kept there, so that nothing arrives twice."
-SUM = "The box adds up the product rows itself, unless the sum was given by hand."
-NOUGHT = "Where nothing is known of the revenue, the box says that it is nought."
-NOBODY = (
-    "Where the person is not known any more, or the stage changes once more, the owner of the webhook stands there."
-)
-FIRST = "The first of several counts, where the one that counted is gone."
+RAISED = say("reason.rest_raised")
+CHANGED = say("reason.rest_changed")
+MOVER = say("reason.rest_mover")
+STAMPED = say("reason.rest_stamp")
+SUM = say("reason.rest_sum")
+NOUGHT = say("reason.rest_nought")
+NOBODY = say("reason.rest_nobody")
+FIRST = say("reason.rest_first_client")
 CLIENTS = (("companyId", "companyIds", "crm_companies"), ("contactId", "contactIds", "crm_contacts"))
 CENT = 0.0101
-CLOSED = (
-    "The box sets the close date of records in a final stage to the day of the move. target.close_dates = true keeps"
-    " it, and loses who changed the record last and when."
-)
-TOLD = "The box notifies the responsible user and the observers, and writes into the timeline."
-STARTED = (
-    "The record is written twice. Robots and workflows that the box starts on a change run for it: switch them off"
-    " before the run."
-)
-GONE = "Where the pipeline or the stage is gone, the record arrives in the first one."
-COPIED = "The file arrives as a copy with a number of its own."
+CLOSED = say("reason.rest_closed")
+TOLD = say("reason.rest_crm_noise")
+STARTED = say("reason.rest_crm_started")
+GONE = say("reason.rest_stage_gone")
+COPIED = say("reason.rest_file")
 
 
 def has_rows(draft: Draft) -> bool:

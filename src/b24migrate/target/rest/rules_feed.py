@@ -7,20 +7,18 @@ from collections.abc import Sequence
 import msgspec
 
 from b24migrate.fidelity import Draft, Keeping, Rule
+from b24migrate.messages import say
 from b24migrate.records import Table
 from b24migrate.target.rest.box import INSIDE_BYTES, Box
 
 FILES = Table("Files", "files")
 
-LINE = "A line before the text says when it was written, and under which number; the box takes the time of the move."
-READER = (
-    "The owner of the webhook is among the recipients, so that what arrived can be read again; a group in which the"
-    " author has no part any more is not. The box names no recipients."
-)
-UNTOLD = "They are set; but the box tells tags by number only, so that they cannot be compared."
-TOO_LARGE = "A file over 100 MB cannot be attached to a comment. It is uploaded to the Drive of the webhook owner only."
-NOISE = "The box notifies the recipients, and everybody whom the text mentions."
-COPIED = "The files arrive as copies with numbers of their own."
+LINE = say("reason.rest_feed_line")
+READER = say("reason.rest_post_reader")
+UNTOLD = say("reason.rest_tags")
+TOO_LARGE = say("reason.rest_large_files")
+NOISE = say("reason.rest_post_noise")
+COPIED = say("reason.rest_files")
 EVERYBODY = "UA"
 TRANSFORMED = Keeping.TRANSFORMED
 
@@ -29,7 +27,7 @@ def of_posts(_: Box) -> Sequence[Rule]:
     return [
         Rule("feed_posts", "DETAIL_TEXT", TRANSFORMED, LINE, lambda _: True),
         Rule("feed_posts", "DATE_PUBLISH", TRANSFORMED, LINE),
-        Rule("feed_posts", "TITLE", TRANSFORMED, "The box makes a title of the text where the source did.", untitled),
+        Rule("feed_posts", "TITLE", TRANSFORMED, say("reason.rest_post_title"), untitled),
         Rule("feed_posts", "DEST", Keeping.APPROXIMATED, READER, lambda draft: draft.get("DEST") != [EVERYBODY]),
         Rule("feed_posts", "TAGS", TRANSFORMED, UNTOLD),
         Rule("feed_posts", "", TRANSFORMED, NOISE, lambda _: True),
@@ -37,7 +35,7 @@ def of_posts(_: Box) -> Sequence[Rule]:
             "feed_posts",
             "ENABLE_COMMENTS",
             Keeping.LOST,
-            "Every post may be commented on.",
+            say("reason.rest_comments"),
             lambda draft: draft.get("ENABLE_COMMENTS") is False,
         ),
     ]

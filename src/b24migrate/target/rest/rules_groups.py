@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Json
 from b24migrate.target.rest.box import Box, inside
@@ -12,7 +13,7 @@ from b24migrate.target.rest.reasons import PICTURE, TODAY
 from b24migrate.target.rest.within import beginning
 
 TYPES = ("group", "project", "scrum")
-DOUBLED = "The box has no two groups of one name. The second gets a number: “Sales (2)”."
+DOUBLED = say("reason.rest_group_doubled")
 
 
 def subject(box: Box) -> str:
@@ -58,21 +59,21 @@ def of_groups(box: Box) -> Sequence[Rule]:
             "groups",
             "SUBJECT_NAME",
             Keeping.LOST,
-            "Every group gets the subject that the box has first.",
+            say("reason.rest_subject"),
             unusual,
         ),
         Rule(
             "groups",
             "ACTIVE",
             Keeping.APPROXIMATED,
-            "Every group arrives active.",
+            say("reason.rest_group_active"),
             lambda draft: draft.get("ACTIVE") is False,
         ),
         Rule(
             "groups",
             "TYPE",
             Keeping.APPROXIMATED,
-            "Collabs and the like arrive as groups: the box's own methods make groups, projects and scrums.",
+            say("reason.rest_group_kinds"),
             lambda draft: draft.get("TYPE") not in (None, "", *TYPES),
         ),
         Rule("groups", "IMAGE", Keeping.TRANSFORMED, PICTURE),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from b24migrate.fidelity import EMPTY, KEY, Draft, Judge, Keeping, Rule
+from b24migrate.messages import say
 from b24migrate.records import Json
 from b24migrate.target.rest.box import PEOPLE, Box
 from b24migrate.target.rest.marks import is_marked
@@ -17,8 +18,8 @@ STATUSES = ("2", "3", "4", "5", "6")
 PENDING, CLOSED = "2", "5"
 WORDLESS = "…"
 DATES = ("createdDate", "changedDate", "closedDate", "dateStart")
-NOISE = "The box notifies everybody who takes part in the task."
-CLOSING = "Only a closed task was closed by somebody; where nobody is known, it was the owner of the webhook."
+NOISE = say("reason.rest_task_noise")
+CLOSING = say("reason.rest_task_closed")
 
 
 def known_status(value: Json) -> str:
@@ -61,28 +62,28 @@ TASKS = (
         "tasks",
         "title",
         Keeping.APPROXIMATED,
-        "A title is cut at 250 characters.",
+        say("reason.rest_title_cut"),
         lambda draft: len(str(draft.get("title") or "")) > LONGEST_TITLE,
     ),
     Rule(
         "tasks",
         "status",
         Keeping.APPROXIMATED,
-        "States that a box no longer has, such as declined, become waiting.",
+        say("reason.rest_task_states"),
         lambda draft: draft.get("status") not in (None, "", *STATUSES),
     ),
     Rule(
         "tasks",
         "changedBy",
         Keeping.APPROXIMATED,
-        "The box takes who made the task, or the owner of the webhook, for the last who changed it.",
+        say("reason.rest_task_changed"),
         running=lambda: changed,
     ),
     Rule(
         "tasks",
         "xmlId",
         Keeping.TRANSFORMED,
-        "The source's number is kept there, so that nothing arrives twice.",
+        say("reason.rest_stamp"),
         told("xmlId"),
     ),
     Rule("tasks", "closedDate", Keeping.APPROXIMATED, CLOSING, filled_unless_closed("closedDate")),
@@ -111,7 +112,7 @@ def of_checklists(box: Box) -> Sequence[Rule]:
             "task_checklists",
             "CREATED_BY",
             Keeping.LOST,
-            "Items of checklists belong to the owner of the webhook.",
+            say("reason.rest_checklist_owner"),
             lambda draft: draft.get("CREATED_BY") not in EMPTY and not box.is_owner(draft["CREATED_BY"]),
         ),
         *CHECKLISTS,
@@ -124,12 +125,12 @@ CHECKLISTS = (
             "task_checklists",
             name,
             Keeping.LOST,
-            "The box takes the owner of the webhook and the time of the move.",
+            say("reason.rest_checklist_toggled"),
             toggled(name),
         )
         for name in ("TOGGLED_BY", "TOGGLED_DATE")
     ),
-    Rule("task_checklists", "ATTACHMENTS", Keeping.LOST, "No method of a box attaches files to items of checklists."),
+    Rule("task_checklists", "ATTACHMENTS", Keeping.LOST, say("reason.rest_checklist_files")),
 )
 
 
@@ -157,10 +158,8 @@ COMMENTS = (
         "task_comments",
         "author_id",
         Keeping.APPROXIMATED,
-        "What the portal itself said is said by the owner of the webhook.",
+        say("reason.rest_system_comment"),
         lambda draft: str(draft.get("author_id")) == "0",
     ),
-    Rule(
-        "task_comments", "text", Keeping.APPROXIMATED, "A comment without words gets an ellipsis for a text.", wordless
-    ),
+    Rule("task_comments", "text", Keeping.APPROXIMATED, say("reason.rest_ellipsis"), wordless),
 )

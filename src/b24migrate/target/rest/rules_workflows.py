@@ -6,31 +6,20 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from b24migrate.fidelity import EMPTY, Draft, Judge, Keeping, Rule
+from b24migrate.messages import say
 from b24migrate.target.rest.box import PEOPLE, Box
 
 STREAM = "workflow_templates"
 MOST = 3  # on creation, on change, or both
-NO_APPLICATION = (
-    "A box takes workflow templates from applications only, not from a webhook: they stay behind. Make a local"
-    " application on the box and name it in target.application."
-)
-NO_SCOPE = (
-    "The application of the box lacks the scope `bizproc`, so that workflow templates stay behind. Tick it on the"
-    " application's page on the box."
-)
-NO_ADMINISTRATOR = (
-    "The application of the box acts for somebody who is no administrator, so that workflow templates stay behind. Let"
-    " an administrator install it, and write his tokens into target.application."
-)
-NO_METHOD = (
-    "The box does not have the methods that take workflow templates, so that they stay behind. Install its module for"
-    " business processes."
-)
-BODILESS = "The source tells nothing of what this template does, so that there is nothing to write."
-CHANGED = "The box takes the time of the move; no method sets another."
-CHANGER = "The box takes whoever installed the application for who changed it last."
-MARKED = "The box marks a template with the application that wrote it; another mark cannot be set."
-START = "The box's own methods set no start on deletion; the others are kept."
+NO_APPLICATION = say("reason.rest_workflows")
+NO_SCOPE = say("reason.rest_workflows_scope")
+NO_ADMINISTRATOR = say("reason.rest_workflows_admin")
+NO_METHOD = say("reason.rest_workflows_method")
+BODILESS = say("reason.rest_workflows_bodiless")
+CHANGED = say("reason.rest_today")
+CHANGER = say("reason.rest_workflows_changer")
+MARKED = say("reason.rest_workflows_code")
+START = say("reason.rest_workflows_start")
 
 
 class Standing(StrEnum):

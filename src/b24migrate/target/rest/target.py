@@ -11,6 +11,7 @@ from b24migrate.bitrix.application import Application
 from b24migrate.bitrix.client import Portal
 from b24migrate.errors import Permanent
 from b24migrate.fidelity import Rule
+from b24migrate.messages import say
 from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRecord
 from b24migrate.records import Args, Item, Outcome
 from b24migrate.streams import CustomFields
@@ -50,7 +51,7 @@ class RestTarget:
         self.unchangeable = frozenset(writer.stream for writer in WRITERS.values() if writer.unchangeable)
 
     def info(self) -> TargetInfo:
-        with understood("what was asked about it"):
+        with understood("import.info"):
             return probes.look(self._box, WRITERS.values())
 
     def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
@@ -63,7 +64,7 @@ class RestTarget:
 
     def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
         try:
-            with understood("what was asked about custom fields"):
+            with understood("userfield"):
                 return declare(self._box, FAMILIES, stream, fields, type_id)
         finally:
             crm_names.forget(self._box)
@@ -107,7 +108,7 @@ class RestTarget:
     ) -> str | None:
         most = files.most_bytes(key, self.file_bytes())
         if size > most:
-            raise Permanent(f"The file has {size:,} bytes, the target takes {most:,}.", code="TOO_LARGE")
+            raise Permanent(say("file.target_limit", size=size, limit=most), code="TOO_LARGE")
         with understood("an upload"):
             return files.put(self._box, self._memory, files.Upload(key, name, size, sha256), content)
 
@@ -146,7 +147,7 @@ class RestTarget:
                 writer.at_last(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
 
     def fidelity(self) -> list[Rule]:
-        with understood("what was asked about what it keeps"):
+        with understood("fidelity"):
             return [rule for writer in WRITERS.values() for rule in writer.rules(self._box)]
 
     def selftest(self) -> None:

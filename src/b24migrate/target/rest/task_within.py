@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from b24migrate.messages import say
 from b24migrate.ports import Command
 from b24migrate.records import Args
 from b24migrate.target.rest import messages, spelling
@@ -12,10 +13,10 @@ from b24migrate.target.rest.within import UNSEEN, beginning, children, stamped, 
 from b24migrate.target.rest.words import Held, Known
 
 STREAM = "task_comments"
-SUBTASKS = "it has subtasks"
-ITEMS = "people added to its checklist"
-BELOW = "it has items below it"
-COMMENTS = "people commented on it"
+SUBTASKS = say("keep.subtasks")
+ITEMS = say("keep.checklist")
+BELOW = say("keep.items")
+COMMENTS = say("keep.comments")
 
 
 def in_tasks(box: Box, wanted: Mapping[str, Known]) -> Iterator[Held]:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from secrets import token_hex
 
 from b24migrate.errors import Limited, Transient
+from b24migrate.messages import say
 from b24migrate.ports import Clock
 
 LONGEST_S = 60.0  # that a box is at one call: then PHP, or what stands before it, cuts it off
@@ -52,4 +53,4 @@ class UnderWay:
 
 
 def in_other_hands(wait_s: float = GLANCE_S) -> Limited:
-    return Limited("The box may still be at a call of somebody else: it is let come to its end.", wait_s=wait_s)
+    return Limited(say("target.busy"), wait_s=wait_s)

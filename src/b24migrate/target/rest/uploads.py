@@ -21,6 +21,7 @@ from b24migrate.bitrix.domains import split
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.faults import open_answer
 from b24migrate.errors import Limited, MigrationError, Permanent, Transient
+from b24migrate.messages import say
 from b24migrate.records import Json
 
 NAME = "upload"
@@ -52,7 +53,7 @@ def address(portal: Portal, url: str) -> str:
     parts, webhook = split(url), portal.webhooks[0]
     own = urlsplit(webhook.origin)
     if parts is None or parts.hostname not in {urlsplit(f"//{one}").hostname for one in portal.hosts}:
-        raise Permanent("The box wants the file to be sent to another host.", code="FOREIGN_LINK")
+        raise Permanent(say("target.other_host"), code="FOREIGN_LINK")
     return parts._replace(scheme=own.scheme, netloc=own.netloc).geturl()
 
 

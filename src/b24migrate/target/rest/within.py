@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from b24migrate.messages import say
 from b24migrate.records import Args, Json
 from b24migrate.target.rest.box import PAGE, Box, inside
 from b24migrate.target.rest.memory import Memory, Remembered, State
 from b24migrate.target.rest.words import STAMP
 
-UNSEEN = "the box does not show what people put into it"
+UNSEEN = say("keep.unseen")
 
 
 def children(box: Box, stream: str, key: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from b24migrate.errors import GateUnmet, MigrationError, Transient
+from b24migrate.messages import join, say
 from b24migrate.ports import TargetCheck
 from b24migrate.target.rest.applications import asked_as_application
 from b24migrate.target.rest.box import Box
@@ -14,21 +15,21 @@ from b24migrate.target.rest.rules_workflows import Standing
 KEPT_S = 60.0
 SCOPE = "bizproc"
 METHOD = "bizproc.workflow.template.add"
-NAME = "application"
-MAKE = "Make a local application on the box, as docs/rest-target.md says, or accept that they stay behind."
+NAME = say("doctor.name.application")
+MAKE = say("check.workflow_app_fix")
 MEND = {
-    Standing.ALONE: ("workflow templates stay behind: target.application is not set", MAKE),
+    Standing.ALONE: (say("check.workflow_app"), MAKE),
     Standing.NARROW: (
-        f"workflow templates stay behind: the target's application lacks the scope `{SCOPE}`",
-        f"Tick `{SCOPE}` on the application's page on the box, or accept it.",
+        say("check.workflow_scope", scope=SCOPE),
+        say("check.workflow_scope_fix", scope=SCOPE),
     ),
     Standing.POWERLESS: (
-        "workflow templates stay behind: the target's application acts for somebody who is no administrator",
-        "Let an administrator install it, and write his tokens into target.application, or accept it.",
+        say("check.workflow_admin"),
+        say("check.workflow_admin_fix"),
     ),
     Standing.OLD: (
-        f"workflow templates stay behind: the box does not have the method {METHOD}",
-        "Install the module for business processes on the box, or accept it.",
+        say("check.workflow_method", method=METHOD),
+        say("check.workflow_method_fix"),
     ),
 }
 
@@ -62,11 +63,10 @@ def examined(box: Box) -> TargetCheck:
     """One line for people."""
     found = rights(box)
     if found.error is not None:
-        message = found.error.message.removeprefix("auth.target: ")
-        return TargetCheck(NAME, False, f"{message} {found.error.hint}".strip(), fatal=True)
+        return TargetCheck(NAME, False, join((found.error.bare, found.error.hint), " "), fatal=True)
     if found.standing in MEND:
         return TargetCheck(NAME, False, *MEND[found.standing])
-    return TargetCheck(NAME, True, "the target's application may write workflow templates")
+    return TargetCheck(NAME, True, say("check.workflow_kept"))
 
 
 def _asked(box: Box) -> Rights:

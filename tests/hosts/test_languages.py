@@ -1,0 +1,79 @@
+"""The command line speaks the language of its reader; what an earlier command kept is said in it too."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.hosts.scene import Scene, box, cloud
+
+from b24migrate.hosts.cli import speech
+
+RUSSIAN = re.compile("[а-яё]{3}")
+
+
+@pytest.fixture(autouse=True)
+def no_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in speech.LOCALE:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_an_error_code_is_explained_in_the_language_that_is_asked_for(scene: Scene) -> None:
+    english, russian = (scene.run("--lang", one, "errors", "DUPLICATE_EMAIL").out for one in ("en", "ru"))
+    assert "Retried automatically:" in english
+    assert "Автоматический повтор:" in russian
+    assert not RUSSIAN.search(english)
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [
+        ({"LANG": "ru_RU.UTF-8"}, "ru"),
+        ({"LANG": "ru_RU.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LC_MESSAGES": "ru"}, "ru"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+        ({}, "en"),
+    ],
+)
+def test_the_locale_decides_when_nobody_else_does(variables: dict[str, str], language: str) -> None:
+    assert speech.of_locale(variables) == language
+
+
+def test_option_before_configuration_before_locale(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.source, scene.target = "https://cloud.example/rest/1/a1b2c3/", "https://box.example/rest/1/d4e5f6/"
+    assert not RUSSIAN.search(scene.run("status").out)
+    monkeypatch.setenv("LANG", "ru_RU.UTF-8")
+    assert "Ещё ничего не прочитано." in scene.run("status").out
+    scene.more = '[run]\nlanguage = "en"\n'
+    assert "Nothing is read yet." in scene.run("status").out
+    assert "Ещё ничего не прочитано." in scene.run("--lang", "ru", "status").out
+
+
+def test_a_language_that_nobody_speaks_is_refused(scene: Scene) -> None:
+    said = scene.run("--lang", "fr", "status")
+    assert (said.code, "Valid values: en, ru." in said.err) == (2, True)
+
+
+def test_a_mistake_in_the_configuration_is_said_in_russian(scene: Scene) -> None:
+    scene.source, scene.target = "https://cloud.example/rest/1/a1b2c3/", "https://box.example/rest/1/d4e5f6/"
+    scene.more = '[run]\nworkers = "many"\n'
+    said = scene.run("--lang", "ru", "status")
+    assert (said.code, said.out) == (2, "")
+    assert "строка 6: run.workers: текст; укажите целое число." in said.err
+
+
+def test_what_a_run_kept_in_english_is_shown_in_russian(scene: Scene) -> None:
+    """Notes, the reason of a gate and why a record failed lie in the store with their keys."""
+    with cloud("--scopes", "user,department,im") as source, box() as target:
+        scene.source, scene.target = source.webhook(), target.webhook()
+        assert scene.run("run").code == 3
+        again = scene.run("--lang", "ru", "run")
+        assert "Заблокировано: не выполнено условие запуска." in again.out
+        assert "шаг groups-get заблокирован: auth.cloud.groups: у вебхука облака нет права `sonet_group`." in again.out
+        status = scene.run("--lang", "ru", "status").out
+        assert "у вебхука облака нет права `user.userfield`: пользовательские поля сотрудников не переносятся" in status
+        as_json = scene.run("--lang", "ru", "status", "--json").json
+        assert not RUSSIAN.search(str(as_json["entities"]["users"]["notes"]))
+        checks = scene.run("--lang", "ru", "doctor").out
+        assert "✗ права: Группы: у вебхука облака нет права `sonet_group`" in checks
+        assert "Запуск невозможен. Исправьте пункты с пометкой ✗." in checks
