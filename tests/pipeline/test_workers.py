@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from b24migrate.phases.work import Work
 from b24migrate.pipeline import conductor, gates, plan
 from b24migrate.pipeline import crew as crew_module
 from b24migrate.pipeline import owners as owners_module
-from b24migrate.pipeline.crew import Crew
+from b24migrate.pipeline.crew import Crew, seldom_collected
 from b24migrate.pipeline.owners import place
 from b24migrate.pipeline.perform import perform
 from b24migrate.pipeline.stages import Stage, stages
@@ -222,3 +223,17 @@ def test_the_state_is_written_only_when_a_phase_begins_or_ends_or_has_jobs(
     phases = len(run.plan.entities) * len(conductor.steps(run.plan.phases))
     assert written["put"] > 0
     assert written["EntitiesState"] <= written["put"] + 2 * phases
+
+
+def test_a_run_beside_frozen_objects_freezes_no_more_of_them() -> None:
+    """Garbage that is frozen is never collected: memory would grow with every run of a process."""
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    with seldom_collected():
+        assert gc.get_freeze_count() == frozen
+    assert gc.get_freeze_count() == frozen
+    gc.unfreeze()
+    with seldom_collected():
+        assert gc.get_freeze_count()
+    assert not gc.get_freeze_count()
+    gc.freeze()  # as the tests have it

@@ -204,11 +204,12 @@ def _join(thread: Thread) -> None:
 def seldom_collected() -> Iterator[None]:
     """A page is thousands of small tuples and no cycle: at its usual pace the collector walks them again and again."""
     before, frozen = gc.get_threshold(), gc.get_freeze_count()
-    gc.freeze()
+    if not frozen:  # what another one froze only he can release; to add to it would keep garbage for ever
+        gc.freeze()
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, *before[1:])
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        if not frozen:  # else it is somebody else's business
+        if not frozen:
             gc.unfreeze()
