@@ -79,7 +79,8 @@ final class Selftest
         $this->checkSilence($started);
         $this->box->keepFindings(array_values($this->findings));
         $left = $this->deleteAll();
-        $this->check('cleanup', $left === [], implode('; ', $left) ?: 'nothing is left', $left === [] ? ['clean', []] : []);
+        $clean = $left === [] ? ['clean', []] : [];
+        $this->check('cleanup', $left === [], implode('; ', $left) ?: 'nothing is left', $clean);
         $versions = $this->box->versions();
         $spelled = array_map(static fn ($module, $version) => "$module $version", array_keys($versions), $versions);
         $this->check('versions', true, implode(', ', $spelled));
@@ -160,7 +161,8 @@ final class Selftest
         }
         try {
             foreach ($started($made) as $kind => $names) {
-                $this->check($kind, $names === [], implode('; ', $names) ?: 'none was started', $names === [] ? ['silent', []] : []);
+                $silent = $names === [] ? ['silent', []] : [];
+                $this->check($kind, $names === [], implode('; ', $names) ?: 'none was started', $silent);
             }
         } catch (\Throwable $fault) {
             // what was made has to go all the same
