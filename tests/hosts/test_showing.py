@@ -97,7 +97,7 @@ def test_hits_fit_the_terminal_and_are_harmless(width: int) -> None:
     text = printed(Hits(hits, 1_234_567, "WyJjaGF0X21lc3NhZ2VzIiwiQTU6QzEyMiJd"), width)
     assert max(map(len, text.splitlines())) <= width
     assert not {"\x1b", "\x07", "\x9b", "\r", "\u202e", "\u2066"} & set(text)
-    assert "1 234 567 records looked at" in " ".join(text.split())
+    assert "records searched: 1 234 567" in " ".join(text.split())
 
 
 def test_there_are_words_for_every_state() -> None:

@@ -52,7 +52,7 @@ def test_a_rehearsal_says_what_would_be_deleted_and_changes_nothing(moved: Migra
     assert lines[0].split() == ["to", "delete", "after", "others", "kept"]
     assert {line.split()[0] for line in lines[1:7]} == set(STREAMS)
     assert lines[-1] == "Dry run: nothing was changed."
-    assert "uploaded files stay in the Drive of the box" in said.out
+    assert "uploaded files stay on the Drive of the box" in said.out
     assert moved.there() == before
 
 
@@ -126,7 +126,7 @@ def test_json_is_all_that_is_said(moved: Migrated) -> None:
 def test_only_one_entity_tells_who_refers_to_it(moved: Migrated) -> None:
     said = moved.scene.run("undo", "--yes", "--entity", "users")
     assert said.code == 5
-    assert "What these refer to is kept, since they stay: groups (4)" in said.out
+    assert "Kept because records that stay link to them: groups (4)" in said.out
 
 
 def test_an_unknown_run_names_those_that_there_are(moved: Migrated) -> None:
@@ -185,7 +185,7 @@ def at_a_terminal(scene: Scene, typed: str) -> Iterator[subprocess.Popen[str]]:
     try:
         child = scene.process("undo", on=theirs, stdin=theirs)
         heard = b""
-        while b"take these records back" not in heard:
+        while b"delete these records" not in heard:
             heard += os.read(ours, 4096)
         os.write(ours, typed.encode() if typed == CTRL_D else f"{typed}\n".encode())
         yield child

@@ -111,19 +111,19 @@ def counts(found: Survey) -> list[str]:
 
 def large_files(found: Survey) -> list[str]:
     """Files that are too large to migrate."""
-    limit = f"larger than the limit of {size(found.file_limit)}"
-    seen = "" if found.all_met else " in the sample (--sample 1 checks all)"
+    limit = phrase("cli.analysis.over_limit", limit=size(found.file_limit))
+    where = "" if found.all_met else "_sample"
     count = len(found.large_files)
     if not count:
-        return [wrapped(f"No file{seen} is {limit}.", ""), ""] if found.files and found.file_limit else []
-    one_or_more = f"One file{seen} is" if count == 1 else f"{number(count)} files{seen} are"
-    head = f"{one_or_more} {limit}. Records are imported without them:"
+        told = phrase(f"cli.analysis.no_large{where}", limit=limit)
+        return [wrapped(told, ""), ""] if found.files and found.file_limit else []
+    head = phrase(f"cli.analysis.large{where}", total=number(count), limit=limit, count=count)
     rows = [
         (size(one.bytes), harmless(one.name or one.key), f"({one.entity}, {one.key})")
         for one in found.large_files[:SHOWN_LARGE]
     ]
     rest = count - SHOWN_LARGE
-    more = [f"… and {number(rest)} more: --json"] * (rest > 0)
+    more = [phrase("cli.analysis.more_json", rest=number(rest))] * (rest > 0)
     return [wrapped(head, ""), *(wrapped("  " + "  ".join(row), "    ") for row in rows), *more, ""]
 
 
@@ -139,7 +139,11 @@ def methods(found: Survey) -> list[str]:
         for one in found.methods[:SHOWN_METHODS]
     ]
     rest = len(found.methods) - SHOWN_METHODS
-    return [*table(rows), *([f"… and {rest} more: --json"] if rest > 0 else []), ""] if found.methods else []
+    return (
+        [*table(rows), *([phrase("cli.analysis.more_json", rest=rest)] if rest > 0 else []), ""]
+        if found.methods
+        else []
+    )
 
 
 def fields(found: Survey) -> list[str]:
@@ -155,19 +159,28 @@ def fields(found: Survey) -> list[str]:
         ]
         unused = sum(1 for one in mine if not one.filled)
         rest = len(mine) - SHOWN_FIELDS
-        said = [f"{rest} more"] * (rest > 0) + [f"{unused} that nobody fills in"] * (unused > 0)
+        said = [f"{rest} more"] * (rest > 0) + [phrase("cli.analysis.unused", unused=unused)] * (unused > 0)
         more += [f"{entity}: {len(mine)} fields, {', '.join(said)}"] * bool(said)
-    return [*table(rows, left=(0, 1, 2)), *(wrapped(f"… {one}", "  ") for one in more), "All of them: --json", ""]
+    return [
+        *table(rows, left=(0, 1, 2)),
+        *(wrapped(f"… {one}", "  ") for one in more),
+        phrase("cli.analysis.all_json"),
+        "",
+    ]
 
 
 def filled(one: FieldFacts) -> str:
-    return f"{number(one.filled)} of {number(one.of)} ({one.filled / one.of:.0%})" if one.of else "nothing seen"
+    return (
+        f"{number(one.filled)} of {number(one.of)} ({one.filled / one.of:.0%})"
+        if one.of
+        else phrase("cli.analysis.nothing_seen")
+    )
 
 
 def portal(found: Survey) -> list[str]:
     """What the portal is: modules, scopes, people, pipelines."""
     looked = [one.entity for one in found.forecast.entities]
-    granted = "the portal does not tell" if found.scopes is None else ", ".join(found.scopes)
+    granted = phrase("cli.analysis.not_told") if found.scopes is None else ", ".join(found.scopes)
     told = [phrase("cli.analysis.movable", names=", ".join(looked) or "nothing")]
     if found.skipped:
         told.append(phrase("cli.analysis.cannot", names=", ".join(found.skipped)))
@@ -220,16 +233,14 @@ def compared_lines(made: Survey, found: Sequence[Compared]) -> list[str]:
         for one in shown
     ]
     head = [error_line(one) for one in whole] or [phrase("cli.analysis.unfinished")]
-    note = [f"Phases below {WORTH_TELLING:.0%} of the longest are left out: --json"] * (
-        len(shown) + len(whole) < len(found)
-    )
+    note = [phrase("cli.analysis.short_phases", share=WORTH_TELLING)] * (len(shown) + len(whole) < len(found))
     return [*head, phrase("cli.analysis.made", at=made.at[:19]), "", *table(rows, left=(0, 1)), *note]
 
 
 def error_line(one: Compared) -> str:
     """How near the forecast of a whole run was."""
-    way = "too long" if one.error > 0 else "too short"
-    said = "as foretold" if abs(one.error) < 0.005 else f"{abs(one.error):.0%} {way}"
+    way = phrase("cli.analysis.too_long") if one.error > 0 else phrase("cli.analysis.too_short")
+    said = phrase("cli.analysis.as_forecast") if abs(one.error) < 0.005 else f"{abs(one.error):.0%} {way}"
     return phrase("cli.analysis.compared", forecast=shown_time(one.foretold_s), took=shown_time(one.took_s), said=said)
 
 

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
     from b24migrate.pipeline.certificate import Made
 
 AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
-WORDS = {
-    "verified": "migrated and verified",
-    "migrated": "migrated",
-    "failed": "failed",
-    "excluded": "excluded by rule",
-    "impossible": "impossible by API",
-}
+CLASSES = ("verified", "migrated", "failed", "excluded", "impossible")  # each has a name: `cli.certificate.class.…`
 certificate = typer.Typer()
 
 
@@ -89,20 +83,21 @@ def _tell(session: Session, file: Path, act: Callable[[], Made], said: str, *, a
     typer.echo(
         phrase("cli.certificate.about", said=said, run=made.head.run, source=made.head.source, target=made.head.target)
     )
-    typer.echo(f"  {sum(sums.values()):,} ids: " + ", ".join(f"{sums[name]:,} {WORDS[name]}" for name in WORDS))
+    classes = ", ".join(f"{sums[name]:,} {phrase(f'cli.certificate.class.{name}')}" for name in CLASSES)
+    typer.echo("  " + phrase("cli.certificate.ids", total=f"{sum(sums.values()):,}", classes=classes))
     if made.head.foreseen:
         typer.echo("  " + phrase("cli.certificate.foreseen", count=made.head.foreseen))
     typer.echo("  " + phrase("cli.certificate.root", root=made.root))
 
 
 def totals(made: Made) -> dict[str, int]:
-    return {name: sum(getattr(one, name) for one in made.head.streams) for name in WORDS}
+    return {name: sum(getattr(one, name) for one in made.head.streams) for name in CLASSES}
 
 
 def as_told(made: Made) -> dict[str, object]:
     head = made.head
     streams = {
-        one.stream: {name: getattr(one, name) for name in ("reported", "retrieved", *WORDS)} for one in head.streams
+        one.stream: {name: getattr(one, name) for name in ("reported", "retrieved", *CLASSES)} for one in head.streams
     }
     about = {"run": head.run, "made_at": head.made_at, "source": head.source, "target": head.target}
     return {

@@ -75,16 +75,22 @@ def _facts(found: RecordView) -> Iterable[str]:
     if found.aside:
         yield found.aside.reason
     if found.status:
-        tries = f", attempt {found.attempts}" if found.attempts else ""
-        yield f"{found.status}{tries}, run {found.run}" + (", pulled through" if found.pulled_through else "")
+        key = "cli.show.status_tries" if found.attempts else "cli.show.status"
+        told = phrase(key, status=found.status, attempts=found.attempts, run=found.run)
+        yield phrase("cli.show.pulled", status=told) if found.pulled_through else told
     if found.link:
-        yield f"target id {found.link.target_id} ({found.link.origin}), {found.link.imported_at}".rstrip(", ")
+        yield phrase(
+            "cli.show.link",
+            target_id=found.link.target_id,
+            origin=found.link.origin,
+            imported_at=found.link.imported_at,
+        ).rstrip(", ")
     if found.times:
-        yield f"its time {found.times.original}, in UTC {found.times.utc}"
+        yield phrase("cli.show.time", original=found.times.original, utc=found.times.utc)
     if found.changed:
-        yield "the source has changed it since it was read"
+        yield phrase("cli.show.changed")
     if found.problem:
-        yield f"as it is now it could not be sent: {found.problem}"
+        yield phrase("cli.show.unsendable", problem=found.problem)
     yield from _side("source", found.source)
     yield from _side("target", found.target)
 
@@ -107,7 +113,7 @@ def _print_fields(found: RecordView, out: Console, clean: Clean) -> None:
         _print_field(one, out, clean)
     hidden = [one.name for one in found.fields if one.verdict in HIDDEN]
     if hidden:
-        wrapped(out, clean(f"Not sent: {', '.join(hidden)}"), style="dim")
+        wrapped(out, clean(phrase("cli.show.not_sent", names=hidden)), style="dim")
 
 
 def _print_field(one: FieldRow, out: Console, clean: Clean) -> None:
@@ -140,13 +146,16 @@ def _value(value: Shown) -> str:
 def _print_beside(found: RecordView, out: Console, clean: Clean) -> None:
     lines = [
         *(f"verify: {one.fate} {one.field} {one.expected} / {one.actual} {spoken(one.note)}" for one in found.findings),
-        *(f"stays as it was: {one.place}  {one.what}" for one in found.places),
+        *(phrase("cli.show.place", place=one.place, what=one.what) for one in found.places),
         *(f"file {one.id} {one.name}: {one.state} {one.error}".rstrip() for one in found.files),
-        *(f"{one.stream}: {'more than ' * one.more}{number(one.read)} came with it" for one in found.children),
+        *(
+            phrase(f"cli.show.children{'_more' * one.more}", stream=one.stream, count=number(one.read))
+            for one in found.children
+        ),
     ]
     left = found.files_in_all - len(found.files)
     if left:
-        lines.append(f"and {number(left)} files more")
+        lines.append(phrase("cli.show.more_files", count=number(left)))
     if lines:
         out.print()
     for line in lines:
@@ -165,8 +174,8 @@ def print_hits(found: Hits, out: Console, clean: Clean) -> None:
         line = Text(_line(row, widths))
         line.truncate(out.width, overflow="ellipsis")
         out.print(line, soft_wrap=True)
-    more = f" Go on with --after {found.next}" if found.next else ""
-    said = f"{number(len(rows))} found; {number(found.looked_at)} records looked at.{more}"
+    more = f" {phrase('cli.find.more', next=found.next)}" if found.next else ""
+    said = phrase("cli.find.found", count=number(len(rows)), searched=number(found.looked_at)) + more
     wrapped(out, said if rows or more else phrase("cli.find.nothing", count=number(found.looked_at)), style="bold")
 
 

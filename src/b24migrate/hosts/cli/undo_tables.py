@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from b24migrate.hosts.cli.pace import number
 from b24migrate.hosts.cli.plain import harmless, wrapped
+from b24migrate.hosts.cli.speech import phrase
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from b24migrate.pipeline.undo import Leftovers, Tally
 
 COLUMNS = ("deleted", "later", "absent", "kept", "not_ours", "other_runs")
-TITLES = {"later": "after others", "not_ours": "not ours", "other_runs": "of other runs"}
 MOST_REASONS = 3
 
 
@@ -34,13 +34,19 @@ def print_undo(
         _table(out, shown, done=done)
     for tally in shown:
         for why in tally.reasons[:MOST_REASONS]:
-            said = f"{tally.stream}: {number(why.records)} kept, such as {why.example}: {why.reason}"
+            said = phrase(
+                "cli.undo.kept",
+                stream=tally.stream,
+                records=number(why.records),
+                example=why.example,
+                reason=why.reason,
+            )
             wrapped(out, harmless(redact(said)), first="! ")
     if any(one.later for one in shown):
-        wrapped(out, "“After others”: others depend on these now; they go when those are gone, else they are kept.")
+        wrapped(out, phrase("cli.undo.later"))
     if dependants:
         named = ", ".join(f"{name} ({number(count)})" for name, count in dependants.items())
-        wrapped(out, f"What these refer to is kept, since they stay: {named}.", first="! ")
+        wrapped(out, phrase("cli.undo.needed", named=named), first="! ")
     for line in _stays(left):
         wrapped(out, line, first="- ")
 
@@ -52,8 +58,8 @@ def _table(out: Console, tallies: Sequence[Tally], *, done: bool) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("", no_wrap=True)
     for name in wanted:
-        title = "to delete" if name == "deleted" and not done else TITLES.get(name, name)
-        table.add_column(title, justify="right", no_wrap=True)
+        title = "to_delete" if name == "deleted" and not done else name
+        table.add_column(phrase(f"cli.undo.column.{title}"), justify="right", no_wrap=True)
     for one in tallies:
         table.add_row(one.stream, *(number(getattr(one, name)) for name in wanted))
     out.print(table)
@@ -64,18 +70,12 @@ def _stays(left: Leftovers) -> list[str]:
     told = []
     if left.linked:
         named = ", ".join(f"{number(count)} {stream}" for stream, count in left.linked.items())
-        told.append(f"Not ours, so never touched: {named} that the box had before or that were linked by hand.")
+        told.append(phrase("cli.undo.not_ours", named=named))
     if left.adopted:
         named = ", ".join(f"{number(count)} {stream}" for stream, count in left.adopted.items())
-        told.append(f"Of {named} the box keeps what it had before the import, and only forgets that it was linked.")
+        told.append(phrase("cli.undo.adopted", named=named))
     if left.files:
-        told.append(
-            f"{number(left.files)} uploaded files stay in the Drive of the box: an undo deletes no files."
-            " Their ids there are in the id map of `b24migrate report`; a new run uses them again."
-        )
+        told.append(phrase("cli.undo.files", files=number(left.files)))
     if left.custom_fields:
-        told.append(
-            f"{number(left.custom_fields)} custom fields stay in the settings of the box: `b24migrate custom-fields"
-            " export FILE` lists them. Deleting one there deletes its values everywhere."
-        )
+        told.append(phrase("cli.undo.fields", count=number(left.custom_fields)))
     return told

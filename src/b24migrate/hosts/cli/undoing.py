@@ -15,6 +15,7 @@ from b24migrate.errors import Halted, Stop
 from b24migrate.hosts.cli import endings
 from b24migrate.hosts.cli.completing import entities
 from b24migrate.hosts.cli.session import Session
+from b24migrate.hosts.cli.speech import phrase
 from b24migrate.messages import say
 from b24migrate.records import Json
 
@@ -85,7 +86,7 @@ def _asked(yes: bool, as_json: bool) -> Callable[[], str]:
         if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
             return UNASKED
         try:
-            said = typer.prompt(f'Type "{WORD}" to take these records back', default="", show_default=False)
+            said = typer.prompt(phrase("cli.undo.confirm", word=WORD), default="", show_default=False)
         except typer.Abort:  # Ctrl-C and Ctrl-D are answers, too
             typer.echo()
             return REFUSED

@@ -191,7 +191,7 @@ def _has_stopped(run: Run) -> bool:
 def _phases(names: Sequence[str]) -> Sequence[str]:
     unknown = [name for name in names if name not in PHASES]
     if unknown:
-        hint = f"Known are: {', '.join(PHASES)}."
+        hint = say("cli.valid", names=list(PHASES))
         raise BadConfiguration(say("settings.no_phase", name=unknown[0]), hint=hint, code="USAGE")
     return [phase for phase in PHASES if phase in names] or PHASES
 
