@@ -44,7 +44,7 @@ def test_a_migration_is_started_paused_resumed_and_watched_to_its_end(browser: B
         click(page, "Resume", "Resume")
         wait_for(page, "Running")
 
-        wait_for(page, "Done")
+        wait_for(page, "Completed")
         expect(page.locator("[data-figure=share] .figure-value")).to_have_text("100 %")
         expect(page.locator("[data-figure=left] .figure-value")).to_have_text("finished")
         told = page.evaluate("window.told")  # the same document still: nothing was loaded again
@@ -85,10 +85,10 @@ def test_everything_can_be_done_by_keyboard_alone(browser: Browser, tmp_path: Pa
         press(page, "Pause")
         wait_for(page, "Paused")
         press(page, "Resume")
-        wait_for(page, "Running", "Done")
+        wait_for(page, "Running", "Completed")
         page.keyboard.press("Shift+Tab")
         made.wait_for("done")
-        wait_for(page, "Done")
+        wait_for(page, "Completed")
 
 
 def test_an_analysis_is_begun_on_its_page_and_appears_there(browser: Browser, tmp_path: Path) -> None:

@@ -65,5 +65,5 @@ def test_dead_letters_are_listed_and_retried_from_the_front_page(browser: Browse
         expect(page.locator("[data-key=letters] .door-count")).not_to_have_text("0")
         page.locator("[data-key=letters]").get_by_role("button", name="Retry what failed").click()
         page.get_by_role("dialog").get_by_role("button", name="Try again").click()
-        wait_for(page, "Done")
+        wait_for(page, "Completed")
         expect(page.locator("[data-key=letters] .door-count")).to_have_text("0")

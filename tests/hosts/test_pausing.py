@@ -51,7 +51,7 @@ def test_a_run_is_paused_from_another_terminal_and_goes_on(scene: Scene) -> None
         ended = scene.run("resume", "--json")
         assert ended.code == 0, ended.all
         assert ended.json["run"] == status["run"]
-        assert "40 of each kind" in ended.json["message"]  # the limit went with it
+        assert "40 records of each type" in ended.json["message"]  # the limit went with it
         assert set(scene.run("status", "--json").json) == {"run", "entities"}
         nothing = scene.run("resume")
         assert (nothing.code, "has finished" in nothing.err) == (2, True)

@@ -160,7 +160,7 @@ def test_a_member_who_left_meanwhile_is_nobody_to_miss(small: World) -> None:
 # ---------------------------------------------------------------- kinds of chats
 
 TEN, BOOKED = small(chats=10), "Бронь"
-RULES = {"L": OPEN_LINE, "A": COPILOT, "S": NOTIFICATIONS, "G": UNKNOWN_KIND.format(kind="G"), "X": OF_A_TASK}
+RULES = {"L": OPEN_LINE, "A": COPILOT, "S": NOTIFICATIONS, "G": say(UNKNOWN_KIND, kind="G"), "X": OF_A_TASK}
 
 
 def by_kind(made: World, *kinds: str) -> dict[str, Chat]:
@@ -221,7 +221,7 @@ def test_comments_under_posts_are_said_to_be_lost(ten: World) -> None:
 
 def test_a_kind_that_nobody_knows_is_a_warning(ten: World) -> None:
     levels = {one.message: one.level for one in ten.events if isinstance(one, Noted)}
-    assert levels[f"chats: 1 skipped by rule: {UNKNOWN_KIND.format(kind='G')}"] == "warning"
+    assert levels[f"chats: 1 skipped by rule: {say(UNKNOWN_KIND, kind='G')}"] == "warning"
     assert levels[f"chats: 2 skipped by rule: {OPEN_LINE}"] == "info"
 
 

@@ -116,5 +116,5 @@ def test_a_record_of_a_kind_that_was_not_read_says_what_to_do(tmp_path: Path) ->
         (task,) = made.change("tasks", "add", fields={"UF_CRM_TASK": ["D_3"]})
         made.run("users", "groups", "tasks")
         ((sentence,),) = made.sql("SELECT LastError FROM Tasks WHERE RowKey = ?", str(task))
-        advice = "migrate them first, or let mapping.policy drop tasks.ufCrmTask"
-        assert sentence == f"ufCrmTask refers to crm_deals 3, and no crm_deals were read yet: {advice}"
+        advice = "migrate them first, or set mapping.policy of tasks.ufCrmTask to drop"
+        assert sentence == f"ufCrmTask links to crm_deals 3, but no crm_deals are read yet: {advice}"

@@ -398,7 +398,7 @@ def test_a_deal_that_changed_and_is_refused_now_is_not_taken_for_complete(sales:
     sales.change("crm_deals", id=victim, fields={"title": "Исправлено"})
     for _ in range(2):
         ended = sales.run()
-        assert (ended.exit_code, ended.message) == (5, "crm_deals: 2 findings, 1 incomplete")  # of title and time
+        assert (ended.exit_code, ended.message) == (5, "crm_deals: 2 differences, 1 incomplete")  # of title and time
         assert not sales.entity("crm_deals").verified
         assert sales.imported("crm_deals")[key] == before
         assert sales.table("CrmDeals", *columns) == staged

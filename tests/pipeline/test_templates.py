@@ -267,10 +267,10 @@ def test_what_stays_is_told_by_its_place(moved: Moved) -> None:
     within = "TEMPLATE/0/Children/0/Properties"
     assert places == {
         f"{within}/who/0": "users 777",
-        f"{within}/FieldValue": "the custom field UF_CRM_GONE",
+        f"{within}/FieldValue": "custom field UF_CRM_GONE",
         f"{within}/FieldValue/STAGE_ID": "crm_stages DEAL_STAGE_5:C5:NEW",
         f"{within}/IBLOCK_ID": "lists 7",
-        f"{within}/Chosen/{moved.here.choice}": f"the option 777 of {moved.here.choice}",
+        f"{within}/Chosen/{moved.here.choice}": f"option 777 of {moved.here.choice}",
     }
 
 

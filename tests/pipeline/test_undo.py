@@ -223,7 +223,7 @@ def test_nothing_is_taken_back_while_a_run_is_under_way(talk: World) -> None:
     with talk.app() as app:
         wanted = plan.Plan(("users",))
         plan.begin(app.work.store, app.work.clock, wanted)
-        with pytest.raises(Halted, match="is under way") as refused:
+        with pytest.raises(Halted, match="is running") as refused:
             undo.refuse_busy(app.work)
         assert (refused.value.code, "pause" in refused.value.hint) == ("UNDO_BUSY", True)
         plan.pause(app.work.store, app.work.clock)
@@ -242,7 +242,7 @@ def test_a_run_that_begins_meanwhile_ends_it(talk: World, monkeypatch: pytest.Mo
 
     before = on_the_box(talk)
     monkeypatch.setattr(ImportTarget, "delete", begun)
-    with pytest.raises(Halted, match="is under way"):
+    with pytest.raises(Halted, match="is running"):
         take(talk)
     assert on_the_box(talk) != before
     monkeypatch.undo()

@@ -75,10 +75,10 @@ def test_no_run_begins_while_somebody_takes_back(talk: World) -> None:
     with talk.app() as app:
         mine = hold.Hold(app.work.store, app.work.clock)
         mine.begin()
-        with pytest.raises(Halted, match="being taken back") as refused:
+        with pytest.raises(Halted, match="undo of the import is running") as refused:
             talk.run()
         assert (refused.value.code, refused.value.exit_code) == ("UNDO_UNDER_WAY", 4)
-        with pytest.raises(Halted, match="being taken back"):
+        with pytest.raises(Halted, match="undo of the import is running"):
             take(talk)
         mine.leave(settled=True)
     assert talk.run().exit_code == 0
@@ -93,7 +93,7 @@ def test_a_run_and_an_undo_that_begin_at_once_do_not_both_go_on(talk: World, mon
         return begin(*args, **more)
 
     monkeypatch.setattr(plan, "begin", both)
-    with pytest.raises(Halted, match="being taken back"):
+    with pytest.raises(Halted, match="undo of the import is running"):
         talk.run()
     with talk.app() as app:
         current = plan.current(app.work.store)
@@ -107,7 +107,7 @@ def test_whoever_was_taken_for_dead_deletes_nothing_more(talk: World) -> None:
         slow.begin()
         talk.clock.sleep(hold.FRESH_S)
         quick.begin()
-        with pytest.raises(Halted, match="being taken back"):
+        with pytest.raises(Halted, match="undo of the import is running"):
             slow.at("groups", Span())
         quick.at("groups", Span())
 

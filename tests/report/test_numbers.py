@@ -186,7 +186,7 @@ def test_a_certificate_that_does_not_close_says_where(troubled: Troubled) -> Non
     assert troubled.closed.written.root in troubled.closed.section("certificate")
     assert troubled.english.written.root == ""
     section = troubled.english.section("certificate")
-    assert "The sums do not close" in section
+    assert "Totals do not match" in section
     assert "crm_deals: the source reports" in section
 
 

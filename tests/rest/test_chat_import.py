@@ -151,7 +151,7 @@ def test_several_files_become_several_messages_and_a_lost_answer_doubles_none(tm
     ("application", "why"),
     [
         (LocalApplication(scopes=("bizproc", "user")), "lacks the scope `im.import`"),
-        (LocalApplication(user=2), "belongs to somebody else"),
+        (LocalApplication(user=2), "belong to different users"),
     ],
 )
 def test_without_the_right_messages_are_quoted_and_the_doctor_says_why(

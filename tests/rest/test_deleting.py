@@ -43,7 +43,7 @@ def test_people_stay_with_the_reason_and_the_root_is_not_ours(tmp_path: Path) ->
         target.send("users", "users", [ANN], run="r")
         (kept,) = target.delete("users", "users", [ANN.key], dry_run=False)
         assert kept.status == "kept"
-        assert "dismiss" in kept.reason
+        assert "Dismiss" in kept.reason
         (root,) = target.delete("users", "departments", [ROOT.key], dry_run=False)
         assert root.status == "deleted"
         assert len(company.departments) == 1

@@ -339,8 +339,8 @@ def test_a_message_that_is_too_old_to_change_stays_and_the_list_says_so(tmp_path
         (outcome,) = send(move, "chats", Item.of("source:msg:1", said | {"text": "two"}))
         assert outcome.status == "updated"
         reasons = rules(move, "chat_messages", "text", {"": "source:msg:1", "text": "two"})
-        assert [one for one in reasons if "three days" in one]
-        assert not [one for one in rules(move, "chat_messages", "text", {"": "source:msg:2"}) if "three days" in one]
+        assert [one for one in reasons if "3 days" in one]
+        assert not [one for one in rules(move, "chat_messages", "text", {"": "source:msg:2"}) if "3 days" in one]
 
 
 def test_the_end_of_a_long_message_is_counted_as_lost(tmp_path: Path) -> None:

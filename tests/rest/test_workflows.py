@@ -358,7 +358,7 @@ def test_dead_tokens_close_workflows_alone_and_say_what_to_do(tmp_path: Path) ->
         (failed,) = told.failed
         assert failed.entity == "workflows"
         assert "answered invalid_grant" in failed.message
-        assert "install it anew" in failed.message
+        assert "install it again" in failed.message
 
 
 def test_what_stayed_behind_is_written_after_an_undo_when_there_is_an_application(tmp_path: Path) -> None:
