@@ -122,7 +122,7 @@ def test_a_store_of_another_version_is_left_alone() -> None:
     open_store(url, TABLES, Time()).store.close()
     with closing(Account(Address.of(url))) as account:
         account.table(INFO).update_entity({"PartitionKey": "store", "RowKey": "info", "Version": 99})
-    with pytest.raises(BadConfiguration, match=r"version 99.*wants 1.*begin a new one"):
+    with pytest.raises(BadConfiguration, match=r"version 99.*needs version 1.*start a new one"):
         open_store(url, TABLES, Time())
 
 

@@ -18,7 +18,7 @@ from b24migrate.errors import MigrationError
 from b24migrate.events import Event, Noted, Observer, tell
 from b24migrate.fidelity import Rule
 from b24migrate.interrupt import Interrupt
-from b24migrate.messages import say
+from b24migrate.messages import Message, say
 from b24migrate.phases.links import Gone, Links
 from b24migrate.phases.texts import TextRewriter
 from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
@@ -195,12 +195,21 @@ class Work:
             row = self.store.read(ENTITIES_STATE, entity) or RegisterRow(entity, {})
             notes = list(row.values.get("Notes") or [])
             if any(note == message or (about != message and note.startswith(about)) for note in notes):
-                return False
+                return False if message not in notes else self._keep_key(row, notes, message)
             if len(notes) > MOST_NOTES:
                 return True
             kept = message if len(notes) < MOST_NOTES else MORE_NOTES
             if self.store.swap(ENTITIES_STATE, row._replace(values={**row.values, "Notes": [*notes, kept]})):
                 return True
+
+    def _keep_key(self, row: RegisterRow, notes: list[str], message: str) -> bool:
+        """An earlier version kept the same note without its key. False: it is known already. Another process may come
+        first: the next note tries again."""
+        at = notes.index(message)
+        if isinstance(message, Message) and not isinstance(notes[at], Message):
+            notes[at] = message
+            self.store.swap(ENTITIES_STATE, row._replace(values={**row.values, "Notes": notes}))
+        return False
 
 
 def seen(record: Record, stream: Stream) -> Seen:

@@ -38,7 +38,6 @@ def run(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
 
     completing.prepare()
     session = Session()
-    speech.forget()
     speech.suggest(speech.of_locale())
     try:
         get_command(app).main(arguments, prog_name="b24migrate", obj=session)
@@ -51,4 +50,6 @@ def run(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
         return endings.refused(error, session.redact)
     except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes a sentence
         return endings.broken(bug, session.redact)
+    finally:
+        speech.forget()
     return endings.CLEAN

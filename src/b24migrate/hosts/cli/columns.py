@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from b24migrate.hosts.cli.pace import at, brief, number
 from b24migrate.hosts.cli.progress import MARKS
+from b24migrate.hosts.cli.speech import phrase
 from b24migrate.records import Json
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ COLUMNS = (
     ("read", ("retrieved",)),
     ("imported", ("import_ok",)),
     ("failed", ("import_err",)),
-    ("wait", ("new", "error_retry")),
-    ("aside", ("excluded", "impossible")),
-    ("differ", ("mismatch",)),
+    ("pending", ("new", "error_retry")),
+    ("skipped", ("excluded", "impossible")),
+    ("different", ("mismatch",)),
 )
 ALWAYS = 4  # so many columns are shown even when nothing is in them
-BAD = ("failed", "differ")
+BAD = ("failed", "different")
 
 
 class Row(NamedTuple):
@@ -84,13 +85,14 @@ def _laid_out(rows: Sequence[Row], layout: Layout) -> list[Text]:
         for index in range(len(COLUMNS))
         if layout.empty or index < ALWAYS or any(row.values[index] for row in rows)
     ]
-    titles = [COLUMNS[index][0] for index in shown]
+    columns = [COLUMNS[index][0] for index in shown]
+    titles = [phrase(f"cli.status.column.{name}") for name in columns]
     cells = [[_number(row.values[index], layout) for index in shown] for row in rows]
     widths = [max(map(len, column)) for column in zip(titles, *cells, strict=True)]
     phases = [_phase(row.entity, layout) for row in rows]
     names = max(len(row.stream) for row in rows) + 2 * layout.headed
     beside = 0 if layout.headed else max(5, *(len(text) for text, _ in phases))
-    head = [] if layout.headed else ["phase".ljust(beside)]
+    head = [] if layout.headed else [phrase("cli.status.column.phase").ljust(beside)]
     right = [title.rjust(size) for title, size in zip(titles, widths, strict=True)]
     lines = [Text(layout.gap.join([" " * names, *head, *right]), "bold")]
     for row, (phase, style), several in zip(rows, phases, cells, strict=True):
@@ -99,8 +101,8 @@ def _laid_out(rows: Sequence[Row], layout: Layout) -> list[Text]:
             lines.append(Text(phase, style))
         elif not layout.headed:
             line.append(layout.gap).append(phase.ljust(beside), style)
-        for title, text, size in zip(titles, several, widths, strict=True):
-            bad = title in BAD and text not in ("0", "?")
+        for name, text, size in zip(columns, several, widths, strict=True):
+            bad = name in BAD and text not in ("0", "?")
             line.append(layout.gap).append(text.rjust(size), "red" if bad else "")
         lines.append(line)
     return lines
@@ -116,7 +118,7 @@ def _phase(entity: Mapping[str, Json] | None, layout: Layout) -> tuple[str, str]
     if entity is None:
         return "", ""
     if entity["verified"]:
-        return "verified ✓", "green"
+        return phrase("cli.status.verified"), "green"
     phase, state = at(entity["phases"])
     style = "red" if state in ("failed", "blocked") else ""
     return (f"{brief(phase)} {MARKS[state]}" if layout.brief else f"{phase} {state}"), style

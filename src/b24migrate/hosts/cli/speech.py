@@ -25,7 +25,7 @@ def suggest(language: str) -> None:
 
 
 def forget() -> None:
-    """Before another command in the same process."""
+    """The command has ended: another one in the same process may have another reader."""
     _reader.update(language=DEFAULT, chosen="")
 
 
