@@ -28,7 +28,7 @@ def test_the_page_shows_the_list_in_the_language_of_who_asks(lossy: tuple[Desk, 
     assert said["list"]["now"]
     assert said["list"]["needs_acceptance"]
     page = desk.get("/fidelity", lang="ru").text
-    assert "Что не сохраняется" in page
+    assert "Ограничения переноса" in page
 
 
 def test_a_start_without_acceptance_ends_at_the_gate_and_with_it_at_its_end(lossy: tuple[Desk, Any]) -> None:
