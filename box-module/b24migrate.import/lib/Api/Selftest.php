@@ -79,8 +79,7 @@ final class Selftest
         $this->checkSilence($started);
         $this->box->keepFindings(array_values($this->findings));
         $left = $this->deleteAll();
-        $clean = $left === [] ? ['clean', []] : [];
-        $this->check('cleanup', $left === [], implode('; ', $left) ?: 'nothing is left', $clean);
+        $this->check('cleanup', !$left, implode('; ', $left) ?: 'nothing is left', $left ? '' : 'clean');
         $versions = $this->box->versions();
         $spelled = array_map(static fn ($module, $version) => "$module $version", array_keys($versions), $versions);
         $this->check('versions', true, implode(', ', $spelled));
@@ -93,9 +92,8 @@ final class Selftest
         try {
             $this->ids[$name] = $this->send($name, $fields);
         } catch (\Throwable $fault) {
-            $because = $missing === [] ? '' : ' (it needs ' . implode(', ', $missing) . ')';
-            $why = ItemFault::of($fault)->getMessage() . $because;
-            $this->check($name, false, 'the box does not take it: ' . $why, ['refused', ['why' => $why]]);
+            $why = ItemFault::of($fault)->getMessage() . ($missing ? ' (it needs ' . implode(', ', $missing) . ')' : '');
+            $this->check($name, false, "the box does not take it: $why", 'refused');
             // one that lacks what another sample should have been says nothing about the box
             $missing === [] && $this->find(Samples::streamOf($name), '', 'approximated', self::REASONS['refused']);
         }
@@ -118,7 +116,7 @@ final class Selftest
     /** What was found out about it earlier still holds. */
     private function skip(string $name): void
     {
-        $this->check($name, false, 'not tried: the box is too slow for the whole self-test', ['skipped', []]);
+        $this->check($name, false, 'not tried: the box is too slow for the whole self-test', 'skipped');
         foreach ($this->box->findings() as $rule) {
             $rule['stream'] === Samples::streamOf($name) && $this->find(...array_values($rule));
         }
@@ -132,25 +130,22 @@ final class Selftest
             $there = $records->read([$this->ids[$name]])[$this->ids[$name]] ?? [];
             $sent = array_diff_key($this->expected($name), $records->losses());
         } catch (\Throwable $fault) {
-            $why = ItemFault::of($fault)->getMessage();
-            $this->check($name, false, 'the box does not read it: ' . $why, ['unread', ['why' => $why]]);
+            $this->check($name, false, 'the box does not read it: ' . ItemFault::of($fault)->getMessage(), 'unread');
             return;
         }
         $differs = false;
         foreach ($sent as $field => $value) {
             $now = $there[$field] ?? null;
-            [$sentText, $nowText] = [self::spelled($value), self::spelled($now)];
-            if ($sentText === $nowText) {
+            [$a, $b] = [self::spelled($value), self::spelled($now)];
+            if ($a === $b) {
                 continue;
             }
             $differs = true;
-            $values = ['sent' => $sentText, 'kept' => $nowText];
-            $this->check("$name.$field", false, "sent $sentText, the box has $nowText", ['differs', $values]);
+            $this->check("$name.$field", false, "sent $a, the box has $b", 'differs', ['sent' => $a, 'kept' => $b]);
             $keeping = in_array($now, [null, '', []], true) ? 'lost' : 'approximated';
             $stream === self::FILES || $this->find($stream, $field, $keeping, self::REASONS[$keeping]);
         }
-        $names = implode(', ', array_keys($sent));
-        $differs || $this->check($name, true, "kept as it was sent: $names", ['kept', ['names' => $names]]);
+        $differs || $this->check($name, true, 'kept as it was sent: ' . implode(', ', array_keys($sent)), 'kept');
     }
 
     private function checkSilence(\Closure $started): void
@@ -161,13 +156,11 @@ final class Selftest
         }
         try {
             foreach ($started($made) as $kind => $names) {
-                $silent = $names === [] ? ['silent', []] : [];
-                $this->check($kind, $names === [], implode('; ', $names) ?: 'none was started', $silent);
+                $this->check($kind, !$names, implode('; ', $names) ?: 'none was started', $names ? '' : 'silent');
             }
         } catch (\Throwable $fault) {
             // what was made has to go all the same
-            $why = ItemFault::of($fault)->getMessage();
-            $this->check('silence', false, 'the box does not tell: ' . $why, ['untold', ['why' => $why]]);
+            $this->check('silence', false, 'the box does not tell: ' . ItemFault::of($fault)->getMessage(), 'untold');
         }
     }
 
@@ -229,11 +222,10 @@ final class Selftest
         $records->isAtomic() ? $this->box->guard()->inTransaction($work) : $work();
     }
 
-    /** @param array $message key and values of the sentence, for readers of another language */
-    private function check(string $name, bool $ok, string $detail, array $message = []): void
+    private function check(string $name, bool $ok, string $detail, string $key = '', array $values = []): void
     {
-        $said = $message === [] ? [] : ['key' => $message[0], 'values' => (object)$message[1]];
-        $this->checks[] = ['name' => $name, 'ok' => $ok, 'detail' => $detail] + $said;
+        $message = ['key' => $key, 'values' => $values ?: ['what' => explode(': ', $detail, 2)[1] ?? '']];
+        $this->checks[] = ['name' => $name, 'ok' => $ok, 'detail' => $detail] + ($key === '' ? [] : $message);
     }
 
     private function find(string $stream, string $field, string $keeping, string $reason): void
