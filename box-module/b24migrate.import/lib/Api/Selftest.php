@@ -92,8 +92,8 @@ final class Selftest
         try {
             $this->ids[$name] = $this->send($name, $fields);
         } catch (\Throwable $fault) {
-            $why = ItemFault::of($fault)->getMessage() . ($missing ? ' (it needs ' . implode(', ', $missing) . ')' : '');
-            $this->check($name, false, "the box does not take it: $why", 'refused');
+            $no = ItemFault::of($fault)->getMessage() . ($missing ? ' (it needs ' . implode(', ', $missing) . ')' : '');
+            $this->check($name, false, "the box does not take it: $no", 'refused');
             // one that lacks what another sample should have been says nothing about the box
             $missing === [] && $this->find(Samples::streamOf($name), '', 'approximated', self::REASONS['refused']);
         }
