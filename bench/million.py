@@ -15,13 +15,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from b24migrate.clocks import SystemClock
+from b24migrate.clock import SystemClock
+from b24migrate.engine import plan
+from b24migrate.engine.state import DONE, RUNNING, PhaseState, States
 from b24migrate.entities import FILES, Catalog, catalog
-from b24migrate.phases import values
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.overview import history
-from b24migrate.pipeline.overview.model import Point
-from b24migrate.pipeline.state import DONE, RUNNING, PhaseState, States
+from b24migrate.insight.overview import history
+from b24migrate.insight.overview.model import Point
+from b24migrate.model import values
+from b24migrate.model.records import Job, Link, Settled, Staged, Status, order_key
+from b24migrate.model.streams import PHASES, Stream
 from b24migrate.ports import (
     CHECKPOINTS,
     COMPARED,
@@ -34,9 +36,7 @@ from b24migrate.ports import (
     Register,
     RegisterRow,
 )
-from b24migrate.records import Job, Link, Settled, Staged, Status, order_key
 from b24migrate.stores import Opened, open_store
-from b24migrate.streams import PHASES, Stream
 
 T = TypeVar("T")
 

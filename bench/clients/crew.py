@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from b24migrate.pipeline.state import DONE, STUCK, States
-from b24migrate.settings import load
-from b24migrate.wiring import App, open_app
+from b24migrate.app import App, open_app
+from b24migrate.config import load
+from b24migrate.engine.state import DONE, STUCK, States
 from bench.clients.meter import say
 from bench.clients.ours import asked, configured
 from bench.clients.worker import CommonClock

@@ -9,11 +9,11 @@ import json
 import sys
 from typing import Any
 
-from b24migrate.clocks import FastClock
-from b24migrate.pipeline.survey import Limits, Meter, compared, survey
-from b24migrate.pipeline.survey.comparing import ALL
-from b24migrate.settings import load
-from b24migrate.wiring import App, open_app
+from b24migrate.app import App, open_app
+from b24migrate.clock import FastClock
+from b24migrate.config import load
+from b24migrate.insight.forecast import Limits, Meter, compared, survey
+from b24migrate.insight.forecast.compare import ALL
 from bench.clients.meter import say
 from bench.clients.ours import configured
 

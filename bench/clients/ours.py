@@ -14,11 +14,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from b24migrate.clocks import FastClock, SystemClock
-from b24migrate.events import Event, PhaseChanged
+from b24migrate.app import App, open_app
+from b24migrate.clock import FastClock, SystemClock
+from b24migrate.config import load
+from b24migrate.model.events import Event, PhaseChanged
 from b24migrate.ports import Clock
-from b24migrate.settings import load
-from b24migrate.wiring import App, open_app
 from bench.clients.meter import Meter, say
 
 

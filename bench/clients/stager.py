@@ -10,7 +10,7 @@ import sys
 import time
 from types import FrameType
 
-from b24migrate.clocks import SystemClock
+from b24migrate.clock import SystemClock
 from b24migrate.entities import catalog
 from b24migrate.stores import open_store
 from bench.million import IN_A_PAGE, MILLION, staged

@@ -10,8 +10,8 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 
-from b24migrate import wiring
-from b24migrate.hosts.cli import main
+from b24migrate import app
+from b24migrate.cli import main
 
 
 class CommonClock:
@@ -36,5 +36,5 @@ class CommonClock:
 
 if __name__ == "__main__":
     clock = CommonClock(float(sys.argv[1]), float(sys.argv[2]), announced=True)
-    vars(wiring)["SystemClock"] = lambda: clock
+    vars(app)["SystemClock"] = lambda: clock
     main(sys.argv[3:])

@@ -1,5 +1,5 @@
 """`python -m b24migrate`."""
 
-from b24migrate.hosts.cli import main
+from b24migrate.cli import main
 
 main()

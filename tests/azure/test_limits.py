@@ -10,8 +10,8 @@ from azure.data.tables import EntityProperty
 from hypothesis import HealthCheck, given, settings
 from tests.azure.values import Shelf, ids, long_texts, values
 
-from b24migrate.errors import Permanent
-from b24migrate.records import COLUMNS, Json
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import COLUMNS, Json
 from b24migrate.stores.azure.limits import ENTITY_BYTES, PROPERTIES, PROPERTY_BYTES
 from b24migrate.stores.azure.properties import columns, entity, kept_bytes, key_of
 

@@ -12,8 +12,8 @@ from tests.azure import losing
 from tests.contract.labourer import PAGE, SCOPE, labour, raise_number
 from tests.contract.shelf import GROUPS, TABLES, Time
 
+from b24migrate.model.records import Job, Status
 from b24migrate.ports import RUNS, RegisterRow
-from b24migrate.records import Job, Status
 from b24migrate.stores import Opened, open_store
 
 

@@ -17,12 +17,12 @@ from tests.azure import losing
 from tests.azure.answering import listening
 from tests.contract.shelf import GROUPS, TABLES, Time, row, stage
 
-from b24migrate.errors import BadConfiguration, Halted, MigrationError
-from b24migrate.records import Status, Table
+from b24migrate.model.errors import BadConfiguration, Halted, MigrationError
+from b24migrate.model.records import Status, Table
 from b24migrate.stores import open_store
 from b24migrate.stores.azure import exists
 from b24migrate.stores.azure.account import Account, Address
-from b24migrate.stores.azure.opening import INFO
+from b24migrate.stores.azure.setup import INFO
 
 ROOT = Path(__file__).parents[2]
 TASKS = Table("Tasks", "tasks")
@@ -138,7 +138,7 @@ def test_without_its_libraries_the_command_that_installs_them_is_named() -> None
     code = (
         "import sys; sys.modules['azure.core'] = None\n"
         "from b24migrate.stores import open_store\n"
-        "from b24migrate.errors import BadConfiguration\n"
+        "from b24migrate.model.errors import BadConfiguration\n"
         "try: open_store('azure://azurite', (), None)\n"
         "except BadConfiguration as error: print(error)"
     )

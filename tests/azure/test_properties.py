@@ -12,8 +12,8 @@ from tests import azurite
 from tests.azure.values import ids, long_texts, values
 from tests.contract.shelf import TABLES, Time
 
+from b24migrate.model.records import Json
 from b24migrate.ports import CUSTOM_FIELDS, RUNS, RegisterRow, Store
-from b24migrate.records import Json
 from b24migrate.stores import open_store
 
 AFEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)

@@ -6,11 +6,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from b24migrate.clocks import SystemClock
-from b24migrate.errors import Limited
-from b24migrate.settings import load
+from b24migrate.app import source_portal
+from b24migrate.clock import SystemClock
+from b24migrate.config import load
+from b24migrate.model.errors import Limited
 from b24migrate.stores import open_store
-from b24migrate.wiring import source_portal
 
 
 def call(config: Path, times: int) -> None:

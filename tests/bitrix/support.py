@@ -16,7 +16,7 @@ from b24migrate.bitrix.client import Portal, Timeouts
 from b24migrate.bitrix.limits import Governor
 from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import parse_webhook
-from b24migrate.events import Event
+from b24migrate.model.events import Event
 
 SECRET = "abcd1234efgh5678"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from b24migrate.bitrix.ledger import SharedLedger
 from b24migrate.bitrix.limits import Governor
-from b24migrate.clocks import SystemClock
+from b24migrate.bitrix.quota_store import SharedLedger
+from b24migrate.clock import SystemClock
 from b24migrate.stores import open_store
 
 HOST = "portal.example"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.bitrix.support import Kit, Said, Scripted
 
 from b24migrate.bitrix.batch import Batcher, Ref, encode, fits
-from b24migrate.errors import GateUnmet, Limited, Permanent, Transient
+from b24migrate.model.errors import GateUnmet, Limited, Permanent, Transient
 from b24migrate.ports import Command
 from b24sim.company.company import Company
 from b24sim.faults import Faults

@@ -17,13 +17,13 @@ import pytest
 from tests.bitrix.raw_server import HEAD, Pieces, RawServer, slowly
 from tests.bitrix.support import Kit, Said, Scripted
 
-from b24migrate.bitrix import wire
+from b24migrate.bitrix import http
 from b24migrate.bitrix.client import Timeouts
 from b24migrate.bitrix.source import BitrixSource
-from b24migrate.errors import Limited, MigrationError, Transient
-from b24migrate.interrupt import Interrupt
-from b24migrate.quota import LONGEST_REST_S, Quota
-from b24migrate.streams import Listing, Offset
+from b24migrate.model.errors import Limited, MigrationError, Transient
+from b24migrate.model.interrupt import Interrupt
+from b24migrate.model.streams import Listing, Offset
+from b24migrate.ports.quota import LONGEST_REST_S, Quota
 
 QUICK = Timeouts(connect_s=2.0, read_s=2.0, probe_s=1.0, call_s=4.0, window_s=1.0, least_bytes=1000)
 
@@ -59,7 +59,7 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (900 << 20, 900 << 20))
 from tests.bitrix.support import Kit
 from b24migrate.bitrix.source import BitrixSource
-from b24migrate.errors import MigrationError
+from b24migrate.model.errors import MigrationError
 import io
 source = BitrixSource(Kit([sys.argv[1]]).portal)
 try:
@@ -118,7 +118,7 @@ def test_an_endless_body_is_one_error_and_the_portal_counts_as_alive() -> None:
 
 
 def endless_json() -> list[bytes]:
-    return [b"x" * (1 << 20)] * ((wire.LARGEST_ANSWER >> 20) + 2)
+    return [b"x" * (1 << 20)] * ((http.LARGEST_ANSWER >> 20) + 2)
 
 
 def test_answers_up_to_the_cap_are_taken() -> None:

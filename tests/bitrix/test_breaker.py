@@ -8,8 +8,8 @@ import pytest
 from tests.bitrix.support import FakeClock
 
 from b24migrate.bitrix.breaker import Attempt, Breaker
-from b24migrate.errors import Halted, Limited
-from b24migrate.events import Event, PortalDown
+from b24migrate.model.errors import Halted, Limited
+from b24migrate.model.events import Event, PortalDown
 
 
 class Asked:

@@ -12,9 +12,9 @@ from tests.bitrix.ledger import Ledger
 from tests.bitrix.support import Kit
 
 from b24migrate.bitrix.source import BitrixSource
-from b24migrate.errors import Limited, Transient
-from b24migrate.records import Args, Json, Page
-from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Whole
+from b24migrate.model.errors import Limited, Transient
+from b24migrate.model.records import Args, Json, Page
+from b24migrate.model.streams import Backward, PerParent, Progress, Seen, Slices, Whole
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve
 

@@ -11,7 +11,7 @@ import pytest
 from tests.bitrix.support import SECRET, Kit, Said, Scripted
 
 from b24migrate.bitrix.envelope import Envelope
-from b24migrate.errors import GateUnmet, Limited, MigrationError, Permanent, Transient
+from b24migrate.model.errors import GateUnmet, Limited, MigrationError, Permanent, Transient
 from b24sim.company.company import Company
 from b24sim.faults import Faults
 from b24sim.portal import Portal as Simulated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from b24migrate.bitrix.faults import FAULTS, Caller, Fault, to_error
-from b24migrate.errors import GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
+from b24migrate.model.errors import GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
 
 # The table of bitrix24-rest-1 §A4, code by code.
 DOCUMENTED = [

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from tests.bitrix.support import Kit, Said, Scripted
 
-from b24migrate.entities.custom import listed
-from b24migrate.errors import GateUnmet, Limited, Permanent, Transient
+from b24migrate.entities.custom_fields import listed
+from b24migrate.model.errors import GateUnmet, Limited, Permanent, Transient
+from b24migrate.model.records import Item
+from b24migrate.model.streams import CustomFields
 from b24migrate.ports import Target
-from b24migrate.records import Item
-from b24migrate.streams import CustomFields
-from b24migrate.target.imports import ImportTarget
+from b24migrate.targets.module import ImportTarget
 from b24sim.portal import Portal as Simulated
 from b24sim.serve import Running, serve
 

@@ -12,9 +12,9 @@ from tests.bitrix.ledger import Ledger
 from tests.bitrix.support import Kit, Said, Scripted
 
 from b24migrate.bitrix.source import BitrixSource
-from b24migrate.errors import Limited, Permanent, Transient
-from b24migrate.records import Args, Page
-from b24migrate.streams import Keyset, Listing
+from b24migrate.model.errors import Limited, Permanent, Transient
+from b24migrate.model.records import Args, Page
+from b24migrate.model.streams import Keyset, Listing
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve
 

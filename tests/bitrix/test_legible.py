@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from b24migrate.bitrix.envelope import Envelope
-from b24migrate.bitrix.faults import Caller, open_answer
-from b24migrate.bitrix.legible import legible, without_halves
-from b24migrate.errors import MigrationError
+from b24migrate.bitrix.faults import Caller, legible, open_answer, without_halves
+from b24migrate.model.errors import MigrationError
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=20)
 

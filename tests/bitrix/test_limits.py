@@ -11,8 +11,8 @@ from tests.bitrix.support import FakeClock
 
 from b24migrate.bitrix.envelope import Times
 from b24migrate.bitrix.limits import Governor
-from b24migrate.errors import Limited
-from b24migrate.events import Event
+from b24migrate.model.errors import Limited
+from b24migrate.model.events import Event
 
 
 def governor(clock: FakeClock, events: list[Event] | None = None, **options: Any) -> Governor:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from b24migrate.answers import entry, opened
 from b24migrate.bitrix.envelope import Envelope, Times, number, times, whole
 from b24migrate.bitrix.faults import Caller, open_answer, to_error
 from b24migrate.bitrix.webhook import parse_webhook
-from b24migrate.errors import Permanent, Transient
-from b24migrate.phases import values
+from b24migrate.model import values
+from b24migrate.model.answers import entry, opened
+from b24migrate.model.errors import Permanent, Transient
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 WEBHOOK = parse_webhook("https://portal.example/rest/1/secretsecret/")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from b24migrate.bitrix.envelope import part_of
-from b24migrate.bitrix.paging import rows_of
-from b24migrate.errors import Permanent
+from b24migrate.bitrix.pages import rows_of
+from b24migrate.model.errors import Permanent
 
 IDS = st.lists(st.text() | st.integers(-(2**60), 2**60), max_size=4)
 

@@ -10,10 +10,10 @@ from tests.bitrix.support import Kit
 from tests.bitrix.test_children import backward, parents, read_all, rows_of
 
 from b24migrate.bitrix.source import BitrixSource
-from b24migrate.errors import GateUnmet, Permanent
+from b24migrate.model.errors import GateUnmet, Permanent
+from b24migrate.model.records import Args
+from b24migrate.model.streams import Progress
 from b24migrate.ports import Command
-from b24migrate.records import Args
-from b24migrate.streams import Progress
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve
 

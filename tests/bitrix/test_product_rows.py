@@ -9,9 +9,9 @@ import pytest
 from tests.bitrix.support import Kit
 
 from b24migrate.bitrix.source import BitrixSource
-from b24migrate.entities.products import products
-from b24migrate.errors import Limited
-from b24migrate.records import Json, Row
+from b24migrate.entities.crm.products import products
+from b24migrate.model.errors import Limited
+from b24migrate.model.records import Json, Row
 from b24sim.clock import ManualClock
 from b24sim.company.company import Company
 from b24sim.company.plan import Plan

@@ -13,13 +13,13 @@ from tests.bitrix.raw_server import RawServer
 from tests.bitrix.support import SECRET, Kit, Said, Scripted
 
 from b24migrate.bitrix.client import Portal, Timeouts
-from b24migrate.bitrix.domains import is_near, is_public, is_vendor_file_host, same_owner, split
 from b24migrate.bitrix.download import Downloads
+from b24migrate.bitrix.hosts import is_near, is_public, is_vendor_file_host, same_owner, split
 from b24migrate.bitrix.source import BitrixSource
 from b24migrate.bitrix.webhook import parse_webhook
-from b24migrate.errors import GateUnmet, MigrationError, Permanent
-from b24migrate.events import Noted, PortalMoved
-from b24migrate.target.rest.uploads import address
+from b24migrate.model.errors import GateUnmet, MigrationError, Permanent
+from b24migrate.model.events import Noted, PortalMoved
+from b24migrate.targets.rest.uploads import address
 
 HOST = "portal.example.com"
 Names = Callable[[dict[str, list[str]]], None]

@@ -8,7 +8,7 @@ import pytest
 from tests.bitrix.support import Kit, Said, Scripted
 
 from b24migrate.bitrix.source import BitrixSource
-from b24migrate.errors import MigrationError, Permanent, Transient
+from b24migrate.model.errors import MigrationError, Permanent, Transient
 
 CONTENT = bytes(range(256)) * 1024  # read in pieces of 64 KB, so some of them are here when it is cut in the middle
 HALF = len(CONTENT) // 2

@@ -19,13 +19,13 @@ from tests.bitrix.taker import ENDLESS, HOST, SLOWEST, take
 from tests.bitrix.test_limits import Bucket
 
 from b24migrate.bitrix.envelope import Times
-from b24migrate.bitrix.ledger import SharedLedger
 from b24migrate.bitrix.limits import Governor
-from b24migrate.clocks import SystemClock
-from b24migrate.errors import Limited
+from b24migrate.bitrix.quota_store import SharedLedger
+from b24migrate.clock import SystemClock
+from b24migrate.model.errors import Limited
+from b24migrate.model.records import Json
 from b24migrate.ports import QUOTA, RegisterRow, Store
-from b24migrate.quota import LONGEST_REST_S, PATIENCE_S
-from b24migrate.records import Json
+from b24migrate.ports.quota import LONGEST_REST_S, PATIENCE_S
 from b24migrate.stores import open_store
 from b24sim import Company, Plan, Portal, serve
 from b24sim.limits import LeakyBucket

@@ -11,12 +11,12 @@ import pytest
 from tests.bitrix.ledger import Ledger
 from tests.bitrix.support import SECRET, Kit, Said, Scripted
 
-from b24migrate.bitrix.reads import READS, WriteAttemptError
+from b24migrate.bitrix.methods import READS, WriteAttemptError
 from b24migrate.bitrix.source import BitrixSource
-from b24migrate.errors import Limited, MigrationError, Permanent, Transient
+from b24migrate.model.errors import Limited, MigrationError, Permanent, Transient
+from b24migrate.model.records import Args, Page
+from b24migrate.model.streams import Gather, Keyset, Listing, Offset, Whole
 from b24migrate.ports import Command, Source
-from b24migrate.records import Args, Page
-from b24migrate.streams import Gather, Keyset, Listing, Offset, Whole
 from b24sim.company.messages import FILE_BASE
 from b24sim.faults import Faults
 from b24sim.serve import Running, serve

@@ -16,10 +16,9 @@ from tests.bitrix.support import Kit
 
 from b24migrate.bitrix.application import Application, door_beside
 from b24migrate.bitrix.client import Portal
-from b24migrate.bitrix.sealing import seal, unseal
-from b24migrate.bitrix.tokens import HELD_S, Keys, Tokens
+from b24migrate.bitrix.tokens import HELD_S, Keys, Tokens, seal, unseal
 from b24migrate.bitrix.webhook import parse_webhook
-from b24migrate.errors import GateUnmet, Transient
+from b24migrate.model.errors import GateUnmet, Transient
 from b24migrate.ports import TOKENS, Clock, RegisterRow, Store
 from b24migrate.stores import open_store
 from b24sim import Portal as Simulated

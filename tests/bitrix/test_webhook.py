@@ -8,7 +8,7 @@ import pytest
 
 from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import parse_webhook
-from b24migrate.errors import BadConfiguration
+from b24migrate.model.errors import BadConfiguration
 
 URL = "https://portal.example/rest/17/abcd1234efgh5678/"
 SECRET = "abcd1234efgh5678"

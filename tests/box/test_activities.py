@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.test_activities import REFUSED
 
-from b24migrate.activities import STANDARD, forbidden, names
+from b24migrate.model.activities import STANDARD, forbidden, names
 
 FILE = Path(__file__).parents[2] / "box-module" / "b24migrate.import" / "lib" / "Contract" / "Activities.php"
 CLASS = r"\B24migrate\Import\Contract\Activities"

@@ -9,11 +9,11 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 
-from b24migrate import wiring
+from b24migrate import app
 from b24migrate.bitrix import client
-from b24migrate.hosts.cli import main
-from b24migrate.pipeline import crew
-from b24migrate.target.rest import under_way
+from b24migrate.cli import main
+from b24migrate.engine import worker
+from b24migrate.targets.rest import pending_creates
 
 TIMEOUTS = client.Timeouts(connect_s=1.0, read_s=0.4, probe_s=0.4)
 
@@ -35,10 +35,10 @@ class HurriedClock:
 
 
 def hurry(origin: float, speed: float) -> None:
-    vars(wiring)["SystemClock"] = lambda: HurriedClock(origin, speed)
-    vars(crew)["IDLE_GLANCES"] = crew.IDLE_GLANCES / speed
+    vars(app)["SystemClock"] = lambda: HurriedClock(origin, speed)
+    vars(worker)["IDLE_GLANCES"] = worker.IDLE_GLANCES / speed
     if speed > 1:  # who is in no hurry has no portals that fail him either, and answers of a busy machine come late
-        vars(under_way)["LONGEST_S"] = TIMEOUTS.read_s * speed  # nothing waits for an answer longer than that
+        vars(pending_creates)["LONGEST_S"] = TIMEOUTS.read_s * speed  # nothing waits for an answer longer than that
         (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS
 
 

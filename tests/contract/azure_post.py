@@ -13,8 +13,8 @@ from tests.contract.lossy import Life, Line, lossy
 from tests.contract.shelf import Time
 
 from b24migrate.stores.azure.account import Account, Address
-from b24migrate.stores.azure.opening import prepare
 from b24migrate.stores.azure.queue import AzureQueue
+from b24migrate.stores.azure.setup import prepare
 
 
 class Place(NamedTuple):

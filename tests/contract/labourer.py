@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 
 from tests.contract.shelf import GROUPS, TABLES
 
+from b24migrate.model.records import Job, Settled, Staged, Status
 from b24migrate.ports import RUNS, RegisterRow, Store
-from b24migrate.records import Job, Settled, Staged, Status
 from b24migrate.stores import open_store
 
 SCOPE, PAGE = "groups-get", 40

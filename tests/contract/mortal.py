@@ -15,7 +15,7 @@ from collections.abc import Callable
 from tests.contract.labourer import SystemTime
 from tests.contract.shelf import EVERYTHING, GROUPS, NOON, TABLES, at, failed, imported, retried, row
 
-from b24migrate.records import Settled
+from b24migrate.model.records import Settled
 from b24migrate.stores import azure, open_store
 
 IMPORTED = azure  # once, not by each of those who die

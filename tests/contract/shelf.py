@@ -9,8 +9,8 @@ from typing import Any
 
 from tests import azurite
 
+from b24migrate.model.records import Link, Settled, Span, Staged, Staging, Status, Table, digest
 from b24migrate.ports import Clock, Store
-from b24migrate.records import Link, Settled, Span, Staged, Staging, Status, Table, digest
 from b24migrate.stores import Opened, open_store
 
 GROUPS = Table("Groups", "groups")

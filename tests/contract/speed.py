@@ -12,8 +12,8 @@ from pathlib import Path
 
 from tests.contract.shelf import EVERYTHING, GROUPS, NOON, TABLES, Time
 
+from b24migrate.model.records import Job, Link, Settled, Staged, Status
 from b24migrate.ports import Store
-from b24migrate.records import Job, Link, Settled, Staged, Status
 from b24migrate.stores import open_store
 
 PAGE = 2_500

@@ -26,9 +26,9 @@ from tests.contract.shelf import (
     stage,
 )
 
-from b24migrate.errors import Halted, MigrationError
-from b24migrate.records import Settled, Staging, Status
-from b24migrate.stores.azure import AzureStore, beside, changing, tallies
+from b24migrate.model.errors import Halted, MigrationError
+from b24migrate.model.records import Settled, Staging, Status
+from b24migrate.stores.azure import AzureStore, changes, counts, side_rows
 from b24migrate.stores.azure.account import Account
 
 ROOT = Path(__file__).parents[2]
@@ -69,18 +69,18 @@ def test_a_lost_answer_is_remembered_by_whoever_added_the_shard_up(place: Place,
     """Between the write and the look for it, another process folds the shard away."""
     other = place.store()
     stage(store, row(1))
-    looked = beside.row_beside
+    looked = side_rows.row_beside
 
     def fold_first(account: Account, table: Any, key: str) -> Any:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(tallies, "row_beside", looked)
+            patch.setattr(counts, "row_beside", looked)
             other.tallies._add_up(GROUPS, {one["RowKey"] for one in shards(other)})
             return looked(account, table, key)
 
     for turn in range(2, 5):
         place.line.lose("POST")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(tallies, "row_beside", fold_first)
+            patch.setattr(counts, "row_beside", fold_first)
             assert stage(store, row(turn)) == Staging(added=1, seen=1)
         assert shards(store) == []
     assert audit(store) == {"NEW": 4}
@@ -121,7 +121,7 @@ def test_processes_that_come_and_go_leave_no_shard(place: Place) -> None:
 def test_shards_of_the_dead_are_added_up_when_they_are_many(
     place: Place, store: AzureStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tallies, "_MANY", 6)
+    monkeypatch.setattr(counts, "_MANY", 6)
     for turn in range(9):
         stage(place.store(), row(turn), row(f"x{turn}", natural=str(turn)))
     assert len(shards(store)) == 9
@@ -134,8 +134,8 @@ def test_shards_of_the_dead_are_added_up_when_they_are_many(
 def test_shards_that_nobody_wrote_for_long_are_added_up(
     place: Place, store: AzureStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tallies, "_SOME", 3)
-    monkeypatch.setattr(tallies, "_IDLE", timedelta())
+    monkeypatch.setattr(counts, "_SOME", 3)
+    monkeypatch.setattr(counts, "_IDLE", timedelta())
     dead = [place.store() for _ in range(4)]
     for number, one in enumerate(dead):
         stage(one, row(number))
@@ -181,7 +181,7 @@ def test_two_who_lost_and_took_a_lease_settle_the_same_records(place: Place, sto
 
 
 def test_too_many_in_the_way_halt_us(place: Place, store: AzureStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changing, "_TRIES", 4)
+    monkeypatch.setattr(changes, "_TRIES", 4)
     stage(store, row(1))
     other = place.store()
     commit = store.tallies.commit

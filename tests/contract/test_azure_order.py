@@ -14,8 +14,8 @@ from tests.contract.shelf import (
     stage,
 )
 
-from b24migrate.records import Span, children_span, order_key
-from b24migrate.stores.azure import AzureStore, order, tallies
+from b24migrate.model.records import Span, children_span, order_key
+from b24migrate.stores.azure import AzureStore, counts, order
 from b24migrate.stores.azure import shards as shards_module
 
 
@@ -30,7 +30,7 @@ def store(place: Place) -> AzureStore:
 @pytest.fixture
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a table with millions of records looks, with some hundred."""
-    monkeypatch.setattr(tallies, "_WORTH_A_SEGMENT", 20)
+    monkeypatch.setattr(counts, "_WORTH_A_SEGMENT", 20)
     monkeypatch.setattr(order, "LARGEST", 100)
     monkeypatch.setattr(order, "_MANY", 6)
 

@@ -10,7 +10,7 @@ from tests.contract.azure_post import Place, a_place
 from tests.contract.shelf import NOON, Time, at
 from tests.contract.test_queue import OTHER, A, B, C, claim
 
-from b24migrate.records import Job
+from b24migrate.model.records import Job
 from b24migrate.stores.azure.queue import AzureQueue
 
 WEEK_S = 7 * 24 * 3600

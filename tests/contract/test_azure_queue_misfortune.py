@@ -12,9 +12,9 @@ from tests.contract.azure_post import Place, a_place
 from tests.contract.shelf import NOON, Time, at
 from tests.contract.test_queue import A, B, C, claim
 
-from b24migrate.errors import BadConfiguration
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.model.records import Job
 from b24migrate.ports import Lease
-from b24migrate.records import Job
 from b24migrate.stores.azure.queue import AzureQueue
 
 

@@ -19,7 +19,7 @@ from tests.contract.shelf import (
     stage,
 )
 
-from b24migrate.records import Settled, Span, Staged, Staging, Status, order_key
+from b24migrate.model.records import Settled, Span, Staged, Staging, Status, order_key
 from b24migrate.stores.azure import AzureStore
 from b24migrate.stores.azure import shards as shards_module
 

@@ -19,8 +19,8 @@ from tests import azurite
 from tests.contract.labourer import PAGE, SCOPE, labour, raise_number
 from tests.contract.shelf import EVERYTHING, GROUPS, NOON, TABLES, Time, row
 
+from b24migrate.model.records import Job, Staged, Status
 from b24migrate.ports import RUNS, Queue, RegisterRow, Store
-from b24migrate.records import Job, Staged, Status
 from b24migrate.stores import Opened, open_store
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from b24migrate.errors import Permanent, Transient
+from b24migrate.model.errors import Permanent, Transient
 from b24migrate.ports import Files
 
 

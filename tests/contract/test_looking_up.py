@@ -10,12 +10,12 @@ import pytest
 from tests import azurite
 from tests.contract.shelf import NOON, Time, failed, imported, row
 
+from b24migrate.engine.phases.context import Options, Work
+from b24migrate.engine.phases.read import put_aside
+from b24migrate.engine.phases.verify import record as keep_findings
 from b24migrate.entities import FILES, Catalog, catalog
-from b24migrate.phases.read import put_aside
-from b24migrate.phases.verify import record as keep_findings
-from b24migrate.phases.work import Options, Work
-from b24migrate.pipeline.looking_up import Hit, RecordVerdict, record, search
-from b24migrate.records import Fate, Finding, SetAside, Staged
+from b24migrate.insight.lookup import Hit, RecordVerdict, record, search
+from b24migrate.model.records import Fate, Finding, SetAside, Staged
 from b24migrate.stores import Opened, open_store
 
 KNOWN = catalog()

@@ -10,8 +10,8 @@ import pytest
 from tests.contract.shelf import EVERYTHING, GROUPS, NOON, TABLES, Time, imported, row, settle, stage
 
 from b24migrate.messages import Message, join, render, say
+from b24migrate.model.records import Job, Settled, Status
 from b24migrate.ports import ENTITIES_STATE, FINDINGS, REGISTERS, Queue, Register, RegisterRow, Store
-from b24migrate.records import Job, Settled, Status
 from b24migrate.stores import open_store
 
 LINKED = say("record.link", field="OWNER_ID", stream="users", id="7", why=say("record.link_unfound"))

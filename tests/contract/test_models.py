@@ -14,8 +14,8 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from tests.contract.shelf import EVERYTHING, GROUPS, Open, Time, at, keys
 
+from b24migrate.model.records import Job, Settled, Staged, Status, order_key
 from b24migrate.ports import DELIVERIES, Lease
-from b24migrate.records import Job, Settled, Staged, Status, order_key
 
 KEYS = ["1", "2", "10", "2:1", "2:2", "10:1:1", "10:1:2", "x", "x:1", "007"]
 MOMENTS = [at(0), at(10), at(20)]

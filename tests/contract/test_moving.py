@@ -27,8 +27,8 @@ from tests.contract.shelf import (
     stage,
 )
 
+from b24migrate.model.records import COLUMNS, LONGEST_ERROR, Job, Json, Span, Status, order_key
 from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, ID_MAP, PAGE_LOG, Queue, RegisterRow, Store, Waiting
-from b24migrate.records import COLUMNS, LONGEST_ERROR, Job, Json, Span, Status, order_key
 
 A, B, C = (Job("groups-get", "read", {"after": one, "deep": {"x": [1, None, "ж"]}}) for one in "abc")
 

@@ -13,7 +13,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
 from tests.contract.shelf import EVERYTHING, MESSAGES, Open, Time, at, keys
 
-from b24migrate.records import Settled, Span, Staged, Status, order_key, order_keys
+from b24migrate.model.records import Settled, Span, Staged, Status, order_key, order_keys
 
 QUIET = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.contract.shelf import NOON, Time, at
 
+from b24migrate.model.records import Job
 from b24migrate.ports import Lease, Queue
-from b24migrate.records import Job
 
 A, B, C = (Job("groups-get", "read", {"after": one, "deep": {"x": [1, None, "ж"]}}) for one in "abc")
 OTHER = Job("users-get", "read", {"after": "a"})

@@ -8,9 +8,9 @@ import pytest
 from tests.contract.shelf import Time
 
 from b24migrate.bitrix.envelope import Times
-from b24migrate.bitrix.ledger import SharedLedger
 from b24migrate.bitrix.limits import Governor
-from b24migrate.errors import Limited
+from b24migrate.bitrix.quota_store import SharedLedger
+from b24migrate.model.errors import Limited
 from b24migrate.ports import QUOTA, Store
 
 HOST = "127.0.0.1:8080"

@@ -19,8 +19,8 @@ from tests.contract.shelf import (
     stage,
 )
 
+from b24migrate.model.records import Span, Status, children_span, order_key
 from b24migrate.ports import Store
-from b24migrate.records import Span, Status, children_span, order_key
 
 
 def upto(*ends: str) -> list[Span]:

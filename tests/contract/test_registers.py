@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from b24migrate.model.records import Json
 from b24migrate.ports import (
     CHECKPOINTS,
     CUSTOM_FIELDS,
@@ -17,7 +18,6 @@ from b24migrate.ports import (
     RegisterRow,
     Store,
 )
-from b24migrate.records import Json
 
 
 @pytest.mark.parametrize("register", REGISTERS, ids=lambda register: register.name)

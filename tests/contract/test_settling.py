@@ -18,8 +18,8 @@ from tests.contract.shelf import (
     stage,
 )
 
+from b24migrate.model.records import Link, Settled, Status
 from b24migrate.ports import ID_MAP, Store
-from b24migrate.records import Link, Settled, Status
 
 
 def test_an_imported_record_has_its_target_id_and_its_link(store: Store) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.contract.shelf import EVERYTHING, FILES, GROUPS, NOON, TABLES, Time, at, failed, imported, row, settle, stage
 
-from b24migrate.errors import BadConfiguration
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.model.records import Job, Staged, Status, Table
 from b24migrate.ports import CUSTOM_FIELDS, REGISTERS, RUNS, RegisterRow
-from b24migrate.records import Job, Staged, Status, Table
 from b24migrate.stores import Opened, open_store
 from b24migrate.stores.sqlite import SqliteStore, database
 

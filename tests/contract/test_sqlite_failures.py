@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.contract.shelf import EVERYTHING, GROUPS, TABLES, Time, row, stage
 
-from b24migrate.errors import Halted, MigrationError
-from b24migrate.records import Staged
+from b24migrate.model.errors import Halted, MigrationError
+from b24migrate.model.records import Staged
 from b24migrate.stores import Opened, open_store
 from b24migrate.stores.sqlite import Database, SqliteStore, failures, files
 
@@ -109,8 +109,8 @@ def test_a_store_that_may_not_be_written_halts(tmp_path: Path) -> None:
 WRITE_PAST_A_LIMIT = """
 import resource, signal, sys
 from pathlib import Path
-from b24migrate.errors import Halted
-from b24migrate.records import Staged
+from b24migrate.model.errors import Halted
+from b24migrate.model.records import Staged
 from b24migrate.stores import open_store
 from tests.contract.shelf import GROUPS, TABLES, Time
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.contract.shelf import EVERYTHING, GROUPS, MESSAGES, at, failed, hashed, imported, retried, row, settle, stage
 
+from b24migrate.model.records import Settled, Staged, Staging, Status
 from b24migrate.ports import Store
-from b24migrate.records import Settled, Staged, Staging, Status
 
 
 def test_a_new_record_is_new(store: Store) -> None:

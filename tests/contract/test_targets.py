@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from b24migrate.pipeline.targets import remember_target, targets
+from b24migrate.engine.boxes import remember_target, targets
 from b24migrate.ports import Register, RegisterRow, Store
 
 

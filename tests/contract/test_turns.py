@@ -12,12 +12,12 @@ from typing import cast
 import pytest
 from tests.contract.shelf import BACKENDS, EVERYTHING, GROUPS, MESSAGES, Time, imported, row, settle, stage
 
+from b24migrate.engine.phases import order
+from b24migrate.engine.phases.context import Work
 from b24migrate.entities import catalog
-from b24migrate.phases import turns
-from b24migrate.phases.work import Work
+from b24migrate.model.records import Job, Staged, Table
+from b24migrate.model.streams import Stream
 from b24migrate.ports import TURNS, Store
-from b24migrate.records import Job, Staged, Table
-from b24migrate.streams import Stream
 
 HOUR = "2024-01-01T{:02d}:00:00Z"
 
@@ -26,7 +26,7 @@ HOUR = "2024-01-01T{:02d}:00:00Z"
 def few_at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "test_memory" not in request.node.name:
         for name, size in (("STRETCH", 7), ("SLICE", 3), ("LOOKED_AT", 2)):
-            monkeypatch.setattr(turns, name, size)
+            monkeypatch.setattr(order, name, size)
 
 
 def work_on(store: Store, table: Table = GROUPS) -> Work:
@@ -41,17 +41,17 @@ def stream_of(work: Work) -> Stream:
 
 def sorted_out(work: Work) -> Job:
     """The job behind the last stretch."""
-    (job,) = turns.seed("groups-set", stream_of(work))
+    (job,) = order.seed("groups-set", stream_of(work))
     while job.kind == "order":
-        (job,) = cast("list[Job]", turns.order(work, job))
+        (job,) = cast("list[Job]", order.order(work, job))
     return job
 
 
 def walked(work: Work, job: Job, count: int = 4) -> list[str]:
     met: list[str] = []
-    while coming := turns.ahead(work, stream_of(work), job, count):
+    while coming := order.ahead(work, stream_of(work), job, count):
         met += [one.row_key for one in coming]
-        job = turns.further(job, coming)
+        job = order.further(job, coming)
     return met
 
 
@@ -87,12 +87,12 @@ def test_whoever_is_killed_while_sorting_begins_anew_and_leaves_nothing_behind(s
     rows = shuffled(20)
     stage(store, *rows)
     work = work_on(store)
-    (job,) = turns.seed("groups-set", stream_of(work))
-    turns.order(work, job)
+    (job,) = order.seed("groups-set", stream_of(work))
+    order.order(work, job)
     job = sorted_out(work)
     assert store.count(TURNS, "groups:") == 3 + 3 + 2
     assert walked(work, job) == in_order(rows)
-    turns.over(work, stream_of(work), job)
+    order.over(work, stream_of(work), job)
     assert store.count(TURNS, "groups:") == 0
 
 
@@ -100,10 +100,10 @@ def test_a_job_that_is_repeated_finds_the_same_records(store: Store) -> None:
     stage(store, *shuffled(20))
     work = work_on(store)
     job = sorted_out(work)
-    job = turns.further(job, turns.ahead(work, stream_of(work), job, 5))
-    first = turns.ahead(work, stream_of(work), job, 5)
+    job = order.further(job, order.ahead(work, stream_of(work), job, 5))
+    first = order.ahead(work, stream_of(work), job, 5)
     settle(store, *(imported(one.row_key) for one in first))
-    assert turns.ahead(work, stream_of(work), turns.again(job), 5) == first
+    assert order.ahead(work, stream_of(work), order.again(job), 5) == first
 
 
 def test_a_new_order_ends_the_file_of_the_last_one(store: Store) -> None:
@@ -111,18 +111,18 @@ def test_a_new_order_ends_the_file_of_the_last_one(store: Store) -> None:
     stage(store, *rows)
     work = work_on(store)
     before, after = sorted_out(work), sorted_out(work)
-    assert turns.ahead(work, stream_of(work), before, 5) == []
-    turns.over(work, stream_of(work), before)
+    assert order.ahead(work, stream_of(work), before, 5) == []
+    order.over(work, stream_of(work), before)
     assert walked(work, after) == in_order(rows)
 
 
 def test_where_nothing_is_pending_the_file_is_over_at_once(store: Store) -> None:
     work = work_on(store)
-    assert turns.ahead(work, stream_of(work), sorted_out(work), 5) == []
+    assert order.ahead(work, stream_of(work), sorted_out(work), 5) == []
 
 
 def test_memory_holds_one_stretch_however_long_the_table_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "STRETCH", 8_000)
+    monkeypatch.setattr(order, "STRETCH", 8_000)
     store = BACKENDS["sqlite-file"](tmp_path, Time()).store
     luck = random.Random(1)
     for at in range(1, 80_000, 8_000):

@@ -11,10 +11,10 @@ from tests.deploy.bicep import facts, privacy, rules
 from tests.deploy.bicep.__main__ import OPEN
 from tests.deploy.bicep.evaluation import Deployment, Later
 
-from b24migrate.hosts.functions import Keeper, from_environment
-from b24migrate.hosts.functions.triggers import blueprint
-from b24migrate.settings import load
-from b24migrate.stores.azure.opening import CONTAINERS, QUEUES
+from b24migrate.config import load
+from b24migrate.functions import Keeper, from_environment
+from b24migrate.functions.triggers import blueprint
+from b24migrate.stores.azure.setup import CONTAINERS, QUEUES
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from tests.deploy.conftest import PROJECT
 
-PLACES = ("hosts/web/templates", "hosts/web/static", "messages/en", "messages/ru")
+PLACES = ("web/templates", "web/static", "messages/en", "messages/ru")
 PINNED = re.compile(r"^([\w.-]+)==\S+")
 DEVELOPMENT = ("pytest", "mypy", "ruff", "playwright", "schemathesis", "hypothesis", "trustme", "fast-bitrix24")
 

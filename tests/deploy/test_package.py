@@ -17,7 +17,7 @@ import pytest
 from tests.deploy.bicep.evaluation import Deployment
 from tests.deploy.conftest import PROJECT
 
-from b24migrate.hosts.telemetry import VARIABLE
+from b24migrate.monitor.telemetry import VARIABLE
 
 
 @pytest.fixture

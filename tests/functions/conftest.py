@@ -9,8 +9,8 @@ import pytest
 from tests.functions.host import Host, Open, TableMailbox
 from tests.pipeline.world import World, world
 
-from b24migrate.pipeline import doctor
-from b24migrate.wiring import App
+from b24migrate.app import App
+from b24migrate.engine import doctor
 
 
 @pytest.fixture(autouse=True)

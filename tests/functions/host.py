@@ -20,11 +20,11 @@ import azure.functions as func
 from azure.functions.queue import QueueMessage
 from tests.pipeline.world import LeapingClock
 
-from b24migrate.hosts.functions import Keeper
-from b24migrate.hosts.functions.triggers import blueprint
-from b24migrate.pipeline import plan
+from b24migrate.app import App
+from b24migrate.engine import plan
+from b24migrate.functions import Keeper
+from b24migrate.functions.triggers import blueprint
 from b24migrate.ports import Queue, Store
-from b24migrate.wiring import App
 
 Json = Any
 Open = Callable[[], AbstractContextManager[App]]

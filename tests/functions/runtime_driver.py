@@ -100,7 +100,7 @@ class Worker:
 
 
 async def migrate(store: str) -> Json:
-    from b24migrate.clocks import SystemClock
+    from b24migrate.clock import SystemClock
     from b24migrate.entities import catalog
     from b24migrate.stores import open_store
 

@@ -11,9 +11,9 @@ import azure.functions as func
 import pytest
 from tests.functions.host import Host
 
-from b24migrate.hosts.functions import dashboard
-from b24migrate.hosts.functions.dashboard import StoredLogouts
-from b24migrate.hosts.web.security import Latch
+from b24migrate.functions import dashboard
+from b24migrate.functions.dashboard import StoredLogouts
+from b24migrate.web.auth import Latch
 
 TOKEN = "a-token-for-the-functions-77"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

@@ -10,10 +10,10 @@ from threading import Barrier
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.errors import BadConfiguration, Halted
-from b24migrate.hosts.functions import Keeper
-from b24migrate.pipeline import plan
-from b24migrate.wiring import App
+from b24migrate.app import App
+from b24migrate.engine import plan
+from b24migrate.functions import Keeper
+from b24migrate.model.errors import BadConfiguration, Halted
 
 
 class Opening:

@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 from tests.pipeline.world import SMALL, TALK, World, world
 
-from b24migrate.events import Event, FileMoved, Sent
-from b24migrate.phases import inventory
-from b24migrate.phases.work import LONGEST_JOB_S
-from b24migrate.pipeline import status
-from b24migrate.pipeline.perform import perform
+from b24migrate.app import App
+from b24migrate.engine.jobs import perform
+from b24migrate.engine.phases import inventory
+from b24migrate.engine.phases.context import LONGEST_JOB_S
+from b24migrate.insight import status
+from b24migrate.model.events import Event, FileMoved, Sent
+from b24migrate.model.records import children_between, order_key
+from b24migrate.model.streams import PHASES
 from b24migrate.ports import SET_ASIDE
-from b24migrate.records import children_between, order_key
-from b24migrate.streams import PHASES
-from b24migrate.target.imports import ImportTarget
-from b24migrate.wiring import App
+from b24migrate.targets.module import ImportTarget
 from b24sim import Plan
 from b24sim.errors import RestError
 

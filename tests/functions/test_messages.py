@@ -14,12 +14,14 @@ from tests.functions.conftest import on_sqlite
 from tests.functions.host import Host, Instance
 from tests.pipeline.world import World
 
-from b24migrate.errors import Transient
-from b24migrate.hosts.functions import leases, working
-from b24migrate.phases.work import Follow, Work
-from b24migrate.pipeline import perform, plan
+from b24migrate.engine import jobs as perform
+from b24migrate.engine import plan
+from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.functions import queue as leases
+from b24migrate.functions import queue as working
+from b24migrate.model.errors import Transient
+from b24migrate.model.records import DeadLetter, Job
 from b24migrate.ports import POISON, Waiting
-from b24migrate.records import DeadLetter, Job
 
 GARBAGE = [b"", b"hello", b"{}", b"[1]", b'{"job": 5}', b'{"job": ""}', b"\xff\xfe"]
 

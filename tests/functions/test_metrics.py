@@ -7,8 +7,8 @@ from tests.functions.host import Host
 from tests.hosts.ingestion import open_ingestion
 from tests.pipeline.world import World
 
-from b24migrate.hosts.functions import measuring
-from b24migrate.hosts.telemetry import VARIABLE
+from b24migrate.functions import queue
+from b24migrate.monitor.telemetry import VARIABLE
 
 
 def test_the_timer_tells_what_the_store_knows_until_a_while_after_the_end(
@@ -24,6 +24,6 @@ def test_the_timer_tells_what_the_store_knows_until_a_while_after_the_end(
         host.one.tick()
         assert ("records_import_ok_total", {"entity": "users"}, 12.0) in ingestion.arrived
         ingestion.arrived.clear()
-        small.clock.sleep(measuring.AFTERWARDS_S)
+        small.clock.sleep(queue.AFTERWARDS_S)
         host.one.tick()
         assert not ingestion.arrived

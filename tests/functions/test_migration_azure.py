@@ -13,7 +13,7 @@ from tests.functions.test_migration import assert_moved, assert_once
 from tests.pipeline.world import World, world
 from tests.pipeline.world import small as company
 
-from b24migrate.pipeline import perform
+from b24migrate.engine import jobs
 
 FEW = company(users=4, departments=2, groups=2, chats=2, messages=12, files=2)
 TEAM = ("users", "groups")  # where it is about the queue: the chats only add more messages of the same kind
@@ -58,7 +58,7 @@ def test_a_message_that_fails_three_times_ends_in_the_dlq_and_can_be_retried(
     users: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setitem(perform.PERFORMERS, "read", lambda *_: 1 / 0)
+        patched.setitem(jobs.PERFORMERS, "read", lambda *_: 1 / 0)
         ended = users.run()
     assert (ended["state"], ended["exit_code"]) == ("stopped", 4)
     buried = [json.loads(one.content) for one in users.mailbox.dlq.peek_messages(32)]

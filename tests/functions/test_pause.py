@@ -14,11 +14,12 @@ from tests.functions.test_migration import assert_moved, assert_once
 from tests.functions.test_migration_azure import FEW, TEAM
 from tests.pipeline.world import World, world
 
-from b24migrate.hosts.functions import working
-from b24migrate.phases.work import Follow, Work
-from b24migrate.pipeline import perform, plan
+from b24migrate.engine import jobs as perform
+from b24migrate.engine import plan
+from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.functions import queue
+from b24migrate.model.records import Job
 from b24migrate.ports import DELIVERIES
-from b24migrate.records import Job
 
 
 def work_a_little(host: Host, messages: int) -> None:
@@ -47,7 +48,7 @@ def test_while_it_is_paused_no_message_does_anything_and_no_job_is_lost(small: W
     assert before
     asked = small.cloud.portal.stats.http_requests
     for deliveries in range(1, 2 * DELIVERIES):  # however often: that is no failure of the job
-        assert working.work(host.one.keeper, first_message(small), deliveries) == working.IDLE
+        assert queue.work(host.one.keeper, first_message(small), deliveries) == queue.IDLE
         host.one.tick()
     small.clock.sleep(24 * 3600)
     host.one.tick()
@@ -107,7 +108,7 @@ def test_whoever_finishes_the_last_job_while_it_is_paused_moves_nothing_along(
         return follow
 
     monkeypatch.setitem(perform.PERFORMERS, first.job.kind, paused_meanwhile)
-    assert working.work(host.one.keeper, first_message(small)) == working.IDLE
+    assert queue.work(host.one.keeper, first_message(small)) == queue.IDLE
     assert host.one.opened == 1  # that is no trouble for which another application would be needed
     assert host.state() == "paused"
     assert jobs(small) == []
@@ -162,7 +163,7 @@ def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_stor
             assert host.ask("pause")[0] == 200
             while letters := host.mailbox.receive():
                 for letter in letters:
-                    assert working.work(host.one.keeper, letter.body, letter.deliveries) == working.IDLE
+                    assert queue.work(host.one.keeper, letter.body, letter.deliveries) == queue.IDLE
                     host.mailbox.delete(letter)
             host.one.tick()
             assert not host.mailbox.receive()  # nothing calls a function any more

@@ -12,9 +12,10 @@ from tests.functions.host import Host, Instance
 from tests.hosts.scene import answering
 from tests.pipeline.world import TALK, World
 
-from b24migrate.hosts.functions import asking, from_environment
-from b24migrate.hosts.functions.keeper import AtWork
-from b24migrate.pipeline import plan, status
+from b24migrate.app_cache import AtWork
+from b24migrate.engine import plan
+from b24migrate.functions import from_environment, http
+from b24migrate.insight import status
 from b24migrate.ports import RUNS
 from b24sim.imports.forgetful import Forgetful
 
@@ -164,7 +165,7 @@ def test_a_bug_is_answered_with_a_reference_to_the_log(
     def fail(*_: object) -> None:
         raise RuntimeError(f"broken at {small.cloud.webhook()}")
 
-    monkeypatch.setattr(asking, "snapshot", fail)
+    monkeypatch.setattr(http, "snapshot", fail)
     code, told = host.ask("status")
     assert code == 500
     assert "RuntimeError" not in json.dumps(told)

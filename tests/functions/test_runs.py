@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.errors import Halted
-from b24migrate.events import PhaseChanged
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.plan import Plan, Run
+from b24migrate.app import App
+from b24migrate.engine import plan
+from b24migrate.engine.plan import Plan, Run
+from b24migrate.model.errors import Halted
+from b24migrate.model.events import PhaseChanged
 from b24migrate.ports import Register, RegisterRow
-from b24migrate.wiring import App
 
 USERS = Plan(("users",))
 

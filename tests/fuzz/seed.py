@@ -27,10 +27,10 @@ from tests.chaos.proof import prove
 from tests.fuzz.mutations import Mutator
 from tests.fuzz.portal import OddApp
 
-from b24migrate import wiring
+from b24migrate import app as wiring
+from b24migrate import cli
 from b24migrate.bitrix import client
-from b24migrate.hosts import cli
-from b24migrate.pipeline import crew
+from b24migrate.engine import worker
 from b24sim.options import parser, portal_from
 from b24sim.serve import serve
 
@@ -213,9 +213,9 @@ def _run(folder: Path, arguments: tuple[str, ...], out: str) -> None:
         for one in (1, 2):
             os.dup2(said, one)
         vars(wiring)["SystemClock"] = lambda: HurriedClock(ORIGIN, SPEED)
-        vars(crew)["IDLE_GLANCES"] = crew.IDLE_GLANCES / SPEED
+        vars(worker)["IDLE_GLANCES"] = worker.IDLE_GLANCES / SPEED
         (client.Portal.__init__.__kwdefaults__ or {})["timeouts"] = TIMEOUTS
-        code = cli.run(["--config", "b24migrate.toml", *arguments])
+        code = cli.execute(["--config", "b24migrate.toml", *arguments])
         sys.stdout.flush()
         sys.stderr.flush()
     except BaseException:  # noqa: BLE001 - the last one who hears of it

@@ -27,12 +27,17 @@ def codes() -> dict[str, str]:
     names = {name: value for tree in trees.values() for name, value in _constants(tree)}
     found: dict[str, str] = {}
     for path, tree in trees.items():
+        known = names | dict(_constants(tree))  # two modules may have a constant of one name
         for node in ast.walk(tree):
             # entities say in pairs what a reference leads to, and give no codes
-            for one in _given(node) if path.parent.name != "entities" or isinstance(node, ast.Call) else ():
-                for code in _texts(one, names):
+            for one in _given(node) if isinstance(node, ast.Call) or not _describes(path) else ():
+                for code in _texts(one, known):
                     found.setdefault(code, f"{path.relative_to(ROOT)}:{one.lineno}")
     return found
+
+
+def _describes(path: Path) -> bool:
+    return path.is_relative_to(ROOT / "entities") and not path.name.startswith("rest")
 
 
 def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:

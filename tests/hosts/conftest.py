@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 from tests.hosts.scene import Scene, box, cloud
 
-from b24migrate import wiring
-from b24migrate.clocks import FastClock
-from b24migrate.hosts import cli
-from b24migrate.pipeline import doctor
+from b24migrate import app, cli
+from b24migrate.clock import FastClock
+from b24migrate.engine import doctor
 
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(wiring, "SystemClock", lambda: FastClock(20))
+    monkeypatch.setattr(app, "SystemClock", lambda: FastClock(20))
     monkeypatch.setattr(doctor, "DELAYS_S", (0.0, 0.0, 0.0))
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
@@ -40,10 +39,10 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """That company after its migration."""
     folder = tmp_path_factory.mktemp("migrated")
     with cloud() as source, box() as target, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wiring, "SystemClock", lambda: FastClock(20))
+        patch.setattr(app, "SystemClock", lambda: FastClock(20))
         scene = Scene(folder, source=source.webhook(), target=target.webhook())
         scene.write()
-        assert cli.run(["--config", str(scene.config), "run"]) == 0
+        assert cli.execute(["--config", str(scene.config), "run"]) == 0
         yield scene
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from b24migrate.hosts import cli
+from b24migrate import cli
 from b24sim.options import parser, portal_from
 from b24sim.serve import Running, serve
 
@@ -64,7 +64,7 @@ class Scene:
         assert self.capture is not None
         self.write()
         self.capture.readouterr()
-        code = cli.run(["--config", str(self.config), *arguments])
+        code = cli.execute(["--config", str(self.config), *arguments])
         out, err = self.capture.readouterr()
         self.heard += [out, err]
         return Said(code, out, err)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.browser.desk import ROOT
 
-from b24migrate.hosts import cli
+from b24migrate import cli
 
 MODULE = ROOT / "box-module" / "b24migrate.import"
 
@@ -28,7 +28,7 @@ def test_it_holds_the_folder_of_the_module_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli.run(["box", "pack"]) == 0
+    assert cli.execute(["box", "pack"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["b24migrate.import.zip"]
     wanted = {
         f"b24migrate.import/{file.relative_to(MODULE).as_posix()}": file.read_bytes()
@@ -45,16 +45,16 @@ def test_the_same_version_makes_the_same_bytes_whenever_it_is_packed(
 ) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     one, other = tmp_path / "one.zip", tmp_path / "other.zip"
-    assert cli.run(["box", "pack", "--out", str(one), "--json"]) == 0
+    assert cli.execute(["box", "pack", "--out", str(one), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     (MODULE / "install" / "version.php").touch()
-    assert cli.run(["box", "pack", "--out", str(other)]) == 0
+    assert cli.execute(["box", "pack", "--out", str(other)]) == 0
     assert one.read_bytes() == other.read_bytes()
     assert told == {"file": str(one), "sha256": hashlib.sha256(one.read_bytes()).hexdigest()}
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["box", "pack", "--out", str(tmp_path / "nowhere" / "it.zip")]) == 4
+    assert cli.execute(["box", "pack", "--out", str(tmp_path / "nowhere" / "it.zip")]) == 4
     assert "cannot be written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -65,11 +65,11 @@ def test_what_is_installed_packs_the_same_file(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
     program = (
-        "import sys; import b24migrate; from b24migrate.hosts import cli; assert 'installed' in b24migrate.__file__; "
-        "sys.exit(cli.run(['box', 'pack', '--out', 'it.zip']))"
+        "import sys; import b24migrate; from b24migrate import cli; assert 'installed' in b24migrate.__file__; "
+        "sys.exit(cli.execute(['box', 'pack', '--out', 'it.zip']))"
     )
     environ = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environ, check=True, timeout=60)
-    assert cli.run(["box", "pack", "--out", str(tmp_path / "ours.zip")]) == 0
+    assert cli.execute(["box", "pack", "--out", str(tmp_path / "ours.zip")]) == 0
     assert (tmp_path / "it.zip").read_bytes() == (tmp_path / "ours.zip").read_bytes()
     assert (tmp_path / "installed" / "b24migrate" / "box_module" / "b24migrate.import").is_dir()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from b24migrate.hosts import bug_file
-from b24migrate.hosts.bug_file import bug_keeper, write_bug
+from b24migrate.monitor import bug_file
+from b24migrate.monitor.bug_file import bug_keeper, write_bug
 
 SECRET = "s3cr3tsecret"
 

@@ -46,7 +46,7 @@ def test_a_check_needs_nothing_but_the_file(moved: Scene, tmp_path: Path) -> Non
     elsewhere.mkdir()
     FILE.rename(elsewhere / "it")
     program = (
-        "import socket, sys; socket.socket = None; from b24migrate.hosts import cli; sys.exit(cli.run(sys.argv[1:]))"
+        "import socket, sys; socket.socket = None; from b24migrate import cli; sys.exit(cli.execute(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", program, "certificate", "check", "it"]
     ended = subprocess.run(command, cwd=elsewhere, env={}, capture_output=True, text=True, check=False)

@@ -8,11 +8,11 @@ from itertools import product
 import pytest
 from rich.console import Console
 
+from b24migrate.cli.columns import status_lines
+from b24migrate.cli.pace import lanes
+from b24migrate.cli.progress import table
 from b24migrate.entities import catalog
-from b24migrate.hosts.cli.columns import status_lines
-from b24migrate.hosts.cli.pace import lanes
-from b24migrate.hosts.cli.progress import table
-from b24migrate.records import Json
+from b24migrate.model.records import Json
 
 COUNTS = (
     "reported",

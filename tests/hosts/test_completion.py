@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.hosts.scene import Scene
 
-from b24migrate.hosts import cli
+from b24migrate import cli
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -47,11 +47,11 @@ def test_names_complete(
     monkeypatch.setenv("_B24MIGRATE_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", f"b24migrate {typed}")
     monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
-    assert cli.run([]) == 0
+    assert cli.execute([]) == 0
     assert set(capsys.readouterr().out.split()) == wanted
 
 
 def test_asking_needs_no_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli.run(["completion", "bash"]) == 0
+    assert cli.execute(["completion", "bash"]) == 0
     assert not list(tmp_path.iterdir())

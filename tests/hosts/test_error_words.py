@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from b24migrate.insight.causes import GIVEN_UP, NOTHING_TO_DO, RUN_AGAIN, Cause, Group
 from b24migrate.messages import render, templates
 from b24migrate.messages.pages import CHAPTERS, PAGES, Again, Page, document, link, page_of
-from b24migrate.pipeline.causes import GIVEN_UP, NOTHING_TO_DO, RUN_AGAIN, Cause, Group
+from b24migrate.model.records import Status
 from b24migrate.ports import BROKEN_JOB, POISON_REASON
-from b24migrate.records import Status
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "errors.ru.md"
 ADVICE = (NOTHING_TO_DO, GIVEN_UP, RUN_AGAIN)

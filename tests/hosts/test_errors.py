@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 from tests.hosts.scene import SOURCE_SECRET, Scene, box, cloud
 
-from b24migrate.hosts.cli.explaining import print_groups, print_page
-from b24migrate.hosts.cli.plain import harmless, harmless_json
+from b24migrate.cli.errors import print_groups, print_page
+from b24migrate.insight.causes import Cause, grouped
 from b24migrate.messages.pages import PAGES
-from b24migrate.pipeline.causes import Cause, grouped
-from b24migrate.records import Status
+from b24migrate.messages.safe_text import harmless, harmless_json
+from b24migrate.model.records import Status
 
 HOSTILE = (
     "\x1b[31mred\x1b]0;title\x07\x9b2J\r\nnew\u202eright-to-left\u2066 שלום <script>alert(1)</script> [bold]x[/] " * 9

@@ -7,14 +7,14 @@ import re
 import pytest
 from tests.hosts.scene import Scene, box, cloud
 
-from b24migrate.hosts.cli import speech
+from b24migrate.messages import terminal
 
 RUSSIAN = re.compile("[а-яё]{3}")
 
 
 @pytest.fixture(autouse=True)
 def no_locale(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in speech.LOCALE:
+    for name in terminal.LOCALE:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -36,7 +36,7 @@ def test_an_error_code_is_explained_in_the_language_that_is_asked_for(scene: Sce
     ],
 )
 def test_the_locale_decides_when_nobody_else_does(variables: dict[str, str], language: str) -> None:
-    assert speech.of_locale(variables) == language
+    assert terminal.of_locale(variables) == language
 
 
 def test_option_before_configuration_before_locale(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,8 @@ webhook = "https://box.example/rest/1/other/"
 """
 LOADED = """
 import sys
-from b24migrate.hosts import cli
-code = cli.run(sys.argv[1:])
+from b24migrate import cli
+code = cli.execute(sys.argv[1:])
 print(code, *sys.modules, file=sys.stderr)
 """
 

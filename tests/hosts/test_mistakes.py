@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Said, Scene, answering, box, cloud
 
-from b24migrate.hosts import cli
-from b24migrate.phases import work as work_of_phases
-from b24migrate.phases.work import Follow, Work
-from b24migrate.pipeline import causes, perform
-from b24migrate.records import Job
+from b24migrate import cli
+from b24migrate.engine import jobs
+from b24migrate.engine.phases import context as work_of_phases
+from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.insight import causes
+from b24migrate.model.records import Job
 
 
 def is_clear(said: Said, code: int, *words: str) -> None:
@@ -169,21 +170,21 @@ def test_names_are_taken_with_dashes_and_underscores(company: Scene) -> None:
 def test_init_writes_a_configuration_that_loads_and_never_overwrites(
     scene: Scene, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from b24migrate.settings import load
+    from b24migrate.config import load
 
-    assert cli.run(["init"]) == 0
-    assert cli.run(["init"]) == 2
+    assert cli.execute(["init"]) == 0
+    assert cli.execute(["init"]) == 2
     assert "is not changed" in capsys.readouterr().err
     hooks = {"B24_SOURCE": "https://a.example/rest/1/x/", "B24_TARGET": "https://b.example/rest/1/y/"}
     settings = load(Path("b24migrate.toml"), environ=hooks)
     assert settings.run.workers == 4
     monkeypatch.delenv("B24_SOURCE", raising=False)
-    assert cli.run(["doctor"]) == 2
+    assert cli.execute(["doctor"]) == 2
     assert "B24_SOURCE" in capsys.readouterr().err
 
 
 def test_without_a_configuration_the_way_to_one_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["run"]) == 2
+    assert cli.execute(["run"]) == 2
     assert "b24migrate init" in capsys.readouterr().err
 
 
@@ -207,14 +208,14 @@ def test_a_bug_is_a_short_message_and_a_file(company: Scene, monkeypatch: pytest
 def test_a_bug_in_a_job_stops_that_job_only_and_errors_names_the_file(
     company: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = perform.PERFORMERS["read"]
+    read = jobs.PERFORMERS["read"]
 
     def broken(work: Work, job: Job) -> Follow:
         if job.args["stream"] == "groups":
             raise ZeroDivisionError(f"calling {company.source}")
         return read(work, job)
 
-    monkeypatch.setitem(perform.PERFORMERS, "read", broken)
+    monkeypatch.setitem(jobs.PERFORMERS, "read", broken)
     monkeypatch.setattr(work_of_phases, "DELAYS_S", (0.0, 0.0, 0.0))
     said = company.run("run", "--entity", "users", "--entity", "groups")
     assert said.code == 4
@@ -228,16 +229,16 @@ def test_a_bug_in_a_job_stops_that_job_only_and_errors_names_the_file(
     assert company.run("retry").code == 0
 
 
-HEAVY = ("pydantic", "urllib3", "sqlite3", "rich", "prometheus_client", "starlette", "b24migrate.wiring")
+HEAVY = ("pydantic", "urllib3", "sqlite3", "rich", "prometheus_client", "starlette", "b24migrate.app")
 
 
 def test_help_comes_at_once_because_nothing_heavy_is_loaded_for_it() -> None:
     script = f"""
 import sys
-from b24migrate.hosts import cli
-from b24migrate.phases import work as work_of_phases
-from b24migrate.phases.work import Follow, Work
-code = cli.run(["--help"])
+from b24migrate import cli
+from b24migrate.engine.phases import context as work_of_phases
+from b24migrate.engine.phases.context import Follow, Work
+code = cli.execute(["--help"])
 loaded = [name for name in {HEAVY!r} if name in sys.modules]
 sys.exit(f"loaded: {{loaded}}" if loaded else code)
 """
@@ -248,5 +249,5 @@ sys.exit(f"loaded: {{loaded}}" if loaded else code)
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["--version"]) == 0
+    assert cli.execute(["--version"]) == 0
     assert capsys.readouterr().out.startswith("b24migrate ")

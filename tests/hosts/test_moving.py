@@ -14,10 +14,10 @@ import pytest
 from tests.hosts.scene import Said, Scene
 from tests.hosts.test_mistakes import is_clear
 
-from b24migrate.clocks import SystemClock
+from b24migrate import cli
+from b24migrate.clock import SystemClock
 from b24migrate.entities import catalog
-from b24migrate.hosts import cli
-from b24migrate.records import Job, Span, Staged
+from b24migrate.model.records import Job, Span, Staged
 from b24migrate.stores import Opened, open_store
 
 FROM, TO = "sqlite:///b24migrate.db", "sqlite:///copy.db"
@@ -68,7 +68,7 @@ def test_json_is_nothing_but_json(company: Scene) -> None:
 def test_no_configuration_is_needed(company: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     company.run("get", "users")
     company.config.unlink()
-    assert cli.run(["store", "copy", FROM, TO]) == 0
+    assert cli.execute(["store", "copy", FROM, TO]) == 0
     assert "Equal." in capsys.readouterr().out
 
 

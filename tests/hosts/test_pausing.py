@@ -9,7 +9,7 @@ import pytest
 from tests.hosts.scene import SLOW, Scene, box, cloud, hurry
 from tests.hosts.test_runs import until_something_runs
 
-from b24migrate.hosts.cli import pausing
+from b24migrate.cli import session
 
 
 def left(child: subprocess.Popen[str]) -> tuple[int, str, str]:
@@ -88,7 +88,7 @@ def test_the_command_that_began_a_paused_run_goes_on_with_it_too(scene: Scene) -
 
 def test_only_the_entities_and_phases_of_the_run_are_gone_on_with(company: Scene) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("b24migrate.pipeline.runner.Runner.conclude", _interrupted)
+        patch.setattr("b24migrate.engine.run.Runner.conclude", _interrupted)
         company.run("do", "users-get")
     ended = company.run("resume", "--json")
     assert ended.code == 0, ended.all
@@ -105,4 +105,4 @@ def test_somebody_without_a_name_can_pause(monkeypatch: pytest.MonkeyPatch) -> N
         raise KeyError("uid not found")
 
     monkeypatch.setattr(getpass, "getuser", nameless)
-    assert pausing.somebody()
+    assert session.local_user()

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.hosts.scene import TALK, Scene
 
-from b24migrate.hosts import cli
-from b24migrate.settings import load
-from b24migrate.wiring import open_app
+from b24migrate import cli
+from b24migrate.app import open_app
+from b24migrate.config import load
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,7 @@ def test_a_folder_that_the_user_made_for_the_report_stays_as_it_is(company: Scen
 
 
 def test_a_new_configuration_is_private(tmp_path: Path) -> None:
-    assert cli.run(["init"]) == 0
+    assert cli.execute(["init"]) == 0
     assert exposed(tmp_path) == []
 
 
@@ -109,7 +109,7 @@ def test_doctor_names_every_file_that_others_can_read_and_the_command(company: S
 
 UMASK = """
 import os
-from b24migrate.hosts import cli
+from b24migrate import cli
 try:
     cli.main(["--version"])
 except SystemExit:

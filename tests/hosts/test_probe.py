@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from tests.hosts.scene import SOURCE_SECRET, Scene, box
 
-from b24migrate.bitrix.reads import READS
-from b24migrate.clocks import SystemClock
+from b24migrate.app import open_app
+from b24migrate.bitrix.methods import READS
+from b24migrate.clock import SystemClock
+from b24migrate.config import load
+from b24migrate.engine import probe
+from b24migrate.engine.doctor import patient
+from b24migrate.engine.phases.context import Work
 from b24migrate.entities import catalog
-from b24migrate.errors import Limited
-from b24migrate.phases.work import Work
-from b24migrate.pipeline import probe
-from b24migrate.pipeline.doctor import patient
+from b24migrate.model.errors import Limited
+from b24migrate.model.streams import Asking, Probe
 from b24migrate.ports import Command
-from b24migrate.settings import load
-from b24migrate.streams import Asking, Probe
-from b24migrate.wiring import open_app
 from b24sim.options import parser, portal_from
 from b24sim.serve import Running, serve
 

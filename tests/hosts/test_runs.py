@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from tests.hosts.scene import SLOW, Scene, box, cloud, hurry
 
-from b24migrate.hosts.metrics import KINDS, serve
+from b24migrate.monitor.metrics import KINDS, serve
 
 COUNTS = {
     "reported",

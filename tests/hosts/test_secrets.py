@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Scene, box, cloud
 
-from b24migrate.events import JobFailed, Noted, RecordFailed
-from b24migrate.hosts.logs import log, masked
-from b24migrate.records import Job
+from b24migrate.model.events import JobFailed, Noted, RecordFailed
+from b24migrate.model.records import Job
+from b24migrate.monitor.logs import log, masked
 from b24sim.company.changes import change
 from b24sim.serve import Running
 

@@ -13,10 +13,9 @@ from rich.console import Console
 from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Scene
 from tests.hosts.test_errors import HOSTILE
 
-from b24migrate.hosts.cli.plain import harmless
-from b24migrate.hosts.cli.sides import SIDES, VERDICTS, print_hits, print_record
-from b24migrate.pipeline.looking_up import FieldVerdict, Hit, Hits, RecordVerdict, RecordView, SideState
-from b24migrate.pipeline.looking_up.model import (
+from b24migrate.cli.record_view import SIDES, VERDICTS, print_hits, print_record
+from b24migrate.insight.lookup import FieldVerdict, Hit, Hits, RecordVerdict, RecordView, SideState
+from b24migrate.insight.lookup.model import (
     Aside,
     Children,
     FieldRow,
@@ -29,6 +28,7 @@ from b24migrate.pipeline.looking_up.model import (
     Trouble,
     shown,
 )
+from b24migrate.messages.safe_text import harmless
 
 LONG = HOSTILE + "x" * 500
 

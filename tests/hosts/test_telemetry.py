@@ -11,8 +11,8 @@ from opentelemetry.sdk.metrics.export import Gauge, InMemoryMetricReader
 from tests.hosts.ingestion import KEY, open_ingestion
 from tests.hosts.scene import Scene
 
-from b24migrate.hosts import telemetry
-from b24migrate.hosts.metrics import KINDS, Figure
+from b24migrate.monitor import telemetry
+from b24migrate.monitor.metrics import KINDS, Figure
 
 FIGURES: list[Figure] = [
     (name, {label: f"a {label}" for label in kind.labels}, float(number))
@@ -101,7 +101,7 @@ def test_without_the_extra_the_command_that_installs_it_is_named(missing: str, m
 
 WATCHED = """
 import sys, threading
-from b24migrate.hosts import telemetry
+from b24migrate.monitor import telemetry
 with telemetry.sent(list, sys.argv[1], print):
     print(*(thread.name for thread in threading.enumerate()))
 """

@@ -18,14 +18,14 @@ from types import SimpleNamespace
 import pytest
 from tests.hosts.scene import Scene
 
-from b24migrate.clocks import SystemClock
-from b24migrate.hosts.cli import watching
-from b24migrate.hosts.cli.session import Session
-from b24migrate.hosts.cli.watching import Look, Said
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.overview import Looking
-from b24migrate.pipeline.status import snapshot
-from b24migrate.wiring import App, open_app
+from b24migrate.app import App, open_app
+from b24migrate.cli import status_watch
+from b24migrate.cli.session import Session
+from b24migrate.cli.status_watch import Look, Said
+from b24migrate.clock import SystemClock
+from b24migrate.engine import plan
+from b24migrate.insight.overview import Looking
+from b24migrate.insight.status import snapshot
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_in_a_pipe_it_is_a_line_now_and_then_and_ends_with_the_run(
         if len(waits) == 3:
             finish(app)
 
-    watching.watch(app, str, sleep=pause)
+    status_watch.watch(app, str, sleep=pause)
     first, last = capsys.readouterr().out.splitlines()
     assert "Running for" in first
     assert "Completed without issues." in last
@@ -69,18 +69,18 @@ def test_in_a_pipe_it_is_a_line_now_and_then_and_ends_with_the_run(
 def test_a_slow_look_is_taken_less_often(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     times = iter(range(0, 1000, 2))
-    monkeypatch.setattr(watching, "time", SimpleNamespace(monotonic=lambda: float(next(times))))
+    monkeypatch.setattr(status_watch, "time", SimpleNamespace(monotonic=lambda: float(next(times))))
 
     def pause(seconds: float) -> None:
         waits.append(seconds)
         finish(app)
 
-    watching.watch(app, str, sleep=pause)
+    status_watch.watch(app, str, sleep=pause)
     assert waits[0] > 10.0
 
 
 def test_as_json_each_line_is_a_status(app: App, capsys: pytest.CaptureFixture[str]) -> None:
-    watching.watch(app, str, as_json=True, sleep=lambda _: finish(app))
+    status_watch.watch(app, str, as_json=True, sleep=lambda _: finish(app))
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [set(line) for line in lines] == [{"run", "entities", "verdict"}] * 2
 

@@ -12,9 +12,9 @@ from tests.bitrix.support import Kit
 from tests.import_contract.client import ENTITY_OF, JSON, Client
 from tests.import_contract.servers import Server
 
+from b24migrate.model.records import Item, Outcome, canonical
 from b24migrate.ports import FieldOutcome, TargetRecord
-from b24migrate.records import Item, Outcome, canonical
-from b24migrate.target.imports import ImportTarget
+from b24migrate.targets.module import ImportTarget
 
 
 class Product(Client):

@@ -6,7 +6,7 @@ from tests.import_contract.product import Product
 from tests.import_contract.servers import Php
 from urllib3.exceptions import HTTPError
 
-from b24migrate.fidelity import Keeping, Rule
+from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.ports import Tried
 
 NO_KEYWORDS = "This box has no place for the keywords of a group."

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.events import Event, Extracted, PhaseChanged, Sent
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.overview import Looking, remember
-from b24migrate.pipeline.overview.model import Overview
-from b24migrate.wiring import App
+from b24migrate.app import App
+from b24migrate.engine import plan
+from b24migrate.insight.overview import Looking, remember
+from b24migrate.insight.overview.model import Overview
+from b24migrate.model.events import Event, Extracted, PhaseChanged, Sent
 
 LASTS_S = 15.0  # every page and every call, on the clock of the test
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from tests.pipeline.world import World
 
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.plan import Paused
-from b24migrate.pipeline.runner import Ended
+from b24migrate.app import App
+from b24migrate.engine import plan
+from b24migrate.engine.plan import Paused
+from b24migrate.engine.run import Ended
+from b24migrate.model.records import Job
 from b24migrate.ports import Lease
-from b24migrate.records import Job
-from b24migrate.wiring import App
 
 WORDS = "Paused by Anna at "
 

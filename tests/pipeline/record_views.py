@@ -7,10 +7,10 @@ from typing import Any
 
 from tests.pipeline.world import World
 
-from b24migrate.phases.work import Work
-from b24migrate.pipeline.looking_up import RecordView, record
-from b24migrate.pipeline.looking_up.model import FieldRow
-from b24migrate.records import Staged
+from b24migrate.engine.phases.context import Work
+from b24migrate.insight.lookup import RecordView, record
+from b24migrate.insight.lookup.model import FieldRow
+from b24migrate.model.records import Staged
 
 
 def looked_up(made: World, stream: str, source_id: object, **more: Any) -> RecordView:

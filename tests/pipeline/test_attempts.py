@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.errors import Halted
-from b24migrate.events import Event, JobFailed, PortalDown, RecordFailed, Sent
+from b24migrate.model.errors import Halted
+from b24migrate.model.events import Event, JobFailed, PortalDown, RecordFailed, Sent
 from b24sim.errors import RestError
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.pipeline.every import CATALOG, Snapshot, everything, look
 from tests.pipeline.world import World
 
-from b24migrate.streams import Stream
+from b24migrate.model.streams import Stream
 from b24sim import downloads
 from b24sim.company.crm_fields import CHOICE
 from b24sim.company.crm_ids import DEAL

@@ -18,13 +18,13 @@ from tests.pipeline.test_verify import verify_everything
 from tests.pipeline.world import World, world
 from tests.pipeline.world import small as small_plan
 
-from b24migrate.errors import Halted, Stop, Unproven
-from b24migrate.phases import verify
-from b24migrate.phases.work import Work
-from b24migrate.pipeline import certificate
-from b24migrate.pipeline.certificate import Made, form, sorting
+from b24migrate.app import copy_store
+from b24migrate.engine.phases import verify
+from b24migrate.engine.phases.context import Work
+from b24migrate.insight import certificate
+from b24migrate.insight.certificate import Made, form, sort
+from b24migrate.model.errors import Halted, Stop, Unproven
 from b24migrate.ports import COMPARED
-from b24migrate.wiring import copy_store
 from b24sim.imports.catalog import STREAMS
 from b24sim.imports.deletion import delete_records
 
@@ -126,7 +126,7 @@ def test_a_company_with_everything_closes(whole: World) -> None:
 
 def test_the_same_store_gives_the_same_bytes(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
     make(talk, "one")
-    monkeypatch.setattr(sorting, "AT_ONCE", 7)  # much is laid aside and merged
+    monkeypatch.setattr(sort, "AT_ONCE", 7)  # much is laid aside and merged
     make(talk, "other")
     assert (talk.folder / "one").read_bytes() == (talk.folder / "other").read_bytes()
 

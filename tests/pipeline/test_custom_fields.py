@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.pipeline import field_map
+from b24migrate.engine import field_map
 
 PASSPORT, CLIENT = "UF_USR_PASSPORT", "UF_USR_CLIENT"
 MENTOR = "UF_USR_1724228142171"

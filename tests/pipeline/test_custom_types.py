@@ -13,17 +13,17 @@ import msgspec
 import pytest
 from tests.pipeline.world import CONFIG, World, small, world
 
+from b24migrate.app import open_app
+from b24migrate.config import load
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.custom_fields import create_fields, read_fields
+from b24migrate.engine.phases.custom_values import CustomValues
 from b24migrate.entities import Catalog
-from b24migrate.entities.custom import Read, listed, of_tasks, of_types
-from b24migrate.entities.users import ENTITIES as PEOPLE
-from b24migrate.phases.custom_fields import create_fields, read_fields
-from b24migrate.phases.custom_values import CustomValues
-from b24migrate.phases.work import Work
+from b24migrate.entities.custom_fields import Read, listed, of_tasks, of_types
+from b24migrate.entities.users.streams import ENTITIES as PEOPLE
+from b24migrate.model.records import Item, Job, Json, Link, Staged, Table
+from b24migrate.model.streams import CustomFields, Entity, Field, Keyset, Listing, Seen, Stream
 from b24migrate.ports import ENTITIES_STATE, FIELD_MAP
-from b24migrate.records import Item, Job, Json, Link, Staged, Table
-from b24migrate.settings import load
-from b24migrate.streams import CustomFields, Entity, Field, Keyset, Listing, Seen, Stream
-from b24migrate.wiring import open_app
 from b24sim.company import crm_fields as uf
 
 BY_ID = Keyset(filter="filter", id="id", ascending={}, descending={})

@@ -23,9 +23,9 @@ from tests.pipeline.every import (
 )
 from tests.pipeline.world import World
 
-from b24migrate.errors import Halted
-from b24migrate.events import Event, Extracted, PhaseChanged, RecordFailed, Sent
-from b24migrate.streams import Kind
+from b24migrate.model.errors import Halted
+from b24migrate.model.events import Event, Extracted, PhaseChanged, RecordFailed, Sent
+from b24migrate.model.streams import Kind
 from b24sim.errors import RestError
 
 GET = ("custom-fields-get", "get")

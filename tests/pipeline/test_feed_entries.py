@@ -15,9 +15,9 @@ import pytest
 from tests.pipeline.every import SETTINGS
 from tests.pipeline.world import SMALL, World, world
 
-from b24migrate.entities import feed
-from b24migrate.entities.feed import Cursor
-from b24migrate.streams import PHASES
+from b24migrate.entities.feed import streams as feed
+from b24migrate.entities.feed.streams import Cursor
+from b24migrate.model.streams import PHASES
 from b24sim import Plan
 from b24sim.company.feed import ALL, PUBLISHED
 from b24sim.methods.feed import FeedHabits

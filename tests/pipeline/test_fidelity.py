@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World, world
 
-from b24migrate.errors import GateUnmet
-from b24migrate.fidelity import Draft, Judge, Keeping, Rule
-from b24migrate.phases.draft import Drafter
-from b24migrate.phases.work import seen, walk
-from b24migrate.pipeline import certificate, fidelity, looking_up
-from b24migrate.pipeline.fidelity import Basis
-from b24migrate.pipeline.runner import Ended
-from b24migrate.pipeline.state import RUNNING, EntityState, PhaseState, States
+from b24migrate.app import App
+from b24migrate.engine.phases.context import seen, walk
+from b24migrate.engine.phases.draft import Drafter
+from b24migrate.engine.run import Ended
+from b24migrate.engine.state import RUNNING, EntityState, PhaseState, States
+from b24migrate.insight import certificate, fidelity, lookup
+from b24migrate.insight.fidelity import Basis
+from b24migrate.model.errors import GateUnmet
+from b24migrate.model.fidelity import Draft, Judge, Keeping, Rule
 from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, RegisterRow
-from b24migrate.target.imports import ImportTarget
-from b24migrate.wiring import App
+from b24migrate.targets.module import ImportTarget
 from b24sim.imports.forgetful import Forgetful
 
 PHONE = {"users:WORK_PHONE": "The box has no such phone."}
@@ -53,7 +53,7 @@ def run(
 ) -> Ended:
     with here.app() as app:
         app.work.options = replace(app.work.options, verify_all=full)
-        app.runner.consent = lambda _: by
+        app.gate.consent = lambda _: by
         if rules is not None:
             announce(app, rules)
         return app.runner.run(app.chosen(entities or ("users",)), phases, tick=here.leap())
@@ -198,7 +198,7 @@ def test_who_looks_a_record_up_sees_what_was_foreseen(tmp_path: Path) -> None:
         run(here)
         one = sorted(filled(here, "users", "WORK_PHONE"))[0]
         with here.app() as app:
-            view = looking_up.record(app.work, "users", one)
+            view = lookup.record(app.work, "users", one)
         assert view is not None
         verdicts = {field.name: field.verdict for field in view.fields}
         assert (verdicts["WORK_PHONE"], verdicts["NAME"]) == ("foreseen", "differs")

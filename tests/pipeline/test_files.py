@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.events import FileMoved
+from b24migrate.model.events import FileMoved
 from b24sim.errors import RestError
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.errors import Halted, Permanent, Transient
-from b24migrate.pipeline.runner import ERROR
+from b24migrate.engine.run import ERROR
+from b24migrate.model.errors import Halted, Permanent, Transient
+from b24migrate.model.streams import PHASES
 from b24migrate.ports import TargetRecord
-from b24migrate.streams import PHASES
-from b24migrate.target.imports import ImportTarget
+from b24migrate.targets.module import ImportTarget
 
 
 @dataclass

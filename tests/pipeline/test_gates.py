@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World, world
 
-from b24migrate.errors import GateUnmet, Halted
+from b24migrate.model.errors import GateUnmet, Halted
 from b24sim.company.chats import Chat
 from b24sim.company.messages import Correspondence
 from b24sim.errors import RestError

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.pipeline.world import World
 
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.overview import Looking, history, points, remember
-from b24migrate.pipeline.overview.history import MOST, Moment, cut, keep, moments, recent, thin, too_many
-from b24migrate.pipeline.overview.model import Point
-from b24migrate.pipeline.overview.pace import at_work, gap_s, speed
+from b24migrate.app import App
+from b24migrate.engine import plan
+from b24migrate.insight.overview import Looking, history, points, remember
+from b24migrate.insight.overview.history import MOST, Moment, cut, keep, moments, recent, thin, too_many
+from b24migrate.insight.overview.model import Point
+from b24migrate.insight.overview.pace import at_work, gap_s, speed
 from b24migrate.ports import HISTORY, RegisterRow
-from b24migrate.wiring import App
 
 BEGAN = datetime(2026, 3, 1, 23, 50, tzinfo=UTC)
 

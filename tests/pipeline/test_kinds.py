@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World, small, world
 
-from b24migrate.entities import chats, messenger
-from b24migrate.entities.crm import RECURRING
-from b24migrate.entities.groups import UNLISTED, dismissed_members
-from b24migrate.entities.messenger import (
+from b24migrate.engine.phases.compose import Composer
+from b24migrate.entities.chats import reader
+from b24migrate.entities.chats import streams as chats
+from b24migrate.entities.chats.reader import (
     COMMENTS,
     COPILOT,
     NOT_BEGUN,
@@ -23,14 +23,15 @@ from b24migrate.entities.messenger import (
     Found,
     recent_chat,
 )
-from b24migrate.errors import Forbidden, GateUnmet
-from b24migrate.events import Noted
+from b24migrate.entities.crm.streams import RECURRING
+from b24migrate.entities.groups.streams import UNLISTED, dismissed_members
+from b24migrate.insight import certificate
 from b24migrate.messages import say
-from b24migrate.phases.compose import Composer
-from b24migrate.pipeline import certificate
+from b24migrate.model.errors import Forbidden, GateUnmet
+from b24migrate.model.events import Noted
+from b24migrate.model.records import SetAside
+from b24migrate.model.streams import Seen
 from b24migrate.ports import Answer
-from b24migrate.records import SetAside
-from b24migrate.streams import Seen
 from b24sim.company.chats import Chat
 from b24sim.errors import RestError
 from b24sim.methods import chats as chats_methods
@@ -326,7 +327,7 @@ def test_chats_that_were_migrated_before_there_was_a_rule_stay_what_they_are(
     """An earlier version took the conversations of open lines for chats. Later passes meet them too."""
     with world(tmp_path, TEN) as made:
         with monkeypatch.context() as earlier:
-            for module in (messenger, chats):
+            for module in (reader, chats):
                 earlier.setattr(module, "skip_rule", lambda chat: OF_A_TASK if chat["type"] == "tasksTask" else None)
             assert made.run().exit_code == 0
         before = {key: row["created_count"] for key, row in made.imported("chats").items()}
@@ -370,9 +371,9 @@ def test_only_a_list_that_is_excluded_anyway_may_be_missing(
 
 
 REFUSED_READS: dict[str, Callable[[Any], object]] = {
-    "im.recent.list": lambda source: messenger.gather(source, {}, 0),
-    "im.dialog.get": lambda source: messenger.asked_ids(source, {"sg1": {"DIALOG_ID": "sg1"}}, 0),
-    "im.dialog.users.list": lambda source: messenger.present(source, Found(2, "chat2", 0)),
+    "im.recent.list": lambda source: reader.gather(source, {}, 0),
+    "im.dialog.get": lambda source: reader.asked_ids(source, {"sg1": {"DIALOG_ID": "sg1"}}, 0),
+    "im.dialog.users.list": lambda source: reader.present(source, Found(2, "chat2", 0)),
 }
 
 

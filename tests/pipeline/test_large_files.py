@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.pipeline.world import SMALL, World, world
 
-from b24migrate.phases.work import Options
+from b24migrate.engine.phases.context import Options
 from b24sim import Plan, Portal
 from b24sim.company.files import File
 from b24sim.company.messages import FILE_BASE

@@ -10,8 +10,8 @@ import pytest
 from tests.pipeline.every import everything
 from tests.pipeline.world import TALK, World, small, world
 
-from b24migrate.events import PhaseChanged
-from b24migrate.pipeline.state import DONE, RUNNING
+from b24migrate.engine.state import DONE, RUNNING
+from b24migrate.model.events import PhaseChanged
 
 FEW: dict[str, dict[str, Any]] = {"run": {"test_limit": 3, "entities": list(TALK)}}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.phases import links as links_of
+from b24migrate.engine.phases import links as links_of
 
 
 class Met(str):

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.pipeline.world import World, world
 
-from b24migrate.errors import BadConfiguration
-from b24migrate.phases.read import put_aside
-from b24migrate.phases.work import Work
-from b24migrate.pipeline.looking_up import Hit, search
-from b24migrate.records import SetAside, Staged
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.read import put_aside
+from b24migrate.insight.lookup import Hit, search
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.model.records import SetAside, Staged
 
 HOSTILE = (
     "<script>alert(1)</script>",

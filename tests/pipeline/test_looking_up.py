@@ -8,8 +8,8 @@ from tests.pipeline.record_views import all_of, field, first, looked_up, stage, 
 from tests.pipeline.test_verify import verify_everything
 from tests.pipeline.world import World, world
 
-from b24migrate.pipeline.looking_up import FieldNote, FieldVerdict, RecordVerdict, SideState, record
-from b24migrate.records import Link
+from b24migrate.insight.lookup import FieldNote, FieldVerdict, RecordVerdict, SideState, record
+from b24migrate.model.records import Link
 from b24sim.imports.catalog import STREAMS
 from b24sim.imports.deletion import delete_records
 

@@ -7,9 +7,9 @@ from tests.pipeline.test_texts import say
 from tests.pipeline.test_undo import take
 from tests.pipeline.world import Migration, World
 
-from b24migrate.phases import late
-from b24migrate.pipeline.losses import LOSSES
-from b24migrate.pipeline.stages import late_stage
+from b24migrate.engine.phases import deferred
+from b24migrate.engine.stages import late_stage
+from b24migrate.insight.losses import LOSSES
 
 NOBODY = {"CHAT_USER": [2, 9001], "NOTIFY": [9002, 9002]}  # two references that lead nowhere
 
@@ -72,5 +72,5 @@ def test_a_second_pass_that_is_begun_or_done_twice_counts_once(whole: World) -> 
                 for job in jobs:
                     follow = [job]
                     while follow:
-                        follow += late.complete(work, follow.pop())  # type: ignore[arg-type]
+                        follow += deferred.complete(work, follow.pop())  # type: ignore[arg-type]
     assert losses(whole) == before

@@ -1,4 +1,4 @@
-"""An entity is one file beside the others: run, status, metrics and verify know it without any other change."""
+"""A family is one package beside the others: everything else knows it without any other change."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from tests.pipeline.world import World, small, world
 
-from b24migrate import entities
-from b24migrate.entities import catalog
-from b24migrate.hosts import cli
+from b24migrate import cli, entities
+from b24migrate.entities import catalog, rest_writers
+from b24migrate.insight.overview import overview
+from b24migrate.messages import templates, words
 from b24sim.imports.catalog import STREAMS
 from b24sim.imports.kinds import TEXT, TIME, USER, Kind, Ref
 from b24sim.imports.stream import Stream
@@ -21,17 +22,24 @@ HERE = Path(__file__).parent / "made_up"
 CHOSEN = ("users", "workflows", "processes")
 
 
+def forget() -> None:
+    for name in [one for one in sys.modules if one.startswith(f"{entities.__name__}.processes")]:
+        del sys.modules[name]
+
+
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """The file lies among the entities, and the box takes what it sends."""
     monkeypatch.setattr(entities, "__path__", [*entities.__path__, str(HERE)])
-    monkeypatch.delitem(sys.modules, f"{entities.__name__}.processes", raising=False)
+    templates.cache_clear()
+    forget()
     fields: dict[str, Kind] = {"DOCUMENT_ID": TEXT, "STARTED": TIME, "MODIFIED": TIME, "STARTED_BY": USER}
     fields["TEMPLATE_ID"] = Ref("workflow_templates")
     monkeypatch.setitem(STREAMS, "processes", Stream("processes", "workflows", fields, ("TEMPLATE_ID",)))
     with world(tmp_path, small(templates=8)) as one:
         yield one
-    sys.modules.pop(f"{entities.__name__}.processes", None)
+    forget()
+    templates.cache_clear()
 
 
 def test_the_catalog_finds_it_behind_what_it_refers_to(made: World) -> None:
@@ -69,12 +77,29 @@ def test_what_it_lacks_on_the_box_is_a_finding(made: World) -> None:
 def test_the_command_line_shows_it(made: World, capsys: pytest.CaptureFixture[str]) -> None:
     made.run(*CHOSEN)
     command = ["--config", str(made.folder / "b24migrate.toml")]
-    cli.run([*command, "status", "--json"])
+    cli.execute([*command, "status", "--json"])
     shown = json.loads(capsys.readouterr().out)["entities"]["processes"]
     assert shown["verified"] is True
     assert shown["streams"]["processes"]["import_ok"] == 5
-    cli.run([*command, "metrics"])
+    cli.execute([*command, "metrics"])
     metrics = capsys.readouterr().out
     assert 'records_import_ok_total{entity="processes"} 5.0' in metrics
     assert 'duration_ms{entity="processes",phase="set"}' in metrics
-    assert cli.run([*command, "do", "processes-verify"]) == 0
+    assert cli.execute([*command, "do", "processes-verify"]) == 0
+
+
+def test_people_read_its_name_in_their_language(made: World, capsys: pytest.CaptureFixture[str]) -> None:
+    made.run(*CHOSEN)
+    out = made.folder / "report"
+    command = ["--config", str(made.folder / "b24migrate.toml"), "report", "--out", str(out), "--language", "ru"]
+    assert cli.execute(command) == 0, capsys.readouterr().err
+    (page,) = out.glob("*.html")
+    assert "Запущенные процессы" in page.read_text("utf-8")
+    with made.app() as app:
+        assert "processes" in [entity.name for entity in overview(app.work).entities]
+    assert words("ru").topic("names.entity")["processes"] == "Запущенные процессы"  # what the dashboard is given
+
+
+def test_a_box_without_the_module_says_what_it_does_not_keep_of_it(made: World) -> None:
+    writer = next(one for one in rest_writers(catalog()) if one.stream == "processes")
+    assert [rule.field for rule in writer.rules(None)] == ["STARTED"]  # type: ignore[arg-type]

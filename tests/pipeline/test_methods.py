@@ -13,11 +13,11 @@ import pytest
 from tests.pipeline.every import tasks_of
 from tests.pipeline.world import World
 
-from b24migrate.pipeline import analysis
-from b24migrate.pipeline.conductor import READINGS
-from b24migrate.pipeline.diagnosis import Diagnosis
-from b24migrate.pipeline.doctor import examine
-from b24migrate.pipeline.state import States
+from b24migrate.engine import analysis
+from b24migrate.engine.conductor import READINGS
+from b24migrate.engine.diagnosis import Diagnosis
+from b24migrate.engine.doctor import examine
+from b24migrate.engine.state import States
 from b24migrate.ports import ANALYSIS, Command, RegisterRow
 from b24sim.dump import dump
 from b24sim.methods import all_methods

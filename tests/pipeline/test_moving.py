@@ -18,11 +18,11 @@ from tests import azurite
 from tests.contract.shelf import FILES, GROUPS, NOON, TABLES, Time, at
 from tests.contract.test_moving import ROWS, TEXT, whole
 
-from b24migrate.errors import BadConfiguration, Halted
-from b24migrate.pipeline.moving import Moved, Side, move
+from b24migrate.model.errors import BadConfiguration, Halted
+from b24migrate.model.records import Job, Json, Span, Status
 from b24migrate.ports import COPIES, FINDINGS, ID_MAP, REGISTERS, RUNS, Register, RegisterRow
-from b24migrate.records import Job, Json, Span, Status
 from b24migrate.stores import open_store
+from b24migrate.stores.copy import Moved, Side, move
 
 ADDRESSES: dict[str, Callable[[], str]] = {"sqlite": lambda: "sqlite:///copy.db", "azure": azurite.url}
 

@@ -10,12 +10,12 @@ import pytest
 from tests import azurite
 from tests.pipeline.world import World, small, world
 
-from b24migrate.errors import Halted
-from b24migrate.events import Event, Extracted, FileMoved, Sent
-from b24migrate.pipeline import status
-from b24migrate.records import Json
-from b24migrate.streams import PHASES
-from b24migrate.wiring import App, copy_store
+from b24migrate.app import App, copy_store
+from b24migrate.insight import status
+from b24migrate.model.errors import Halted
+from b24migrate.model.events import Event, Extracted, FileMoved, Sent
+from b24migrate.model.records import Json
+from b24migrate.model.streams import PHASES
 
 
 class PulledPlug(list[tuple[datetime, Event]]):

@@ -13,10 +13,10 @@ from tests.pipeline.every import PLAN, SETTINGS
 from tests.pipeline.test_refusals import BROKEN, holds, refuse
 from tests.pipeline.world import World, world
 
-from b24migrate.phases import read, unexpected
-from b24migrate.phases.compose import Composer
-from b24migrate.pipeline import perform
-from b24migrate.records import Job, Record
+from b24migrate.engine import jobs as perform
+from b24migrate.engine.phases import bug, read
+from b24migrate.engine.phases.compose import Composer
+from b24migrate.model.records import Job, Record
 from b24migrate.stores.sqlite.queue import SqliteQueue
 from b24sim.context import Method
 from b24sim.phpjson import decode, encode
@@ -146,7 +146,7 @@ def test_an_unknown_exception_of_a_record_fails_that_record_alone(
 def test_a_call_that_nobody_understands_fails_only_the_record_that_is_to_blame(
     small: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from b24migrate.target.imports import ImportTarget
+    from b24migrate.targets.module import ImportTarget
 
     small.run("users", phases=GET)
     victim = one_of(small)
@@ -209,7 +209,7 @@ def test_rows_in_another_order_are_asked_for_again(small: World) -> None:
 
 @pytest.mark.parametrize("size", ["abc", [1], {"a": 1}, 10**30, -1])
 def test_a_size_that_is_no_number_is_no_size(size: Json) -> None:
-    from b24migrate.phases.attachments import size_of
+    from b24migrate.engine.phases.files import size_of
 
     assert size_of(size) is None
     assert size_of("12") == 12
@@ -284,7 +284,7 @@ def test_a_full_disk_is_no_fault_of_a_job(small: World, monkeypatch: pytest.Monk
 def test_the_code_is_the_one_with_a_page() -> None:
     from b24migrate.messages.pages import PAGES
 
-    assert unexpected.UNEXPECTED in PAGES
+    assert bug.UNEXPECTED in PAGES
 
 
 def test_a_job_whose_row_is_damaged_fails_its_step_and_the_next_run_reads_everything(

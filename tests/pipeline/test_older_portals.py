@@ -12,8 +12,8 @@ import pytest
 from tests.pipeline.every import STREAMS, everything, tasks_of
 from tests.pipeline.world import World
 
-from b24migrate.phases.work import seen, seen_row, walk
-from b24migrate.streams import PHASES, Seen, Stream
+from b24migrate.engine.phases.context import seen, seen_row, walk
+from b24migrate.model.streams import PHASES, Seen, Stream
 
 CRM = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals")
 TASKS = ("users", "groups", "tasks")
@@ -89,7 +89,7 @@ def test_the_deprecated_listing_of_tasks(tmp_path: Path, modern: Told) -> None:
 def test_chats_of_tasks_that_an_older_version_did_not_look_for_are_read(tmp_path: Path, modern: Told) -> None:
     with tasks_of(tmp_path, without=("tasks.task.list",)) as made:
         with pytest.MonkeyPatch.context() as older:
-            older.setattr("b24migrate.entities.tasks.with_chats", lambda _, rows: rows)
+            older.setattr("b24migrate.entities.tasks.streams.with_chats", lambda _, rows: rows)
             made.run(*TASKS)
         assert comments(told(made)) < comments(modern)
         assert made.run(*TASKS).exit_code == 0

@@ -12,13 +12,13 @@ import pytest
 from tests.pipeline.looking_on import at, numbers, watched
 from tests.pipeline.world import World, small, world
 
-from b24migrate.phases import verify
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.overview import Looking, overview, points
-from b24migrate.pipeline.overview.model import Overview, Verdict
+from b24migrate.app import App
+from b24migrate.engine import plan
+from b24migrate.engine.phases import verify
+from b24migrate.insight.overview import Looking, overview, points
+from b24migrate.insight.overview.model import Overview, Verdict
+from b24migrate.model.records import Job
 from b24migrate.ports import ANALYSIS, RegisterRow
-from b24migrate.records import Job
-from b24migrate.wiring import App
 
 PLAN = small(users=40, groups=10, messages=600)
 

@@ -11,13 +11,13 @@ import pytest
 from tests.pipeline.looking_on import at, under_way
 from tests.pipeline.world import World, small, world
 
-from b24migrate.errors import Halted
-from b24migrate.events import PortalDown, Waited
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.overview import Looking, overview, remember
-from b24migrate.pipeline.overview.model import Overview, Verdict
+from b24migrate.engine import plan
+from b24migrate.insight.overview import Looking, overview, remember
+from b24migrate.insight.overview.model import Overview, Verdict
+from b24migrate.model.errors import Halted
+from b24migrate.model.events import PortalDown, Waited
+from b24migrate.model.records import Job
 from b24migrate.ports import OUTAGES, RegisterRow
-from b24migrate.records import Job
 
 
 @pytest.fixture

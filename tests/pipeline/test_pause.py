@@ -16,12 +16,13 @@ from tests.pipeline.pausing import after, pause, pause_and_be_told, resume, run_
 from tests.pipeline.test_workers import migration, owners
 from tests.pipeline.world import TALK, World, small, world
 
-from b24migrate.events import Event, FileMoved
-from b24migrate.hosts import worker
-from b24migrate.pipeline import crew as crew_module
-from b24migrate.pipeline import doctor, perform, plan, status
-from b24migrate.pipeline.plan import Paused
-from b24migrate.streams import LATE
+from b24migrate.cli import worker
+from b24migrate.engine import doctor, jobs, plan
+from b24migrate.engine import worker as crew_module
+from b24migrate.engine.plan import Paused
+from b24migrate.insight import status
+from b24migrate.model.events import Event, FileMoved
+from b24migrate.model.streams import LATE
 
 
 @pytest.fixture(autouse=True)
@@ -200,7 +201,7 @@ def test_leases_are_kept_until_the_last_hand_has_let_go(tmp_path: Path, monkeypa
             return done
 
         monkeypatch.setattr(app.work.queue, "renew", renewing)
-        read = perform.PERFORMERS["read"]
+        read = jobs.PERFORMERS["read"]
         meanwhile: list[bool] = []
 
         def slowly(*args: Any) -> Any:
@@ -211,7 +212,7 @@ def test_leases_are_kept_until_the_last_hand_has_let_go(tmp_path: Path, monkeypa
                 meanwhile.append(kept.wait(60))
             return read(*args)
 
-        monkeypatch.setitem(perform.PERFORMERS, "read", slowly)
+        monkeypatch.setitem(jobs.PERFORMERS, "read", slowly)
         with pytest.raises(Paused):
             app.runner.run(["users"], ("get",))
         assert meanwhile == [False, True]

@@ -10,11 +10,11 @@ import pytest
 from tests.pipeline.pausing import pause, resume, run_until_paused
 from tests.pipeline.world import small, world
 
-from b24migrate.pipeline import crew as crew_module
-from b24migrate.pipeline import doctor, plan
-from b24migrate.pipeline.plan import Paused
+from b24migrate.app import App
+from b24migrate.engine import doctor, plan
+from b24migrate.engine import worker as crew_module
+from b24migrate.engine.plan import Paused
 from b24migrate.ports import RUNS, Register, RegisterRow, Store
-from b24migrate.wiring import App
 
 
 @pytest.fixture(autouse=True)

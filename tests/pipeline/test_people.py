@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.pipeline.world import TALK, World, small, world
 
-from b24migrate.errors import Halted
+from b24migrate.model.errors import Halted
 from b24sim.errors import RestError
 
 LENIENT: dict[str, dict[str, Any]] = {"run": {"user_coverage": 0.5, "entities": list(TALK)}}

@@ -16,11 +16,11 @@ from tests.pipeline.php_world import KEPT, PhpWorld, everything_to_php
 from tests.pipeline.test_undo import take_with
 from tests.pipeline.world import SMALL, TALK
 
-from b24migrate.errors import GateUnmet
-from b24migrate.events import Event, Sent
-from b24migrate.pipeline import certificate
-from b24migrate.streams import PHASES
-from b24migrate.target.imports import ImportTarget
+from b24migrate.insight import certificate
+from b24migrate.model.errors import GateUnmet
+from b24migrate.model.events import Event, Sent
+from b24migrate.model.streams import PHASES
+from b24migrate.targets.module import ImportTarget
 from b24sim import Company, Portal, serve
 
 POINTS = ("after-intent", "after-create", "after-map", "after-seal", "after-append")
@@ -100,7 +100,7 @@ def test_what_the_box_cannot_keep_is_accepted_beforehand_and_foreseen_afterwards
         with pytest.raises(GateUnmet):
             made.run("users", "groups")
         with made.app() as app:
-            app.runner.consent = lambda _: "a test"
+            app.gate.consent = lambda _: "a test"
             assert app.runner.run(app.chosen(("users", "groups")), PHASES, tick=made.leap()).exit_code == 0
         described = {row["RowKey"] for row in made.table("Groups", "RowKey", "Payload") if has_description(row)}
         assert described

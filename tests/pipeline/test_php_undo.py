@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.pipeline.every import STREAMS
 from tests.pipeline.php_world import PhpWorld, everything_to_php
 
-from b24migrate.pipeline import undo
+from b24migrate.engine import undo
 
 
 def keys(made: PhpWorld) -> dict[str, set[str]]:

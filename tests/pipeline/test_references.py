@@ -11,7 +11,7 @@ import pytest
 from tests.pipeline.every import everything
 from tests.pipeline.world import World
 
-from b24migrate.events import Event, PhaseChanged
+from b24migrate.model.events import Event, PhaseChanged
 from b24sim.company.crm_ids import COMPANY, CONTACT, DEAL
 
 ENTITIES = ("users", "groups", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "tasks")

@@ -14,10 +14,10 @@ from tests.pipeline.every import CATALOG, PLAN, SETTINGS, everything, look, task
 from tests.pipeline.world import TALK, World, world
 from tests.pipeline.world import small as plan
 
-from b24migrate.errors import GateUnmet
-from b24migrate.phases import partial
+from b24migrate.engine.phases import partial
+from b24migrate.model.errors import GateUnmet
+from b24migrate.model.records import Staged
 from b24migrate.ports import PARTIAL, RegisterRow
-from b24migrate.records import Staged
 from b24sim.company.crm_ids import DEAL
 from b24sim.errors import RestError
 
@@ -291,7 +291,7 @@ def test_products_that_stay_refused_are_stated_every_time(sales: World) -> None:
 def upgraded(sales: World) -> World:
     """Brought over by a version that took deals for whole whose products had been refused."""
     with pytest.MonkeyPatch.context() as older:
-        older.setattr("b24migrate.entities.products.told", lambda row, _: row)
+        older.setattr("b24migrate.entities.crm.products.told", lambda row, _: row)
         assert sales.run().exit_code == 0
     assert not any("productRows" in row["fields"] for row in sales.imported("crm_deals").values())
     return sales

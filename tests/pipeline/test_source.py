@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World, small, world
 
-from b24migrate.phases.read import children, gap, prove, trusted
+from b24migrate.engine.phases.read import children, gap, prove, trusted
+from b24migrate.model.records import Job
 from b24migrate.ports import CHECKPOINTS, RegisterRow
-from b24migrate.records import Job
 from b24sim.message_habits import MessageHabits
 
 # ---------------------------------------------------------------- several webhooks

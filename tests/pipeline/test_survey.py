@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tests.pipeline.world import LeapingClock
 
-from b24migrate.pipeline.survey import Limits, Meter, Survey, compared, last, survey, whole_run
-from b24migrate.pipeline.survey.courses import EXECUTION
-from b24migrate.settings import load
-from b24migrate.wiring import App, open_app
+from b24migrate.app import App, open_app
+from b24migrate.config import load
+from b24migrate.insight.forecast import Limits, Meter, Survey, compared, last, survey, whole_run
+from b24migrate.insight.forecast.course import EXECUTION
 from b24sim.options import parser, portal_from
 from b24sim.serve import serve
 

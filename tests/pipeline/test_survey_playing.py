@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from b24migrate.pipeline.survey.courses import (
+from b24migrate.insight.forecast.course import (
     EXECUTION,
     OWN,
     SOURCE,
@@ -18,9 +18,9 @@ from b24migrate.pipeline.survey.courses import (
     covered_s,
     length_s,
 )
-from b24migrate.pipeline.survey.forecasting import Situation, forecast, nights_s
-from b24migrate.pipeline.survey.metering import Meter
-from b24migrate.pipeline.survey.playing import ASKED_AGAIN, play
+from b24migrate.insight.forecast.estimate import Situation, forecast, nights_s
+from b24migrate.insight.forecast.meter import Meter
+from b24migrate.insight.forecast.simulate import ASKED_AGAIN, play
 from b24migrate.ports import Bill
 
 REQUEST = Op(SOURCE, 1, 0.0, "user.get")

@@ -11,8 +11,8 @@ import pytest
 from tests.pipeline.every import everything
 from tests.pipeline.world import World
 
-from b24migrate.entities.workflows import document_type
-from b24migrate.streams import Seen
+from b24migrate.entities.workflows.streams import document_type
+from b24migrate.model.streams import Seen
 from b24sim.company.crm_fields import CHOICE, TEXT
 from b24sim.company.crm_ids import DEAL
 

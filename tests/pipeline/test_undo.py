@@ -13,14 +13,15 @@ import pytest
 from tests.pipeline.every import STREAMS
 from tests.pipeline.world import World
 
-from b24migrate.errors import BadConfiguration, Halted
-from b24migrate.pipeline import certificate, overview, plan, undo
-from b24migrate.pipeline.overview.model import Verdict
-from b24migrate.pipeline.undo import Kept, Tally, walking
+from b24migrate.app import App
+from b24migrate.engine import plan, undo
+from b24migrate.engine.undo import Kept, Tally, records
+from b24migrate.insight import certificate, overview
+from b24migrate.insight.overview.model import Verdict
+from b24migrate.model.errors import BadConfiguration, Halted
+from b24migrate.model.streams import PHASES
 from b24migrate.ports import COMPARED, FINDINGS, VERIFIED
-from b24migrate.streams import PHASES
-from b24migrate.target.imports import ImportTarget
-from b24migrate.wiring import App
+from b24migrate.targets.module import ImportTarget
 
 Tallies = dict[str, Tally]
 
@@ -332,7 +333,7 @@ class Fate:
 def test_killed_at_any_point_and_done_again_everything_is_gone_and_comes_back_once(
     whole: World, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walking, "AT_ONCE", 20)
+    monkeypatch.setattr(records, "AT_ONCE", 20)
     rng, deaths = random.Random(seed), 0
     before = on_the_box(whole)
     while on_the_box(whole) or links(whole):

@@ -11,11 +11,11 @@ from tests.pipeline.test_losses import losses
 from tests.pipeline.test_undo import links, on_the_box, take, take_with
 from tests.pipeline.world import World
 
-from b24migrate.errors import Halted
-from b24migrate.pipeline import hold, owners, plan
+from b24migrate.app import App
+from b24migrate.engine import job_owner, plan, undo_lock
+from b24migrate.model.errors import Halted
+from b24migrate.model.records import Span
 from b24migrate.ports import ANALYSIS, RegisterRow
-from b24migrate.records import Span
-from b24migrate.wiring import App
 
 
 class Struck(Exception):
@@ -49,7 +49,7 @@ def test_a_run_after_a_kill_brings_back_what_had_gone(talk: World, port: str, na
         with pytest.raises(Struck):
             take_with(app)
     assert on_the_box(talk) != there
-    talk.clock.sleep(hold.FRESH_S)
+    talk.clock.sleep(undo_lock.FRESH_S)
     assert talk.run().exit_code == 0
     assert on_the_box(talk) == there
 
@@ -65,7 +65,7 @@ def test_whoever_takes_back_one_run_after_a_kill_leaves_no_link_to_what_is_gone(
         dies(app, app.work.store, "take_back", any_call)
         with pytest.raises(Struck):
             take_with(app, run=current.id)
-    talk.clock.sleep(hold.FRESH_S)
+    talk.clock.sleep(undo_lock.FRESH_S)
     take(talk, run=current.id)
     assert on_the_box(talk) == {}
     assert links(talk) == set()
@@ -73,7 +73,7 @@ def test_whoever_takes_back_one_run_after_a_kill_leaves_no_link_to_what_is_gone(
 
 def test_no_run_begins_while_somebody_takes_back(talk: World) -> None:
     with talk.app() as app:
-        mine = hold.Hold(app.work.store, app.work.clock)
+        mine = undo_lock.Hold(app.work.store, app.work.clock)
         mine.begin()
         with pytest.raises(Halted, match="undo of the import is running") as refused:
             talk.run()
@@ -89,7 +89,7 @@ def test_a_run_and_an_undo_that_begin_at_once_do_not_both_go_on(talk: World, mon
 
     def both(*args: Any, **more: Any) -> Any:
         with talk.app() as other:
-            hold.Hold(other.work.store, other.work.clock).begin()
+            undo_lock.Hold(other.work.store, other.work.clock).begin()
         return begin(*args, **more)
 
     monkeypatch.setattr(plan, "begin", both)
@@ -103,9 +103,9 @@ def test_a_run_and_an_undo_that_begin_at_once_do_not_both_go_on(talk: World, mon
 
 def test_whoever_was_taken_for_dead_deletes_nothing_more(talk: World) -> None:
     with talk.app() as app:
-        slow, quick = (hold.Hold(app.work.store, app.work.clock) for _ in range(2))
+        slow, quick = (undo_lock.Hold(app.work.store, app.work.clock) for _ in range(2))
         slow.begin()
-        talk.clock.sleep(hold.FRESH_S)
+        talk.clock.sleep(undo_lock.FRESH_S)
         quick.begin()
         with pytest.raises(Halted, match="undo of the import is running"):
             slow.at("groups", Span())
@@ -116,18 +116,18 @@ def test_nobody_waits_for_one_that_was_killed_on_this_machine(talk: World) -> No
     gone = subprocess.Popen(["true"])
     gone.wait()
     with talk.app() as app:
-        said = {"owner": f"{owners.place()}:{gone.pid}:0", "at": app.work.clock.now().isoformat(), "stretch": None}
+        said = {"owner": f"{job_owner.place()}:{gone.pid}:0", "at": app.work.clock.now().isoformat(), "stretch": None}
         app.work.store.write(ANALYSIS, [RegisterRow("undo", {"Data": said})])
-        hold.refuse(app.work.store, app.work.clock)
+        undo_lock.refuse(app.work.store, app.work.clock)
         app.work.store.write(ANALYSIS, [RegisterRow("undo", {"Data": {**said, "owner": "elsewhere:1:0"}})])
         with pytest.raises(Halted):
-            hold.refuse(app.work.store, app.work.clock)
+            undo_lock.refuse(app.work.store, app.work.clock)
 
 
 def test_an_undo_that_came_to_its_end_leaves_nothing_to_settle(talk: World) -> None:
     take(talk)
     with talk.app() as app:
-        assert hold.unsettled(app.work.store) is None
+        assert undo_lock.unsettled(app.work.store) is None
         row = app.work.store.read(ANALYSIS, "undo")
     assert row is not None
     assert row.values["Data"] == {"owner": "", "at": "", "stretch": None}
@@ -141,7 +141,7 @@ def test_what_records_went_without_is_counted_once_also_after_a_kill(whole: Worl
         dies(app, app.work.target, "delete", lambda _, stream, *__, dry_run: not dry_run and stream == "users")
         with pytest.raises(Struck):
             take_with(app)
-    whole.clock.sleep(hold.FRESH_S)
+    whole.clock.sleep(undo_lock.FRESH_S)
     if again:
         take(whole)
     whole.run()
@@ -152,7 +152,7 @@ def test_another_box_is_not_asked_what_is_gone(talk: World) -> None:
     """It knows nothing of these records, and would call them all gone."""
     before = links(talk)
     with talk.app() as app:
-        killed = hold.Hold(app.work.store, app.work.clock)
+        killed = undo_lock.Hold(app.work.store, app.work.clock)
         killed.begin()
         killed.at("users", Span())
         killed.leave(settled=False)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.pipeline.runner import Ended
+from b24migrate.engine.run import Ended
 
 
 def verify_everything(made: World) -> Ended:

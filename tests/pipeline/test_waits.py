@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.pipeline.world import SMALL, World, world
 
-from b24migrate.pipeline.status import figures
-from b24migrate.records import Job
+from b24migrate.insight.status import figures
+from b24migrate.model.records import Job
 
 
 def waited(made: World) -> dict[str, float]:

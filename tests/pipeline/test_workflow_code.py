@@ -13,7 +13,7 @@ from tests.pipeline.php_world import PhpWorld
 from tests.pipeline.world import Migration, World, small, world
 from tests.report.reading import report
 
-from b24migrate.pipeline import fidelity
+from b24migrate.insight import fidelity
 from b24sim import Company, Portal, serve
 
 ENTITIES = ["users", "groups", "crm_structure", "workflows"]
@@ -99,7 +99,7 @@ def test_what_the_configuration_names_arrives_switched_off_and_is_told(made: Wor
         lines = fidelity.listed(app.work, fidelity.asked(app.work)).lines
         (line,) = [one for one in lines if one.stream == "workflow_templates"]
         assert (line.field, line.keeping, line.records) == ("AUTO_EXECUTE", "lost", 4)
-        app.runner.consent = lambda _: "a test"
+        app.gate.consent = lambda _: "a test"
         assert app.runner.run(app.chosen(), tick=made.leap()).exit_code == 5  # what failed stays so until it is retried
     assert made.retry(code="ACTIVITY_NOT_ALLOWED").exit_code == 0
     there = on_the_box(made)
@@ -118,7 +118,7 @@ def test_naming_one_activity_lets_no_other_through(made: World) -> None:
     code = coded(made)
     made.settings["run"] = {**ALLOWED, "allow_activities": ["ACMEsyncactivity"]}
     with made.app() as app:
-        app.runner.consent = lambda _: "a test"
+        app.gate.consent = lambda _: "a test"
         assert app.runner.run(app.chosen(), tick=made.leap()).exit_code == 5
     assert sorted(failures(made)) == sorted(number for number, way in code.items() if NAMES[way] != "AcmeSyncActivity")
 
@@ -127,7 +127,7 @@ def test_code_that_came_before_the_list_is_no_longer_called_clean(made: World) -
     code = coded(made)
     made.settings["run"] = ALLOWED
     with made.app() as app:
-        app.runner.consent = lambda _: "a test"
+        app.gate.consent = lambda _: "a test"
         assert app.runner.run(app.chosen(), tick=made.leap()).exit_code == 0
     made.settings = settings()
     assert made.run().exit_code == 5
@@ -140,7 +140,7 @@ def test_the_module_refuses_on_its_own_until_the_box_allows_the_same(tmp_path: P
         made = PhpWorld(cloud, tmp_path, settings={**settings(), "run": ALLOWED}, box=box)
         code = coded(made)
         with made.app() as app:
-            app.runner.consent = lambda _: "a test"
+            app.gate.consent = lambda _: "a test"
             assert app.runner.run(app.chosen(), tick=made.leap()).exit_code == 5
         told = failures(made)
         assert set(told) == set(code)

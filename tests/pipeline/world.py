@@ -13,13 +13,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from b24migrate.events import Event
-from b24migrate.pipeline import mend, status
-from b24migrate.pipeline.runner import Ended
-from b24migrate.pipeline.status import EntityStatus, StreamStatus
-from b24migrate.settings import load
-from b24migrate.streams import PHASES
-from b24migrate.wiring import App, open_app
+from b24migrate.app import App, open_app
+from b24migrate.config import load
+from b24migrate.engine import requeue
+from b24migrate.engine.run import Ended
+from b24migrate.insight import status
+from b24migrate.insight.status import EntityStatus, StreamStatus
+from b24migrate.model.events import Event
+from b24migrate.model.streams import PHASES
 from b24sim import Company, Plan, Portal, Running, serve
 from b24sim.company.changes import change
 from b24sim.faults import Faults
@@ -100,8 +101,8 @@ class Migration(ABC):
 
     def retry(self, *entities: str, code: str = "", **settings: dict[str, Json]) -> Ended:
         with self.app(**settings) as app:
-            renewed = mend.renew(app.work, entities or app.chosen(), code)
-            return mend.take_up(app.runner, renewed, self.leap())
+            renewed = requeue.renew(app.work, entities or app.chosen(), code)
+            return requeue.take_up(app.runner, renewed, self.leap())
 
     def leap(self) -> Callable[[], None]:
         """To the next job that becomes visible, when no worker is at one."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from tests.pipeline.world import World
 
-from b24migrate.hosts.report import Request, Written, make
-from b24migrate.hosts.report.tables import TABLES
+from b24migrate.report import Request, Written, make
+from b24migrate.report.tables import TABLES
 
 VOID = frozenset({"meta", "br", "rect", "line", "polyline"})
 

@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from b24migrate.hosts.report import charts
-from b24migrate.hosts.report.amounts import Amounts
+from b24migrate.insight.overview.model import Point
+from b24migrate.insight.report.model import EntityFacts, PhaseFacts, StreamFacts
 from b24migrate.messages import words
-from b24migrate.pipeline.overview.model import Point
-from b24migrate.pipeline.reporting.model import EntityFacts, PhaseFacts, StreamFacts
+from b24migrate.report import charts
+from b24migrate.report.numbers import Amounts
 
 ENGLISH, RUSSIAN = (Amounts(words(language), ZoneInfo("Europe/Moscow")) for language in ("en", "ru"))
 BEGAN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

@@ -13,9 +13,9 @@ from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Scene
 from tests.hosts.test_mistakes import is_clear
 from tests.report.reading import Report
 
-from b24migrate.hosts.cli.opening import looking
-from b24migrate.hosts.cli.session import Session
-from b24migrate.pipeline.survey import compared
+from b24migrate.cli.open_app import looking
+from b24migrate.cli.session import Session
+from b24migrate.insight.forecast import compared
 
 __all__ = ["company", "hurried", "scene"]
 

@@ -9,7 +9,7 @@ from tests.pipeline.test_fidelity import PHONE, lossy, run
 from tests.pipeline.world import world
 from tests.report.reading import report
 
-from b24migrate.pipeline import fidelity
+from b24migrate.insight import fidelity
 
 
 def rows(file: Path) -> list[dict[str, str]]:

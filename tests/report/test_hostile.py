@@ -12,7 +12,7 @@ from tests.pipeline.test_verify import verify_everything
 from tests.pipeline.world import World, small, world
 from tests.report.reading import Report, report
 
-from b24migrate.hosts.cli.sheets import harmless
+from b24migrate.report.csv_tables import harmless
 
 SCRIPT = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&lt;!--{{ 7*7 }}{% raw %}</style></title></svg>"
 TURNED = "invoice\u202egnp.exe\u2066\u200e\u061c\x07\x00\u2028end"

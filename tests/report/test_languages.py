@@ -9,9 +9,9 @@ from tests.report.conftest import Troubled
 
 from b24migrate.bitrix.faults import Caller, of_code
 from b24migrate.bitrix.permissions import Permissions
-from b24migrate.errors import MigrationError, Permanent
 from b24migrate.messages import render
-from b24migrate.target.imports import ImportTarget
+from b24migrate.model.errors import MigrationError, Permanent
+from b24migrate.targets.module import ImportTarget
 
 # What stays English in a Russian report: names of files, codes, commands, keys of the configuration, what people wrote.
 ENGLISH = re.compile(r"\b(?:the|and|of|is|are|was|were|which|that|records?|did|not)\b")

@@ -13,12 +13,12 @@ from tests.report.conftest import DRIFT, Troubled
 from tests.report.reading import Report, number, report
 
 from b24migrate.entities import FILES
-from b24migrate.hosts.report.tables import TABLES
+from b24migrate.insight import certificate, status
+from b24migrate.insight.causes import causes, grouped
+from b24migrate.insight.certificate.form import CLASSES
+from b24migrate.insight.status import StreamStatus
 from b24migrate.messages import words
-from b24migrate.pipeline import certificate, status
-from b24migrate.pipeline.causes import causes, grouped
-from b24migrate.pipeline.certificate.form import CLASSES
-from b24migrate.pipeline.status import StreamStatus
+from b24migrate.report.tables import TABLES
 
 COLUMNS = ("source", "read", "imported", "verified", "failed", "waiting", "excluded", "impossible", "drift", "findings")
 

@@ -11,11 +11,11 @@ import pytest
 from tests.pipeline.world import World
 from tests.report.reading import report
 
-from b24migrate.errors import BadConfiguration
-from b24migrate.hosts.report import making
-from b24migrate.hosts.report.tables import Making, Table
-from b24migrate.hosts.report.texts import Texts
-from b24migrate.pipeline.reporting import Tally
+from b24migrate.insight.report import Tally
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.report import write as making
+from b24migrate.report.tables import Making, Table
+from b24migrate.report.texts import Texts
 
 
 def contents(folder: Path) -> dict[str, bytes]:

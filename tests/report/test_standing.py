@@ -8,10 +8,10 @@ from tests.pipeline.world import World
 from tests.report.conftest import Troubled
 from tests.report.reading import Report, number, report
 
+from b24migrate.engine import plan
+from b24migrate.insight.report import Standing
 from b24migrate.messages import LANGUAGES, words
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.reporting import Standing
-from b24migrate.records import Settled, Span, Status
+from b24migrate.model.records import Settled, Span, Status
 
 
 def says(found: Report, standing: Standing, language: str = "en", **places: object) -> str:

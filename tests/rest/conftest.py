@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.rest.everything import Move, moving
 
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.targets.rest.target import RestTarget
 
 
 @pytest.fixture

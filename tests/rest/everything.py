@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 from tests.pipeline.world import World, small, world
 
-from b24migrate.errors import Limited, Transient
-from b24migrate.fidelity import Rule
-from b24migrate.pipeline import fidelity
-from b24migrate.pipeline.runner import Ended
-from b24migrate.records import Item, Outcome
-from b24migrate.streams import PHASES
-from b24migrate.target.rest.under_way import LONGEST_S
-from b24migrate.wiring import App
+from b24migrate.app import App
+from b24migrate.engine.run import Ended
+from b24migrate.insight import fidelity
+from b24migrate.model.errors import Limited, Transient
+from b24migrate.model.fidelity import Rule
+from b24migrate.model.records import Item, Outcome
+from b24migrate.model.streams import PHASES
+from b24migrate.targets.rest.pending_creates import LONGEST_S
 from b24sim import Portal
 
 PLAN = small(
@@ -64,7 +64,7 @@ class Move:
     def app(self) -> Iterator[App]:
         with self.world.app() as app:
             app.work.options = replace(app.work.options, verify_all=True)
-            app.runner.consent = lambda _: "a test"
+            app.gate.consent = lambda _: "a test"
             yield app
 
     def run(self, *entities: str, phases: Sequence[str] = PHASES) -> Ended:

@@ -11,7 +11,7 @@ import pytest
 from tests.rest.everything import Move, moving
 from tests.rest.test_workflows import configure
 
-from b24migrate.records import Item
+from b24migrate.model.records import Item
 from b24sim import Portal
 from b24sim.company.chats import Chat
 from b24sim.native.applications import LocalApplication

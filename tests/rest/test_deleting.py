@@ -8,9 +8,9 @@ import pytest
 from tests.rest.everything import Move, moving
 from tests.rest.test_looking_up import otherwise
 
-from b24migrate.errors import Transient
-from b24migrate.records import Item
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.model.errors import Transient
+from b24migrate.model.records import Item
+from b24migrate.targets.rest.target import RestTarget
 from b24sim.methods.feed import FeedHabits
 from b24sim.result import Result
 

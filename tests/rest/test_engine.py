@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.rest.everything import Move, moving
 
+from b24migrate.model.records import Item
 from b24migrate.ports import RegisterRow
-from b24migrate.records import Item
-from b24migrate.target.common import how_many_fit
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.targets.calls import how_many_fit
+from b24migrate.targets.rest.target import RestTarget
 
 DEPARTMENT = Item.of("source:departments:7", {"NAME": "Sales", "PARENT": "1", "SORT": 100})
 TASK = Item.of("source:tasks:5", {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"})

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from tests.rest.everything import moving
 
-from b24migrate.errors import Permanent, Transient
-from b24migrate.fidelity import Keeping
+from b24migrate.entities.feed import rest_comments, rest_rules
+from b24migrate.model.errors import Permanent, Transient
+from b24migrate.model.fidelity import Keeping
+from b24migrate.model.records import Item, Staged
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
-from b24migrate.records import Item, Staged
-from b24migrate.target.rest import box, feed_comments, files, rules_feed
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.targets.rest import box, files
+from b24migrate.targets.rest.target import RestTarget
 
 SMALL, LARGE = b"plan", b"x" * (files.AT_ONCE_BYTES + 1)
 
@@ -98,7 +99,7 @@ def test_what_goes_inside_a_call_may_be_less_large_than_what_lies_on_the_drive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call is in memory as a whole, here and on the box; only the Drive has another way."""
-    for module in (files, box, rules_feed):
+    for module in (files, box, rest_rules):
         monkeypatch.setattr(module, "INSIDE_BYTES", 10)
     data = b"x" * 11
     digest = hashlib.sha256(data).hexdigest()
@@ -113,11 +114,11 @@ def test_what_goes_inside_a_call_may_be_less_large_than_what_lies_on_the_drive(
         small = target.put_file("source:file:disk:6", "a.txt", 4, hashlib.sha256(SMALL).hexdigest(), io.BytesIO(SMALL))
         large = target.put_file("source:file:disk:5", "film.mp4", len(data), digest, io.BytesIO(data))
         assert isinstance(target, RestTarget)
-        sent = list(feed_comments.fitting(target._box, [str(small), str(large)]))
+        sent = list(rest_comments.fitting(target._box, [str(small), str(large)]))
         assert [name for name, _ in sent] == ["a.txt"]
         about = {"kind": "disk", "id": "5", "size": 11}
-        app.work.store.stage(rules_feed.FILES, [Staged("disk:5", json.dumps(about).encode())], run="r", pass_no=1)
-        lost = next(one for one in rules_feed.of_comments(target._box) if one.keeping is Keeping.LOST)
+        app.work.store.stage(rest_rules.FILES, [Staged("disk:5", json.dumps(about).encode())], run="r", pass_no=1)
+        lost = next(one for one in rest_rules.of_comments(target._box) if one.keeping is Keeping.LOST)
         assert [lost.judge()({"files": keys}) for keys in (["disk:5"], ["disk:6"], [], None)] == [
             True,
             False,

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.rest.everything import Move, moving
 
-from b24migrate.errors import Transient
-from b24migrate.records import Item, Outcome
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.model.errors import Transient
+from b24migrate.model.records import Item, Outcome
+from b24migrate.targets.rest.target import RestTarget
 from b24sim import Portal
 from b24sim.native.box_habits import FORMATS, BoxHabits
 

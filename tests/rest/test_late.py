@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.rest.everything import Move, moving
 
-from b24migrate.pipeline import mend
+from b24migrate.engine import requeue
 
 TASKS_AND_FEED = ("users", "groups", "tasks", "feed")
 
@@ -58,7 +58,7 @@ def move_without_files_first(move: Move) -> None:
     assert move.unforeseen == []
     move.world.strike_cloud()
     with move.app() as app:
-        mend.take_up(app.runner, mend.renew(app.work, app.chosen()), move.world.leap())
+        requeue.take_up(app.runner, requeue.renew(app.work, app.chosen()), move.world.leap())
 
 
 def test_verify_tells_of_a_comment_whose_file_came_only_by_a_retry(tmp_path: Path) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from tests.rest.everything import Move, moving
 
-from b24migrate.errors import Limited, Transient
-from b24migrate.records import Item
-from b24migrate.target.rest import feed_comments, sending
-from b24migrate.target.rest.heading import number_of
-from b24migrate.target.rest.memory import State
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.entities.feed import rest_comments
+from b24migrate.model.errors import Limited, Transient
+from b24migrate.model.records import Item
+from b24migrate.targets.rest import send as sending
+from b24migrate.targets.rest.header_line import number_of
+from b24migrate.targets.rest.journal import State
+from b24migrate.targets.rest.target import RestTarget
 from b24sim import Portal
 from b24sim.context import Context, Method
 from b24sim.request import Params
@@ -181,7 +182,7 @@ def test_of_several_lost_comments_that_look_alike_the_oldest_is_the_first_that_w
         for number in range(3)
     ]
     keys = [f"source:feed_comments:1:{number}" for number in range(3)]
-    assert feed_comments.find_comments(target._box, dict.fromkeys(keys, trace)) == dict(zip(keys, made, strict=True))
+    assert rest_comments.find_comments(target._box, dict.fromkeys(keys, trace)) == dict(zip(keys, made, strict=True))
 
 
 # ---------------------------------------------------------------- what is known already

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.rest.everything import Move
 
+from b24migrate.model.records import Item, Outcome
 from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
-from b24migrate.records import Item, Outcome
-from b24migrate.target.rest.box import Box
-from b24migrate.target.rest.names import names_of
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.targets.rest.box import Box
+from b24migrate.targets.rest.target import RestTarget
+from b24migrate.targets.rest.user_names import names_of
 
 MOMENT_S = 0.3  # in which a second hand would have done it
 

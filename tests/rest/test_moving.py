@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.rest.everything import Move, moving
 
-from b24migrate.pipeline import certificate
+from b24migrate.insight import certificate
 from b24migrate.ports import NATIVE
-from b24migrate.target.rest.deleting import CHANGED
+from b24migrate.targets.rest.deletion import CHANGED
 from b24sim import Portal
 from b24sim.native.task_habits import TaskHabits
 

@@ -12,8 +12,8 @@ from tests.rest.test_looking_up import call, send
 from tests.rest.test_moving import assert_as_foretold
 from tests.rest.test_reading import asked
 
-from b24migrate.records import Item
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.model.records import Item
+from b24migrate.targets.rest.target import RestTarget
 from b24sim import Portal
 
 CRM = ("crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from tests.rest.everything import Move, moving
 
-from b24migrate.entities import catalog
-from b24migrate.streams import PHASES
-from b24migrate.target.rest.box import Box
-from b24migrate.target.rest.crm_items import ITEMS
-from b24migrate.target.rest.writers import WRITERS
-from b24migrate.wiring import App
+from b24migrate.app import App
+from b24migrate.entities import catalog, rest_writers
+from b24migrate.entities.crm.rest_items import WRITERS
+from b24migrate.model.streams import PHASES
+from b24migrate.targets.rest.box import Box
 
 ENTITIES = ("users", "crm_structure", "crm_companies", "crm_contacts", "crm_deals", "crm_spitems")
 COMPANIES = ("users", "crm_structure", "crm_companies")
@@ -241,9 +240,10 @@ def test_a_deal_that_went_to_another_stage_since_is_no_finding(tmp_path: Path) -
 
 def test_the_time_that_they_go_by_is_the_one_that_is_staged() -> None:
     """Nothing is decoded to find out the order."""
-    known = catalog().streams
-    assert {known[writer.stream].stamp for writer in ITEMS} == {"createdTime"}
-    assert all(known[name].stamp for name, writer in WRITERS.items() if writer.serial)
+    whole = catalog()
+    known = whole.streams
+    assert {known[writer.stream].stamp for writer in WRITERS} == {"createdTime"}
+    assert all(known[writer.stream].stamp for writer in rest_writers(whole) if writer.serial)
 
 
 def test_what_came_to_the_source_meanwhile_does_not_jump_the_queue(tmp_path: Path) -> None:

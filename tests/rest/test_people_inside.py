@@ -10,9 +10,9 @@ import pytest
 from tests.rest.everything import Move, moving
 from tests.rest.test_undo import foretold, take
 
-from b24migrate.records import Args, Item
-from b24migrate.target.rest.box import Box
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.model.records import Args, Item
+from b24migrate.targets.rest.box import Box
+from b24migrate.targets.rest.target import RestTarget
 from b24sim import Portal
 from b24sim.native.task_habits import TaskHabits
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.rest.everything import moving
 
-from b24migrate.errors import BadConfiguration, GateUnmet
-from b24migrate.settings import load
+from b24migrate.config import load
+from b24migrate.model.errors import BadConfiguration, GateUnmet
 from b24sim import Portal
 from b24sim.methods.system import ALL_SCOPES
 

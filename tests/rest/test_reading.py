@@ -9,12 +9,12 @@ import pytest
 from tests.rest.everything import Move, moving
 from tests.rest.test_looking_up import call, chat, otherwise, said, send
 
-from b24migrate.phases import verify
-from b24migrate.records import Item
-from b24migrate.target.rest import memory
-from b24migrate.target.rest.box import Box, SourceSide
-from b24migrate.target.rest.heading import headed, number_of, numbered
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.engine.phases import verify
+from b24migrate.model.records import Item
+from b24migrate.targets.rest import journal
+from b24migrate.targets.rest.box import Box, SourceSide
+from b24migrate.targets.rest.header_line import headed, number_of, numbered
+from b24migrate.targets.rest.target import RestTarget
 from b24sim import Portal
 from b24sim.context import Context, Method
 from b24sim.methods.system import ALL_SCOPES
@@ -74,7 +74,7 @@ def finish(target: RestTarget) -> None:
 def test_what_a_box_does_not_count_is_leafed_through_and_may_be_left_off(
     move: Move, target: RestTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "AT_ONCE", 2)
+    monkeypatch.setattr(journal, "AT_ONCE", 2)
     for number in range(5):
         send(target, "tasks", Item.of(f"source:tasks:{number}", {"title": f"Task {number}", **PEOPLE}))
     with move.app() as app:

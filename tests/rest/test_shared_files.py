@@ -14,9 +14,9 @@ from threading import Barrier
 import pytest
 from tests.rest.everything import Move, moving
 
-from b24migrate.phases.values import utc_text
-from b24migrate.records import Settled, Status
-from b24migrate.target.rest import files
+from b24migrate.model.records import Settled, Status
+from b24migrate.model.values import utc_text
+from b24migrate.targets.rest import files
 
 SHARED = "disk:50013"  # of a message and of a task
 

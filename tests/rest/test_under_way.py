@@ -11,11 +11,11 @@ from datetime import timedelta
 import pytest
 from tests.rest.everything import Move
 
-from b24migrate.errors import Limited, Transient
-from b24migrate.records import Item
-from b24migrate.target.rest import files, under_way
-from b24migrate.target.rest.memory import Remembered
-from b24migrate.target.rest.target import RestTarget
+from b24migrate.model.errors import Limited, Transient
+from b24migrate.model.records import Item
+from b24migrate.targets.rest import files, pending_creates
+from b24migrate.targets.rest.journal import Remembered
+from b24migrate.targets.rest.target import RestTarget
 
 TASK = Item.of("source:tasks:5", {"title": "Call", "responsibleId": "1", "createdBy": "1", "status": "2"})
 LATE = {"TITLE": "Call", "RESPONSIBLE_ID": 1, "XML_ID": f"b24migrate:{TASK.key}"}
@@ -54,7 +54,7 @@ def test_who_takes_over_waits_until_the_calls_of_the_dead_must_have_ended(move: 
     struck_down(move)
     with pytest.raises(Limited) as limited:
         send(target)
-    assert 0 < limited.value.wait_s <= under_way.LONGEST_S
+    assert 0 < limited.value.wait_s <= pending_creates.LONGEST_S
     target._box.call("tasks.task.add", {"fields": LATE})
     assert send(target) == "created"
     assert tasks(move) == 1
@@ -64,14 +64,14 @@ def test_what_never_left_is_created_when_that_time_is_over(move: Move, target: R
     struck_down(move)
     with pytest.raises(Limited):
         send(target)
-    move.world.clock.sleep(under_way.LONGEST_S)
+    move.world.clock.sleep(pending_creates.LONGEST_S)
     assert send(target) == "created"
     assert tasks(move) == 1
 
 
 def test_nobody_waits_for_somebody_who_died_long_ago(move: Move, target: RestTarget) -> None:
     struck_down(move)
-    move.world.clock.sleep((under_way.OVER + timedelta(seconds=1)).total_seconds())
+    move.world.clock.sleep((pending_creates.OVER + timedelta(seconds=1)).total_seconds())
     assert send(target) == "created"
 
 
@@ -88,7 +88,7 @@ def test_a_create_that_was_given_up_is_not_repeated_before_it_must_have_ended(
         return call(method, params)
 
     def late(seconds: float) -> None:
-        if seconds >= under_way.LONGEST_S:
+        if seconds >= pending_creates.LONGEST_S:
             call("tasks.task.add", {"fields": LATE})
         sleep(seconds)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.rest.everything import Move, moving
 
-from b24migrate.pipeline import undo
+from b24migrate.engine import undo
 from b24migrate.ports import NATIVE
 
 # No method deletes them, or nobody asks for it. The first pipeline of a kind goes with nothing.

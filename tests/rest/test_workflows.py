@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from tests.rest.everything import Move, moving
 
-from b24migrate.pipeline import fidelity, mend, undo
-from b24migrate.records import Item
+from b24migrate.engine import requeue, undo
+from b24migrate.insight import fidelity
+from b24migrate.model.records import Item
 from b24sim import Portal
 from b24sim.native.applications import LocalApplication
 
@@ -215,8 +216,8 @@ def test_an_activity_that_the_box_does_not_have_fails_its_template_until_it_is_t
         assert len(rows(move)) == 2
         box.activities = frozenset([STRANGE])
         with move.app() as app:
-            renewed = mend.renew(app.work, ("workflows",), "")
-            assert mend.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
+            renewed = requeue.renew(app.work, ("workflows",), "")
+            assert requeue.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
         assert len(rows(move)) == 3
 
 
@@ -257,8 +258,8 @@ def test_templates_with_code_are_refused_unless_named_and_then_never_switched_on
         assert refused == [("ACTIVITY_NOT_ALLOWED",)] * 4
         move.world.settings["run"] |= {"allow_activities": list(CODE)}
         with move.app() as app:
-            renewed = mend.renew(app.work, ("workflows",), "")
-            assert mend.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
+            renewed = requeue.renew(app.work, ("workflows",), "")
+            assert requeue.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
         assert len(rows(move)) == 15
         assert {row["AUTO_EXECUTE"] for row in rows(move) if row["NAME"] in names} == {"0"}
         assert move.spared == []

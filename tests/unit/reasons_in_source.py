@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from b24migrate import entities, target
+from b24migrate import entities, targets
 
-ROOTS = (Path(next(iter(target.__path__))), Path(next(iter(entities.__path__))))
+ROOTS = (Path(next(iter(targets.__path__))), Path(next(iter(entities.__path__))))
 REASON = 3  # its place among the arguments of a Rule
 REASONS = ROOTS[0] / "rest" / "reasons.py"  # those that several files use
 

@@ -9,10 +9,10 @@ from typing import Any, cast
 import pytest
 from tests.contract.shelf import TABLES, Time
 
-from b24migrate.fidelity import Keeping, Rule
+from b24migrate.engine.phases.context import Work
+from b24migrate.insight.fidelity import acceptance
 from b24migrate.messages import Message, say
-from b24migrate.phases.work import Work
-from b24migrate.pipeline.fidelity import accepting
+from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.stores import open_store
 
 WORDED = Rule("users", "DATE_REGISTER", Keeping.LOST, "The box takes the day of the move for the day of registration.")
@@ -30,7 +30,7 @@ def here() -> Iterator[Work]:
 
 
 def accepted(one: Work) -> frozenset[str]:
-    return accepting.accepted(one).rules
+    return acceptance.accepted(one).rules
 
 
 def test_a_rule_is_known_by_the_key_of_its_reason() -> None:
@@ -40,17 +40,17 @@ def test_a_rule_is_known_by_the_key_of_its_reason() -> None:
 
 
 def test_what_an_earlier_version_had_accepted_need_not_be_accepted_again(here: Work) -> None:
-    accepting.accept(here, [WORDED], "anna@desk")
-    accepting.keep_accepted(here, [WORDED], [SAID, OTHER])
+    acceptance.accept(here, [WORDED], "anna@desk")
+    acceptance.keep_accepted(here, [WORDED], [SAID, OTHER])
     assert SAID.digest in accepted(here)
     assert OTHER.digest not in accepted(here)
-    last: Any = accepting.accepted(here).last
+    last: Any = acceptance.accepted(here).last
     assert last.by == "anna@desk"
 
 
 def test_what_nobody_had_accepted_stays_open(here: Work) -> None:
-    accepting.keep_accepted(here, [WORDED], [SAID])
+    acceptance.keep_accepted(here, [WORDED], [SAID])
     assert accepted(here) == frozenset()
-    accepting.accept(here, [OTHER], "anna@desk")
-    accepting.keep_accepted(here, [WORDED], [SAID])
+    acceptance.accept(here, [OTHER], "anna@desk")
+    acceptance.keep_accepted(here, [WORDED], [SAID])
     assert SAID.digest not in accepted(here)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from b24migrate.activities import EVALUATED, MOST, STANDARD, forbidden, is_allowed, names, watched
-from b24migrate.entities.workflows import OFF, doubts
+from b24migrate.entities.workflows.streams import OFF, doubts
 from b24migrate.messages import render
+from b24migrate.model.activities import EVALUATED, MOST, STANDARD, forbidden, is_allowed, names, watched
 from b24sim import Company
 from b24sim.company.plan import Plan
 

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from b24migrate.errors import BadConfiguration, Stop, Unproven
-from b24migrate.pipeline.certificate import check, form
-from b24migrate.pipeline.certificate.form import Chain, Entry, Head, Inventory, PageLine, Sums
-from b24migrate.records import canonical
+from b24migrate.insight.certificate import check, form
+from b24migrate.insight.certificate.form import Chain, Entry, Head, Inventory, PageLine, Sums
+from b24migrate.model.errors import BadConfiguration, Stop, Unproven
+from b24migrate.model.records import canonical
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "certificate.md"
 HEX = "0123456789abcdef" * 4

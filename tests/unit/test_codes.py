@@ -18,8 +18,8 @@ from b24migrate.entities.codes import (
     stages_of,
     type_id,
 )
-from b24migrate.records import Json
-from b24migrate.streams import Resolve, Seen, Unresolved
+from b24migrate.model.records import Json
+from b24migrate.model.streams import Resolve, Seen, Unresolved
 
 TARGETS = {
     ("crm_deals", "12"): "9012",

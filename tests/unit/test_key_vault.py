@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.unit.key_vault import TOKEN, KeyVault, open_vault
 
-from b24migrate.errors import BadConfiguration
-from b24migrate.settings import Settings, load
+from b24migrate.config import Settings, load
+from b24migrate.model.errors import BadConfiguration
 
 SECRET = "s3cr3tabc123xyz9"
 SOURCE = f"https://cloud.example/rest/1/{SECRET}/"

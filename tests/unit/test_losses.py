@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from b24migrate.entities import catalog
+from b24migrate.insight.losses import LOSSES, sentences
 from b24migrate.messages import NARROW_SPACE, render
-from b24migrate.pipeline.losses import LOSSES, sentences
 
 
 def test_one_is_told_as_one_and_many_as_many() -> None:

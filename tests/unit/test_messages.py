@@ -10,6 +10,7 @@ import pytest
 from tests.unit.reasons_in_source import reasons
 
 from b24migrate import messages
+from b24migrate.engine.state import BLOCKED, DONE, FAILED, PENDING, RUNNING, SKIPPED
 from b24migrate.entities import FILES, catalog
 from b24migrate.messages import (
     FORMS,
@@ -27,8 +28,7 @@ from b24migrate.messages import (
     words,
 )
 from b24migrate.messages.pages import SETTINGS
-from b24migrate.pipeline.state import BLOCKED, DONE, FAILED, PENDING, RUNNING, SKIPPED
-from b24migrate.streams import LATE, PHASES
+from b24migrate.model.streams import LATE, PHASES
 
 GREETINGS = {
     "en": {"t.hello": "Hello {name}", "t.files.one": "{count:,} file", "t.files.many": "{count:,} files"},

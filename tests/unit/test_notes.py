@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.contract.shelf import TABLES, Time
 
+from b24migrate.engine.phases.context import Work
 from b24migrate.messages import Message, say
-from b24migrate.phases.work import Work
 from b24migrate.ports import ENTITIES_STATE, RegisterRow
 from b24migrate.stores import open_store
 

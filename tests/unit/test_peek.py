@@ -8,9 +8,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from b24migrate.phases.peek import look
-from b24migrate.records import Json, Table
-from b24migrate.streams import Listing, Offset, Stream
+from b24migrate.engine.phases.payload import look
+from b24migrate.model.records import Json, Table
+from b24migrate.model.streams import Listing, Offset, Stream
 
 PLAIN = Stream(name="ones", table=Table("Ones", "ones"), read=(Listing("one.get", Offset()),), fields=())
 GLANCED = replace(PLAIN, stamp="AT", natural="MAIL", files=lambda _: (), peek=("PHOTO", "KIND"))

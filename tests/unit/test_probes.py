@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from b24migrate.bitrix.reads import READS
-from b24migrate.entities import catalog, feed, probes
-from b24migrate.errors import Limited, Permanent, Transient
+from b24migrate.bitrix.methods import READS
+from b24migrate.engine import probe
+from b24migrate.entities import catalog, probes
+from b24migrate.entities.feed import streams
 from b24migrate.messages import LANGUAGES, words
-from b24migrate.pipeline import probe
+from b24migrate.model.errors import Limited, Permanent, Transient
+from b24migrate.model.records import Json
+from b24migrate.model.streams import Probe
 from b24migrate.ports import Answer, Command
-from b24migrate.records import Json
-from b24migrate.streams import Probe
 
 Portal = Callable[[Command], Json]
 EVERY = [*probe.probes_of(catalog().entities), probe.PORTAL]
@@ -150,4 +151,4 @@ def test_the_feed_takes_the_kind_of_cursor_that_the_probes_saw_without_a_request
     class Silent:
         habits: Mapping[str, str] = {"feed_cursor": kind}
 
-    assert feed.cursor_kind(Silent()) == kind  # type: ignore[arg-type]
+    assert streams.cursor_kind(Silent()) == kind  # type: ignore[arg-type]

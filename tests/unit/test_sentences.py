@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from b24migrate.hosts.status_text import advice, progress_sentence, sentence
-from b24migrate.messages import LANGUAGES, words
-from b24migrate.messages.measures import about, clock_time, duration, number, percent
-from b24migrate.pipeline.overview.model import (
+from b24migrate.insight.overview.model import (
     EntityView,
     FilesView,
     Now,
@@ -24,6 +21,9 @@ from b24migrate.pipeline.overview.model import (
     Speed,
     Verdict,
 )
+from b24migrate.messages import LANGUAGES, words
+from b24migrate.messages.measures import about, clock_time, duration, number, percent
+from b24migrate.report.status_text import advice, progress_sentence, sentence
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 

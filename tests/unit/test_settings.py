@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from b24migrate.errors import BadConfiguration
-from b24migrate.settings import Secret, Settings, load
+from b24migrate.config import Secret, Settings, load
+from b24migrate.model.errors import BadConfiguration
 
 SECRET = "s3cr3tabc123xyz9"
 GOOD = f"""

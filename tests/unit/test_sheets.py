@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from b24migrate.hosts.cli import sheets
-from b24migrate.hosts.report.texts import Texts
 from b24migrate.messages import words
+from b24migrate.report import csv_tables
+from b24migrate.report.texts import Texts
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"  # plain, full-width, small, and minus
 BEFORE = ("", " ", "\u00a0", "\u3000", "\u200b", "\ufeff", "\u2060 ")
@@ -19,8 +19,8 @@ BEFORE = ("", " ", "\u00a0", "\u3000", "\u200b", "\ufeff", "\u2060 ")
 @pytest.mark.parametrize("before", BEFORE, ids=ascii)
 def test_a_formula_is_a_text(sign: str, before: str, tmp_path: Path) -> None:
     cell = f"{before}{sign}HYPERLINK(1)"
-    assert sheets.harmless(cell) == f"'{cell}"
-    sheets.write(tmp_path / "a.csv", ["name"], [[cell]])
+    assert csv_tables.harmless(cell) == f"'{cell}"
+    csv_tables.write(tmp_path / "a.csv", ["name"], [[cell]])
     written = list(csv.reader((tmp_path / "a.csv").read_text("utf-8-sig").splitlines()))
     assert written[1][0].startswith("'")
     shown = Texts(words("en"), str).cell(cell)  # of the report: invisible characters are written out
@@ -29,9 +29,9 @@ def test_a_formula_is_a_text(sign: str, before: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cell", ["\t=1", "\r=1", "\n=1", "\tx"])
 def test_a_cell_that_begins_with_a_break_is_a_text(cell: str) -> None:
-    assert sheets.harmless(cell) == f"'{cell}"
+    assert csv_tables.harmless(cell) == f"'{cell}"
 
 
 @pytest.mark.parametrize("cell", ["", "Иванов", "12", "a=b", "«=»", "(+7) 495", " x", "1-2", "…", "\u200b", "ё-ё"])
 def test_any_other_text_stays_as_it_is(cell: str) -> None:
-    assert sheets.harmless(cell) == cell
+    assert csv_tables.harmless(cell) == cell

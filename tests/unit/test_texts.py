@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from b24migrate.engine.phases.texts import TextRewriter
 from b24migrate.entities import FILES, catalog
-from b24migrate.phases.texts import TextRewriter
 
 KNOWN = {
     "users": {"12": "2012"},

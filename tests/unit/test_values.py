@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from b24migrate.phases.values import number, whole
-from b24migrate.records import Json
+from b24migrate.model.records import Json
+from b24migrate.model.values import number, whole
 
 
 @pytest.mark.parametrize("nought", [0, 0.0, "0", "0.00"])

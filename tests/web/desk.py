@@ -16,13 +16,12 @@ from urllib.parse import quote, urlencode
 import pytest
 from tests.hosts.scene import box, cloud
 
-from b24migrate import wiring
-from b24migrate.clocks import FastClock
-from b24migrate.hosts import cli
-from b24migrate.hosts.web.application import application
-from b24migrate.hosts.web.context import Context
-from b24migrate.hosts.web.security import Doors, Latch
-from b24migrate.hosts.web.server import listening, served
+from b24migrate import app, cli
+from b24migrate.clock import FastClock
+from b24migrate.web.application import application
+from b24migrate.web.auth import Doors, Latch
+from b24migrate.web.context import Context
+from b24migrate.web.server import listening, served
 
 TOKEN = "a-token-of-the-tests-0123456789"
 MARKED = {"X-B24migrate": "1", "Content-Type": "application/json"}
@@ -131,13 +130,13 @@ def dashboard(
 @contextmanager
 def hurried() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wiring, "SystemClock", lambda: FastClock(20))
+        patch.setattr(app, "SystemClock", lambda: FastClock(20))
         yield
 
 
 def quietly(config: Path, *arguments: str) -> int:
     with redirect_stdout(StringIO()):
-        return cli.run(["--config", str(config), *arguments])
+        return cli.execute(["--config", str(config), *arguments])
 
 
 @contextmanager

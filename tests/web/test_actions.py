@@ -21,9 +21,9 @@ import pytest
 from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, answering
 from tests.web.desk import NOBODY, TOKEN, Desk, configured, dashboard, portals
 
-from b24migrate.hosts.cli import serving
-from b24migrate.hosts.web.actions import LAST_WORDS, ProcessStarter
-from b24migrate.hosts.web.notes import LastAction, Places, held, is_held, note, read
+from b24migrate.cli import serve as serving
+from b24migrate.web.action_files import LastAction, Places, held, is_held, note, read
+from b24migrate.web.actions import LAST_WORDS, ProcessStarter
 
 PATIENCE_S = 90.0
 
@@ -187,7 +187,7 @@ def started(folder: Path) -> list[int]:
                 said = (one / "cmdline").read_bytes().decode()
             except OSError:
                 continue
-            if "b24migrate.hosts.web.started" in said and str(folder) in said:
+            if "b24migrate.cli.web_action" in said and str(folder) in said:
                 found.append(int(one.name))
     return found
 
@@ -210,7 +210,7 @@ def test_half_a_character_does_not_keep_an_end_from_being_noted(tmp_path: Path) 
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_what_was_noted(tmp_path: Path) -> None:
-    from b24migrate.errors import Halted
+    from b24migrate.model.errors import Halted
 
     before = LastAction("run", "now", 0)
     note(tmp_path / "note", before)
@@ -238,7 +238,7 @@ def test_last_words_are_cut_when_they_are_clean(tmp_path: Path) -> None:
 
 
 def test_one_at_a_time_holds_the_lock(tmp_path: Path) -> None:
-    from b24migrate.errors import Halted
+    from b24migrate.model.errors import Halted
 
     path = tmp_path / "lock"
     assert not is_held(path)
@@ -250,7 +250,7 @@ def test_one_at_a_time_holds_the_lock(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
-    from b24migrate.errors import Halted
+    from b24migrate.model.errors import Halted
 
     starter = ProcessStarter(None, lambda: Places.beside(tmp_path / "nowhere" / "b24migrate.log"))
     with pytest.raises(Halted, match="cannot be written"):

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tests.web.desk import NOBODY, Desk, configured, dashboard
 
+from b24migrate.engine import plan
 from b24migrate.entities import catalog
-from b24migrate.errors import Halted
-from b24migrate.hosts.web.seeing import Eye
-from b24migrate.pipeline import plan
-from b24migrate.pipeline.overview import Looking
-from b24migrate.pipeline.overview.model import Overview
+from b24migrate.insight.overview import Looking
+from b24migrate.insight.overview.model import Overview
+from b24migrate.model.errors import Halted
 from b24migrate.ports import FINDINGS, RegisterRow
+from b24migrate.web.overview_cache import Eye
 
 
 def test_an_empty_store_says_how_to_begin(desk: Desk) -> None:

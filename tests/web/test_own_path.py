@@ -35,7 +35,7 @@ OTHERS = (
 
 
 def test_a_login_leads_to_no_other_host(tmp_path: Path) -> None:
-    script = files("b24migrate.hosts.web") / "static" / "own-path.js"
+    script = files("b24migrate.web") / "static" / "own-path.js"
     (tmp_path / "own-path.mjs").write_text(script.read_text("utf-8"), "utf-8")
     node = shutil.which("node")
     assert node is not None, "Node.js is missing: make azurite"

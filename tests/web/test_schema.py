@@ -12,10 +12,10 @@ import jsonschema_rs
 import pytest
 from tests.web.desk import NOBODY, TOKEN, Desk, configured, dashboard
 
-from b24migrate.hosts.web.asked import STREAMS
-from b24migrate.hosts.web.notes import LastAction
-from b24migrate.hosts.web.security import Patience
-from b24migrate.records import Span
+from b24migrate.model.records import Span
+from b24migrate.web.action_files import LastAction
+from b24migrate.web.auth import Patience
+from b24migrate.web.request_schemas import STREAMS
 
 SETTINGS = Path(__file__).with_name("schemathesis.toml")
 HANDBOOK = Path(__file__).parents[2] / "docs" / "api.md"

@@ -13,12 +13,9 @@ import pytest
 from fastapi.routing import APIRoute
 from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, Reply, configured, dashboard
 
-from b24migrate.errors import BadConfiguration
-from b24migrate.hosts.web import security
-from b24migrate.hosts.web.acting import acting
-from b24migrate.hosts.web.answers import Refused
-from b24migrate.hosts.web.context import SECRETS_REMEMBERED, Context
-from b24migrate.hosts.web.security import (
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.web import auth
+from b24migrate.web.auth import (
     CSP,
     SESSION_S,
     WRONG_AT_ONCE,
@@ -30,7 +27,10 @@ from b24migrate.hosts.web.security import (
     origin_of,
     usable,
 )
-from b24migrate.hosts.web.seeing import Eye
+from b24migrate.web.context import SECRETS_REMEMBERED, Context
+from b24migrate.web.overview_cache import Eye
+from b24migrate.web.responses import Refused
+from b24migrate.web.routes_actions import acting
 
 CHANGES = ("run", "pause", "resume", "retry", "analysis", "fidelity", "login", "logout")
 EVERYWHERE = (
@@ -252,7 +252,7 @@ def test_a_logout_ends_the_session_for_every_copy_of_its_cookie_and_no_other(out
 def test_a_session_ends_by_itself(outside: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = signed_in(outside)
     later = time.time() + SESSION_S + 1
-    monkeypatch.setattr(security, "time", SimpleNamespace(time=lambda: later, monotonic=time.monotonic))
+    monkeypatch.setattr(auth, "time", SimpleNamespace(time=lambda: later, monotonic=time.monotonic))
     assert outside.get("/api/v1/session", mine).status == 401
 
 
@@ -507,9 +507,9 @@ def test_a_bug_is_a_reference_without_a_traceback(
     def broken(*_: object) -> None:
         raise RuntimeError(f"secret inside: {NOBODY[0]}")
 
-    from b24migrate.hosts.web import troubles
+    from b24migrate.web import error_view
 
-    monkeypatch.setattr(troubles, "errors", broken)
+    monkeypatch.setattr(error_view, "errors", broken)
     quiet.look("session")  # the secrets are known once the application is open
     reply = quiet.get("/api/v1/errors")
     assert reply.status == 500

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from tests.web.desk import MARKED, NOBODY, TOKEN, Desk, configured, dashboard
 
-from b24migrate.hosts.web import guard, server
-from b24migrate.hosts.web.application import application
-from b24migrate.hosts.web.context import Context, Session
-from b24migrate.hosts.web.server import AT_ONCE, listening, served
+from b24migrate.web import guard, server
+from b24migrate.web.application import application
+from b24migrate.web.context import Context, Session
+from b24migrate.web.server import AT_ONCE, listening, served
 
 BEARER = b"Authorization: Bearer " + TOKEN.encode() + b"\r\n"
 

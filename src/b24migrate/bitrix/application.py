@@ -9,9 +9,9 @@ from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.tokens import Tokens
 from b24migrate.bitrix.webhook import Webhook
-from b24migrate.errors import GateUnmet
 from b24migrate.messages import say
-from b24migrate.records import Args
+from b24migrate.model.errors import GateUnmet
+from b24migrate.model.records import Args
 
 EXPIRED = "expired_token"
 

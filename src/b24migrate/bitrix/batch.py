@@ -29,10 +29,10 @@ from b24migrate.bitrix.envelope import (
 )
 from b24migrate.bitrix.faults import of_code, of_raw
 from b24migrate.bitrix.permissions import SCOPES, Done, refusals, repeatable
-from b24migrate.errors import Limited, MigrationError, Permanent, Transient
+from b24migrate.model.errors import Limited, MigrationError, Permanent, Transient
+from b24migrate.model.records import Args, Json
 from b24migrate.ports import Answer, Bill, Command
-from b24migrate.quota import REQUEST_S
-from b24migrate.records import Args, Json
+from b24migrate.ports.quota import REQUEST_S
 
 SIZE = 50
 _MOST_VARIABLES = 900  # PHP's max_input_vars, 1000 by default, cuts commands silently

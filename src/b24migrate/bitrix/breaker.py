@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from b24migrate.errors import Halted, Limited
-from b24migrate.events import Observer, PortalBack, PortalDown, tell
 from b24migrate.messages import say
+from b24migrate.model.errors import Halted, Limited
+from b24migrate.model.events import Observer, PortalBack, PortalDown, tell
 from b24migrate.ports import Clock
 
 _FAILURES_TO_OPEN = 3

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 from b24migrate.ports import Billing, Clock
-from b24migrate.quota import REQUEST_S
+from b24migrate.ports.quota import REQUEST_S
 
 BATCH = "batch"
 _WINDOW_S = 600.0

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from b24migrate.answers import STRANGE, Opened, opened
-from b24migrate.bitrix.backward import BEGINNINGS, PageHabits
 from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Given, Ref
 from b24migrate.bitrix.envelope import Part
-from b24migrate.bitrix.paging import Span, entry, id_reader, side_by_id
-from b24migrate.errors import Limited, MigrationError, Permanent, Refused, Stop, Transient
+from b24migrate.bitrix.newest_first import BEGINNINGS, PageHabits
+from b24migrate.bitrix.pages import Span, entry, id_reader, side_by_id
 from b24migrate.messages import say
+from b24migrate.model.answers import STRANGE, Opened, opened
+from b24migrate.model.errors import Limited, MigrationError, Permanent, Refused, Stop, Transient
+from b24migrate.model.records import Args, Page, Row, SetAside
+from b24migrate.model.streams import Backward, PerParent, Progress, Seen, Slices, Whole, person
 from b24migrate.ports import Command
-from b24migrate.records import Args, Page, Row, SetAside
-from b24migrate.streams import Backward, PerParent, Progress, Seen, Slices, Whole, person
 
 _GENTLE_PARENTS = 10
 

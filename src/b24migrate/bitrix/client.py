@@ -16,20 +16,20 @@ from urllib3.exceptions import TimeoutError as NoAnswer
 
 from b24migrate import __version__
 from b24migrate.bitrix.breaker import Attempt, Breaker
-from b24migrate.bitrix.domains import split
 from b24migrate.bitrix.envelope import Envelope, Shape, times
 from b24migrate.bitrix.faults import Caller, of_code, open_answer
+from b24migrate.bitrix.hosts import split
+from b24migrate.bitrix.http import Bounds, TooLarge, Wire
 from b24migrate.bitrix.limits import Governor
 from b24migrate.bitrix.permissions import PAGE_403, Memory, Permissions
 from b24migrate.bitrix.secrets import Redactor
 from b24migrate.bitrix.webhook import Webhook
-from b24migrate.bitrix.wire import Bounds, TooLarge, Wire
-from b24migrate.errors import GateUnmet, Limited, MigrationError, Transient
-from b24migrate.events import Noted, Observer, PortalMoved, tell
-from b24migrate.interrupt import Interrupt
 from b24migrate.messages import say
+from b24migrate.model.errors import GateUnmet, Limited, MigrationError, Transient
+from b24migrate.model.events import Noted, Observer, PortalMoved, tell
+from b24migrate.model.interrupt import Interrupt
+from b24migrate.model.records import Args
 from b24migrate.ports import Bill, Clock
-from b24migrate.records import Args
 
 USER_AGENT = f"b24migrate/{__version__}"
 _HEADERS = {

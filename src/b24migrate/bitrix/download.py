@@ -21,13 +21,13 @@ from urllib3.response import BaseHTTPResponse
 
 from b24migrate.bitrix.breaker import Attempt
 from b24migrate.bitrix.client import USER_AGENT, Portal
-from b24migrate.bitrix.domains import is_near, is_public, is_vendor_file_host, listed, same_owner, split
 from b24migrate.bitrix.envelope import Envelope
 from b24migrate.bitrix.faults import open_answer
+from b24migrate.bitrix.hosts import is_near, is_public, is_vendor_file_host, listed, same_owner, split
+from b24migrate.bitrix.http import Forbidden, within
 from b24migrate.bitrix.webhook import is_loopback
-from b24migrate.bitrix.wire import Forbidden, within
-from b24migrate.errors import Limited, MigrationError, Permanent, Stop, Transient
 from b24migrate.messages import say
+from b24migrate.model.errors import Limited, MigrationError, Permanent, Stop, Transient
 from b24migrate.ports import Bill, Part
 
 _CHUNK = 1 << 16

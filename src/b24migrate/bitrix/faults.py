@@ -12,10 +12,9 @@ from msgspec import UNSET, Raw, UnsetType
 
 from b24migrate.bitrix.envelope import UNREADABLE, Envelope, Head, Shape, number
 from b24migrate.bitrix.fault_table import FAULTS, Fault, Recovery, scope_of
-from b24migrate.bitrix.legible import legible, without_halves
-from b24migrate.errors import NO_SUCH_METHOD, GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
 from b24migrate.messages import Message, say
-from b24migrate.quota import bounded
+from b24migrate.model.errors import NO_SUCH_METHOD, GateUnmet, Halted, Limited, MigrationError, Permanent, Transient
+from b24migrate.ports.quota import bounded
 
 __all__ = ["FAULTS", "Caller", "Fault", "Recovery", "of_code", "of_raw", "open_answer", "to_error"]
 
@@ -157,3 +156,27 @@ def _plain(text: str, redact: Callable[[str], str]) -> str:
     """Descriptions may hold HTML and are as long as they like."""
     plain = redact(" ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split()))
     return plain if len(plain) <= _LONGEST_TEXT else plain[:_LONGEST_TEXT] + "…"
+
+
+# A pair of halves is one character and stays; so does an escaped backslash, whatever follows it.
+_ESCAPES = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\."
+)
+_HALF = len(rb"\ud83d")
+_UNKNOWN = rb"\ufffd"
+
+
+def legible(body: bytes) -> bytes:
+    """The same bytes where they are UTF-8. Others become the mark for an unknown character."""
+    if body.isascii():
+        return body
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return body.decode(errors="replace").encode()
+    return body
+
+
+def without_halves(body: bytes) -> bytes:
+    """With the mark for an unknown character in the place of every half of one."""
+    return _ESCAPES.sub(lambda found: _UNKNOWN if len(found[0]) == _HALF else found[0], body)

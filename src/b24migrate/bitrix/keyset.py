@@ -17,12 +17,12 @@ from operator import itemgetter, lt
 from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Given, Ref
 from b24migrate.bitrix.envelope import Part
-from b24migrate.bitrix.paging import SEGMENT, SIZE, Span, entry, rows_of
-from b24migrate.errors import MigrationError, Permanent
+from b24migrate.bitrix.pages import SEGMENT, SIZE, Span, entry, rows_of
 from b24migrate.messages import say
+from b24migrate.model.errors import MigrationError, Permanent
+from b24migrate.model.records import Args, Json, Page, PageEntry, Row
+from b24migrate.model.streams import Keyset, Listing
 from b24migrate.ports import Command
-from b24migrate.records import Args, Json, Page, PageEntry, Row
-from b24migrate.streams import Keyset, Listing
 
 _FULL_REQUEST = SIZE * COMMANDS
 _SOURCE_ID = itemgetter(0)  # of a row

@@ -11,15 +11,14 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from b24migrate import quota
 from b24migrate.bitrix.budget import Budget
 from b24migrate.bitrix.envelope import Times
-from b24migrate.bitrix.ledger import Ledger, OwnLedger
-from b24migrate.errors import Limited
-from b24migrate.events import Observer, Waited, tell
+from b24migrate.bitrix.quota_store import Ledger, OwnLedger
 from b24migrate.messages import say
-from b24migrate.ports import Bill, Billing, Clock
-from b24migrate.quota import PATIENCE_S, Bucket, Quota, bounded
+from b24migrate.model.errors import Limited
+from b24migrate.model.events import Observer, Waited, tell
+from b24migrate.ports import Bill, Billing, Clock, quota
+from b24migrate.ports.quota import PATIENCE_S, Bucket, Quota, bounded
 
 _STEP_S = 60.0  # execution time is kept in ten buckets of a minute
 _SAME_S = 1.0  # resets are whole seconds

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from b24migrate.bitrix.batch import SIZE as COMMANDS
 from b24migrate.bitrix.batch import Batcher, Given
 from b24migrate.bitrix.envelope import Part
-from b24migrate.bitrix.paging import Span, entry, rows_of
-from b24migrate.errors import MigrationError
+from b24migrate.bitrix.pages import Span, entry, rows_of
+from b24migrate.model.errors import MigrationError
+from b24migrate.model.records import Args, Page, PageEntry, Row
+from b24migrate.model.streams import Listing
 from b24migrate.ports import Command
-from b24migrate.records import Args, Page, PageEntry, Row
-from b24migrate.streams import Listing
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ import msgspec
 
 from b24migrate.bitrix.fault_table import scope_of
 from b24migrate.bitrix.faults import Caller
-from b24migrate.errors import Forbidden, GateUnmet, Limited, MigrationError, Refused, Transient
 from b24migrate.messages import say
+from b24migrate.model.errors import Forbidden, GateUnmet, Limited, MigrationError, Refused, Transient
+from b24migrate.model.records import Args, Json
 from b24migrate.ports import ANALYSIS, RegisterRow, Store
-from b24migrate.records import Args, Json
 
 # ACCESS_ERROR is about one dialog, and an empty code with the text "Access denied" about one record (bitrix24-rest-1).
 CODES = frozenset(

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
-from b24migrate.bitrix.backward import PageHabits
 from b24migrate.bitrix.batch import Batcher
 from b24migrate.bitrix.children import ChildrenReader
 from b24migrate.bitrix.client import Portal
 from b24migrate.bitrix.download import Downloads
 from b24migrate.bitrix.keyset import KeysetReader
+from b24migrate.bitrix.methods import only_reads
+from b24migrate.bitrix.newest_first import PageHabits
 from b24migrate.bitrix.offset import OffsetReader
-from b24migrate.bitrix.reads import only_reads
+from b24migrate.model.records import Args, Page
+from b24migrate.model.streams import Gather, Habits, Keyset, Listing, PerParent, Progress, Whole
 from b24migrate.ports import Answer, Billing, Command, Part
-from b24migrate.records import Args, Page
-from b24migrate.streams import Gather, Habits, Keyset, Listing, PerParent, Progress, Whole
 
 _SEGMENTS = 4  # as many as there are workers: the last request of each is seldom full
 

@@ -3,12 +3,13 @@ lies in the store, sealed, and of all workers on it one renews while the others 
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import secrets
 import threading
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -17,11 +18,34 @@ from urllib3.exceptions import HTTPError
 from urllib3.exceptions import TimeoutError as NoAnswer
 
 from b24migrate.bitrix.client import USER_AGENT, Portal
-from b24migrate.bitrix.sealing import seal, unseal
-from b24migrate.errors import GateUnmet, MigrationError, Transient
 from b24migrate.messages import say
+from b24migrate.model.errors import GateUnmet, MigrationError, Transient
+from b24migrate.model.records import Json
 from b24migrate.ports import TOKENS, RegisterRow, Store
-from b24migrate.records import Json
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
+
+def seal(text: str, key: str) -> str:
+    return _cipher(key).encrypt(text.encode()).decode()
+
+
+def unseal(text: str, key: str) -> str | None:
+    """None when it was sealed with another key, or is not what it was."""
+    from cryptography.fernet import InvalidToken
+
+    try:
+        return _cipher(key).decrypt(text.encode()).decode()
+    except InvalidToken:
+        return None
+
+
+def _cipher(key: str) -> Fernet:
+    from cryptography.fernet import Fernet  # only here: few have an application, and every command would load it
+
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"b24migrate seal\0" + key.encode()).digest()))
+
 
 CONNECT_S, READ_S = 10.0, 30.0
 HELD_S = 60.0  # longer than any answer is waited for: after that, whoever renews is no more

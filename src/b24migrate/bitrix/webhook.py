@@ -9,9 +9,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
-from b24migrate.bitrix.domains import listed, same_owner, split
-from b24migrate.errors import BadConfiguration
+from b24migrate.bitrix.hosts import listed, same_owner, split
 from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration
 
 # The portal's own page shows the address with an example method at its end: `/rest/1/secret/profile.json`.
 _PATH = re.compile(r"(?P<prefix>(?:/[^/]+)*?/(?:rest|webhook))/(?P<user>[0-9]+)/(?P<secret>[^/\s]+)(?:/[\w.]*)?/?")

@@ -1,17 +1,24 @@
-"""The room people visit: one file per family. The catalog finds the files and sorts the entities by need."""
+"""One package per family. The catalog finds them and sorts the entities by what they refer to."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from b24migrate.entities.files import FILE_KINDS
-from b24migrate.records import Table
-from b24migrate.streams import Entity, FileKind, Mention, Stream
+from b24migrate.messages import add_labels
+from b24migrate.model.records import Table
+from b24migrate.model.streams import Entity, FileKind, Mention, Stream
+
+if TYPE_CHECKING:
+    from b24migrate.targets.rest.writer import Writer
 
 # With `n` it is a Drive object, without it an attachment.
 DISK_FILES = (
@@ -59,11 +66,33 @@ class Catalog:
 
 
 def catalog() -> Catalog:
-    """Finds the families beside this file."""
-    found: list[Entity] = []
-    for module in pkgutil.iter_modules(__path__):
-        found.extend(getattr(importlib.import_module(f"{__name__}.{module.name}"), "ENTITIES", ()))
+    """Of the families beside this file: `ENTITIES` in any of their modules that are not about a box."""
+    found = [entity for module in _modules() if not _is_rest(module) for entity in _in(module, "ENTITIES")]
     return Catalog(tuple(by_need(found)))
+
+
+def rest_writers(known: Catalog) -> list[Writer]:
+    """How a box without the import module is written: `WRITERS` in the modules `rest` and `rest_…` of the families, in
+    the order of the catalog."""
+    found = {writer.stream: writer for module in _modules() if _is_rest(module) for writer in _in(module, "WRITERS")}
+    return [found[name] for name in known.streams if name in found]
+
+
+def _modules() -> Iterator[str]:
+    """`<family>.<module>`, of every family."""
+    for family in pkgutil.iter_modules(__path__, f"{__name__}."):
+        if family.ispkg:
+            places = importlib.import_module(family.name).__path__
+            yield from (module.name for module in pkgutil.iter_modules(places, f"{family.name}."))
+
+
+def _is_rest(module: str) -> bool:
+    name = module.rpartition(".")[2]
+    return name == "rest" or name.startswith("rest_")
+
+
+def _in(module: str, name: str) -> Sequence[Any]:
+    return getattr(importlib.import_module(module), name, ())
 
 
 def by_need(entities: Iterable[Entity]) -> list[Entity]:
@@ -84,3 +113,15 @@ def by_need(entities: Iterable[Entity]) -> list[Entity]:
         ordered += [named[name] for name in ready]
         sorter.done(*ready)
     return ordered
+
+
+def labels(language: str) -> dict[str, str]:
+    """What people call entities and streams, by `entity.<name>` and `stream.<name>`: `labels.toml` of each family."""
+    found: dict[str, str] = {}
+    for file in sorted(file for place in __path__ for file in Path(place).glob("*/labels.toml")):
+        for kind, names in tomllib.loads(file.read_text("utf-8")).get(language, {}).items():
+            found.update({f"{kind}.{name}": text for name, text in names.items()})
+    return found
+
+
+add_labels(labels)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from b24migrate.records import Json
-from b24migrate.streams import Code, Resolve, Seen, Unresolved
+from b24migrate.model.records import Json
+from b24migrate.model.streams import Code, Resolve, Seen, Unresolved
 
 Ids = Callable[[str, str], str]
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.entities.attached import ATTACHED_FILES, ATTACHMENT, about
-from b24migrate.entities.crm_reading import CRM_FILES
-from b24migrate.errors import Limited, Transient
+from b24migrate.entities.attachments import ATTACHED_FILES, ATTACHMENT, about
+from b24migrate.entities.crm.reader import CRM_FILES
+from b24migrate.model.errors import Limited, Transient
+from b24migrate.model.records import Json
+from b24migrate.model.streams import FileKind, FileRef
 from b24migrate.ports import Command, Source
-from b24migrate.records import Json
-from b24migrate.streams import FileKind, FileRef
 
 
 def drive_links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:

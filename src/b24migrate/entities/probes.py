@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from b24migrate.errors import Permanent
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Args, Json
+from b24migrate.model.streams import Asking, Probe
 from b24migrate.ports import Answer, Command
-from b24migrate.records import Args, Json
-from b24migrate.streams import Asking, Probe
 
 ORDERS = ("ascending", "descending", "none")
 ENOUGH = 5  # rows from which an order is seen

@@ -118,7 +118,19 @@ def templates(language: str, topic: str) -> Mapping[str, str]:
     file = files(__package__) / language / f"{topic}.toml"
     if not topic.isidentifier() or not file.is_file():
         return {}
-    return dict(_flat(tomllib.loads(file.read_text(encoding="utf-8")), f"{topic}."))
+    found = dict(_flat(tomllib.loads(file.read_text(encoding="utf-8")), f"{topic}."))
+    for load in _LABELS if topic == "names" else ():
+        found.update({f"names.{key}": text for key, text in load(language).items()})
+    return found
+
+
+_LABELS: list[Callable[[str], Mapping[str, str]]] = []
+
+
+def add_labels(load: Callable[[str], Mapping[str, str]]) -> None:
+    """What a package above this one calls its things: `load("ru")` gives `{"entity.users": "Сотрудники"}`."""
+    _LABELS.append(load)
+    templates.cache_clear()
 
 
 def topics() -> list[str]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from b24migrate.errors import BadConfiguration
 from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.model.records import Table
 from b24migrate.ports import Clock, Files, Queue, Store
 from b24migrate.private_files import make_folder
-from b24migrate.records import Table
 from b24migrate.stores.sqlite import Database, FolderFiles, SqliteQueue, SqliteStore
 
 _IN_MEMORY = ("sqlite://:memory:", "sqlite:///:memory:")

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 
+from b24migrate.model.records import Json, Table
 from b24migrate.ports import REGISTERS, Clock
-from b24migrate.records import Json, Table
 from b24migrate.stores.azure.account import Account, Address
 from b24migrate.stores.azure.blobs import Blobs
+from b24migrate.stores.azure.copy import MovingRoom
 from b24migrate.stores.azure.counters import Counters
+from b24migrate.stores.azure.counts import Tallies
 from b24migrate.stores.azure.files import BlobFiles
-from b24migrate.stores.azure.finding import Finder
-from b24migrate.stores.azure.moving import MovingRoom
-from b24migrate.stores.azure.opening import VERSION, is_prepared, prepare
+from b24migrate.stores.azure.find import Finder
 from b24migrate.stores.azure.order import Order
 from b24migrate.stores.azure.queue import AzureQueue
 from b24migrate.stores.azure.records import RecordRoom
 from b24migrate.stores.azure.registers import RegisterRoom, Versions
-from b24migrate.stores.azure.settling import SettlingRoom
-from b24migrate.stores.azure.staging import StagingRoom
-from b24migrate.stores.azure.tallies import Tallies
+from b24migrate.stores.azure.settle import SettlingRoom
+from b24migrate.stores.azure.setup import VERSION, is_prepared, prepare
+from b24migrate.stores.azure.stage import StagingRoom
 
 __all__ = ["AzureQueue", "AzureStore", "BlobFiles", "exists", "open_azure"]
 

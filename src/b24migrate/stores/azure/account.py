@@ -24,8 +24,8 @@ from requests import Session
 from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 
-from b24migrate.errors import BadConfiguration
 from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration
 from b24migrate.stores.azure.changesets import send
 from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.transactions import Operation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from azure.core.exceptions import ResourceNotFoundError
 
-from b24migrate.errors import Halted
 from b24migrate.messages import say
+from b24migrate.model.errors import Halted
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.failures import translated
 from b24migrate.stores.azure.properties import content_name

@@ -15,8 +15,8 @@ from typing import Any
 
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
-from b24migrate.errors import Halted
 from b24migrate.messages import say
+from b24migrate.model.errors import Halted
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.blobs import Blobs
 from b24migrate.stores.azure.failures import CONFLICTS, error_code, translated

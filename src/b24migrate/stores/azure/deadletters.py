@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from b24migrate.records import DeadLetter, Job
+from b24migrate.model.records import DeadLetter, Job
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.blobs import Blobs
 from b24migrate.stores.azure.jobs import PARTITION, Ages, Row, letter_entity, letter_key

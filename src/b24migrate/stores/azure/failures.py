@@ -13,8 +13,8 @@ from azure.core.exceptions import (
     ServiceResponseError,
 )
 
-from b24migrate.errors import BadConfiguration, Halted, MigrationError
 from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration, Halted, MigrationError
 
 # Of a conditional write in a table: something is not as it was.
 CONFLICTS = ("EntityAlreadyExists", "UpdateConditionNotSatisfied", "ResourceNotFound", "EntityNotFound")

@@ -14,8 +14,8 @@ from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceModifiedError, ResourceNotFoundError
 from azure.storage.blob import BlobBlock, BlobClient
 
-from b24migrate.errors import Permanent, Transient
 from b24migrate.messages import say
+from b24migrate.model.errors import Permanent, Transient
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.failures import error_code, translated
 from b24migrate.stores.azure.limits import MIB

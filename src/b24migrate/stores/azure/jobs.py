@@ -13,8 +13,8 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from b24migrate.messages import pack, unpack
+from b24migrate.model.records import DeadLetter, Job, Json, canonical, stored_job
 from b24migrate.ports import Clock
-from b24migrate.records import DeadLetter, Job, Json, canonical, stored_job
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.messages import Message
 from b24migrate.stores.azure.properties import Entity, Overflow, columns, entity

@@ -9,7 +9,7 @@ from typing import Any
 from azure.core.exceptions import HttpResponseError, ResourceModifiedError, ResourceNotFoundError, ServiceResponseError
 from azure.data.tables import UpdateMode
 
-from b24migrate.records import Json
+from b24migrate.model.records import Json
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.failures import translated
 from b24migrate.stores.azure.jobs import DEAD, ID, JOB, PARTITION, TABLE, Row, id_key

@@ -19,9 +19,8 @@ from secrets import token_hex
 from threading import Lock
 from typing import Any, NamedTuple
 
-from b24migrate.records import Span, Table
+from b24migrate.model.records import Span, Table
 from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.beside import row_beside, rows_beside, written_beside
 from b24migrate.stores.azure.shards import (
     SHARD,
     Added,
@@ -31,6 +30,7 @@ from b24migrate.stores.azure.shards import (
     unpacked_keys,
     unpacked_numbers,
 )
+from b24migrate.stores.azure.side_rows import row_beside, rows_beside, written_beside
 from b24migrate.stores.azure.transactions import Operation, create, delete
 
 SEGMENT = "!keys:"

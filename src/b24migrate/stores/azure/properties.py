@@ -14,9 +14,9 @@ from typing import Any, Protocol
 import msgspec
 from azure.data.tables import EdmType, EntityProperty
 
-from b24migrate.errors import Permanent
 from b24migrate.messages import Message, plain, say
-from b24migrate.records import Json
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Json
 from b24migrate.stores.azure.keys import row_key
 from b24migrate.stores.azure.limits import ENTITY_BYTES, TEXT_UNITS, units
 

@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from itertools import count
 from threading import Lock
 
+from b24migrate.model.records import DeadLetter, Job, Json
 from b24migrate.ports import BROKEN_JOB, DELIVERIES, POISON, POISON_REASON, Clock, Lease, Waiting
-from b24migrate.records import DeadLetter, Job, Json
 from b24migrate.stores.azure.account import Account
-from b24migrate.stores.azure.adding import AGAIN, Additions
 from b24migrate.stores.azure.blobs import Blobs
-from b24migrate.stores.azure.clearing import clear_jobs, clear_letters
+from b24migrate.stores.azure.clear import clear_jobs, clear_letters
 from b24migrate.stores.azure.deadletters import DeadLetters
+from b24migrate.stores.azure.job_insert import AGAIN, Additions
 from b24migrate.stores.azure.jobs import (
     AT_ONCE,
     FREE,
@@ -33,7 +33,7 @@ from b24migrate.stores.azure.jobs import (
 from b24migrate.stores.azure.jobtable import JobTable
 from b24migrate.stores.azure.limits import OPERATIONS, TRANSACTION_BYTES
 from b24migrate.stores.azure.properties import sent_bytes
-from b24migrate.stores.azure.tending import Tending
+from b24migrate.stores.azure.repair import Tending
 from b24migrate.stores.azure.transactions import Operation, packed
 
 LOOK = 8  # visible jobs that one question brings

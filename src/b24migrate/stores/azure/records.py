@@ -9,9 +9,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from b24migrate.records import Record, Span, Status, Table, between_families, order_key
-from b24migrate.stores.azure.changing import ChangingRoom
-from b24migrate.stores.azure.finding import (
+from b24migrate.model.records import Record, Span, Status, Table, between_families, order_key
+from b24migrate.stores.azure.changes import ChangingRoom
+from b24migrate.stores.azure.find import (
     EVERY,
     LONGEST_RUN,
     OPEN,

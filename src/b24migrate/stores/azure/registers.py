@@ -15,10 +15,10 @@ from typing import Any
 
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
-from b24migrate.errors import Halted
 from b24migrate.messages import say
+from b24migrate.model.errors import Halted
+from b24migrate.model.records import Json
 from b24migrate.ports import Register, RegisterRow
-from b24migrate.records import Json
 from b24migrate.stores.azure.account import Account
 from b24migrate.stores.azure.blobs import Blobs
 from b24migrate.stores.azure.counters import Counters

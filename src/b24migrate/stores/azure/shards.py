@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from b24migrate.records import Status, Table
+from b24migrate.model.records import Status, Table
 from b24migrate.stores.azure.properties import Entity
 from b24migrate.stores.azure.transactions import Operation, create, replace
 

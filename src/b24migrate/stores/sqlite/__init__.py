@@ -5,16 +5,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 
-from b24migrate.records import Json
+from b24migrate.model.records import Json
+from b24migrate.stores.sqlite.copy import MovingRoom
 from b24migrate.stores.sqlite.database import Database
 from b24migrate.stores.sqlite.files import FolderFiles
-from b24migrate.stores.sqlite.moving import MovingRoom
 from b24migrate.stores.sqlite.queue import SqliteQueue
 from b24migrate.stores.sqlite.records import RecordRoom
 from b24migrate.stores.sqlite.registers import RegisterRoom
 from b24migrate.stores.sqlite.schema import VERSION
-from b24migrate.stores.sqlite.settling import SettlingRoom
-from b24migrate.stores.sqlite.staging import StagingRoom
+from b24migrate.stores.sqlite.settle import SettlingRoom
+from b24migrate.stores.sqlite.stage import StagingRoom
 
 __all__ = ["Database", "FolderFiles", "SqliteQueue", "SqliteStore"]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from b24migrate.model.records import Table
 from b24migrate.ports import Clock
 from b24migrate.private_files import create, narrow
-from b24migrate.records import Table
 from b24migrate.stores.sqlite import schema
 from b24migrate.stores.sqlite.failures import LOCKED, Failure, translate
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
-from b24migrate.errors import BadConfiguration, Halted, MigrationError
 from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration, Halted, MigrationError
 
 
 class Failure(NamedTuple):

@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from b24migrate.errors import Halted, Permanent
 from b24migrate.messages import say
+from b24migrate.model.errors import Halted, Permanent
 from b24migrate.ports import Clock
 from b24migrate.private_files import make_folder, narrow, open_private
 

@@ -10,10 +10,10 @@ from threading import Lock
 from typing import Any
 
 from b24migrate.messages import pack, unpack
+from b24migrate.model.records import DeadLetter, Job, canonical, stored_job
 from b24migrate.ports import BROKEN_JOB, DELIVERIES, POISON, POISON_REASON, Lease, Waiting
-from b24migrate.records import DeadLetter, Job, canonical, stored_job
 from b24migrate.stores.sqlite.database import Database
-from b24migrate.stores.sqlite.words import beginning, moment, text
+from b24migrate.stores.sqlite.sql import beginning, moment, text
 
 _PUT = """
 INSERT INTO Jobs (Id, Scope, Kind, Args, Attempts, Failures, VisibleAt) VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -8,9 +8,9 @@ from datetime import datetime
 
 import msgspec
 
-from b24migrate.records import Record, Span, Status, Table, between_families, order_key
+from b24migrate.model.records import Record, Span, Status, Table, between_families, order_key
 from b24migrate.stores.sqlite.database import Database
-from b24migrate.stores.sqlite.words import (
+from b24migrate.stores.sqlite.sql import (
     FAILED,
     IMPORTED,
     PENDING,

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from b24migrate.messages import plain
+from b24migrate.model.records import Json
 from b24migrate.ports import Register, RegisterRow
-from b24migrate.records import Json
 from b24migrate.stores.sqlite import bulk
 from b24migrate.stores.sqlite.database import Database
-from b24migrate.stores.sqlite.words import beginning, chunks, marks
+from b24migrate.stores.sqlite.sql import beginning, chunks, marks
 
 _SELECT = 'SELECT PartitionKey, RowKey, Version, Kinds, {columns} FROM "{table}" WHERE '
 _INSERT = 'INSERT INTO "{table}" (PartitionKey, RowKey, Kinds, {columns}) VALUES (?, ?, ?, {marks}) ON CONFLICT '

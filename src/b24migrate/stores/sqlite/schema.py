@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from b24migrate.errors import BadConfiguration
 from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.model.records import MIGRATION_VERSION, Table
 from b24migrate.ports import MESSAGES, REGISTERS, Register
-from b24migrate.records import MIGRATION_VERSION, Table
 from b24migrate.stores.sqlite.failures import foreign
 
 APPLICATION_ID = 0x4232344D  # "B24M"

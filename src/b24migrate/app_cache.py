@@ -1,0 +1,156 @@
+"""The application of a process: opened when it is first needed, shared by its threads, opened anew when it is of no
+more use: after whatever stopped the work (a setting may have been mended) and for another run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import NamedTuple
+
+from b24migrate.app import App, open_app
+from b24migrate.config import load
+from b24migrate.engine import plan
+from b24migrate.engine.conductor import Conductor
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.plan import Run
+from b24migrate.engine.worker import LOOK_S
+from b24migrate.model.errors import MigrationError, Stop
+from b24migrate.monitor.functions_log import lines, logged, quieten, say
+from b24migrate.monitor.logs import log
+
+Open = Callable[[], AbstractContextManager[App]]
+
+
+class AtWork(NamedTuple):
+    """A run that is under way, and what it takes to work on it."""
+
+    app: App
+    run: Run
+    conductor: Conductor
+
+
+@dataclass(eq=False, slots=True)
+class _Held:
+    app: App
+    closing: ExitStack
+    users: int = 0
+    retired: bool = False
+    conductors: dict[str, Conductor] = field(default_factory=dict)  # by run: its threads do not get in each other's way
+
+
+class Keeper:
+    def __init__(self, opens: Open) -> None:
+        self._opens = opens
+        self._lock = Lock()
+        self._held: _Held | None = None
+
+    @contextmanager
+    def app(self, *, fresh: bool = False) -> Iterator[App]:
+        """Raises BadConfiguration or Halted when it cannot be opened. After a Stop within the block the next one gets
+        another; so does this one, if it asks for a fresh one."""
+        with self._using(fresh=fresh) as held:
+            yield held.app
+
+    @contextmanager
+    def at_work(self) -> Iterator[AtWork | App]:
+        """Only the application when no run is under way, or the one that was has stopped or is paused."""
+        while True:
+            with self._using() as held:
+                run = plan.current(held.app.work.store)
+                if run is None or not run.under_way:
+                    yield held.app
+                    return
+                if held.app.work.run in ("", run.id):
+                    yield self._attending(held, run)
+                    return
+                self._retire(held)  # what it remembers is of another run
+
+    def close(self) -> None:
+        with self._lock:
+            held, self._held = self._held, None
+        if held is not None:
+            self._retire(held)
+
+    @contextmanager
+    def _using(self, *, fresh: bool = False) -> Iterator[_Held]:
+        held = self._taken(fresh)
+        try:
+            yield held
+        except Stop:
+            self._retire(held)
+            raise
+        finally:
+            self._leave(held)
+
+    def _taken(self, fresh: bool) -> _Held:
+        if fresh:
+            self.close()
+        with self._lock:  # whoever comes while it is being opened needs the same
+            if self._held is None:
+                closing = ExitStack()
+                self._held = _Held(closing.enter_context(self._opens()), closing)
+            self._held.users += 1
+            return self._held
+
+    def _attending(self, held: _Held, run: Run) -> AtWork:
+        app = held.app
+        app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
+        app.runner.attend(run)
+        app.work.leaving = dismissed(app.work, run)
+        app.work.keep_bug = logged(app.settings.redactor.redact)
+        return AtWork(app, run, held.conductors.setdefault(run.id, app.runner.conductor(run.plan)))
+
+    def _retire(self, held: _Held) -> None:
+        """Nobody else gets it."""
+        with self._lock:
+            if self._held is held:
+                self._held = None
+            held.retired = True
+            unused = not held.users
+        if unused:
+            _closed(held)
+
+    def _leave(self, held: _Held) -> None:
+        """The last one closes what is retired."""
+        with self._lock:
+            held.users -= 1
+            unused = held.retired and not held.users
+        if unused:
+            _closed(held)
+
+
+def dismissed(work: Work, run: Run) -> Callable[[], bool]:
+    """Whether the run was paused or replaced since. Long jobs ask again and again, the store is asked once a second."""
+    looked, found = work.clock.monotonic(), False
+
+    def look() -> bool:
+        nonlocal looked, found
+        if work.clock.monotonic() - looked >= LOOK_S:
+            looked = work.clock.monotonic()
+            with suppress(MigrationError):  # the next look may succeed
+                found = plan.dismissal(work.store, run.id) is not None
+        return found
+
+    return look
+
+
+def _closed(held: _Held) -> None:
+    try:
+        held.closing.close()
+    except MigrationError as error:  # it is gone either way, and so is perhaps the store
+        say(logging.WARNING, f"The store could not be closed: {error}", error_code=error.code)
+
+
+@contextmanager
+def from_environment() -> Iterator[App]:
+    """By the app settings of the function app, which are environment variables, or a b24migrate.toml beside it."""
+    quieten()
+    settings = load()
+    opened: list[App] = []
+    observer = log(lines(), run=lambda: opened[0].work.run if opened else "", redact=settings.redactor.redact)
+    with open_app(settings, observers=(observer,)) as app:
+        opened.append(app)
+        yield app

@@ -1,0 +1,56 @@
+"""The command line. Only the door: it parses, calls, prints, and turns every ending into an exit code."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from b24migrate.cli import exit_codes, signals
+from b24migrate.cli.session import Session
+from b24migrate.messages import terminal
+from b24migrate.model.errors import MigrationError
+from b24migrate.private_files import OTHERS
+
+# What a command loads makes no cycles: at its usual pace the collector walks it a dozen times before anything begins.
+ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    os.umask(OTHERS)  # every file says itself who may read it; this is for what a library writes
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # they would be looked for among all that is installed
+    signals.end_in_time()
+    with signals.interruptible():
+        sys.exit(execute(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+Hear = Callable[[MigrationError, Callable[[str], str]], None]
+
+
+def execute(arguments: list[str], *, hear: Hear = lambda *_: None) -> int:
+    """Never raises: what went wrong is a sentence on stderr and an exit code. `hear` gets what stopped it, and what
+    takes secrets out of it."""
+    from typer.main import get_command
+
+    from b24migrate.cli import completion
+    from b24migrate.cli.commands import app
+
+    completion.prepare()
+    session = Session()
+    terminal.suggest(terminal.of_locale())
+    try:
+        get_command(app).main(arguments, prog_name="b24migrate", obj=session)
+    except SystemExit as leaving:
+        return exit_codes.of_exit(leaving.code)
+    except KeyboardInterrupt:
+        return exit_codes.stopped()
+    except MigrationError as error:
+        hear(error, session.redact)
+        return exit_codes.refused(error, session.redact)
+    except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes a sentence
+        return exit_codes.broken(bug, session.redact)
+    finally:
+        terminal.forget()
+    return exit_codes.CLEAN

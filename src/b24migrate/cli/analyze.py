@@ -1,0 +1,79 @@
+"""`analyze`: what there is, and how long moving it will take."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.cli.session import Session
+from b24migrate.messages import say
+from b24migrate.model.errors import Halted
+
+if TYPE_CHECKING:
+    from b24migrate.insight.forecast import Compared, Survey
+
+
+def analyze(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+    sample: Annotated[float, typer.Option(help="The part of the records to look at.", min=0.0001, max=1.0)] = 0.02,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="How the last forecast compares with what has been done since.")
+    ] = False,
+) -> None:
+    """Count, sample and foretell: what is there, and how many hours it will take.
+
+    It only reads. A sample of 2 % is usually enough. After a run, --compare shows how well it was foretold.
+    """
+    session: Session = context.obj
+    if compare:
+        _compare(session, as_json=as_json)
+        return
+    found = _surveyed(session, sample, quiet=as_json)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        from b24migrate.cli.analyze_tables import print_survey
+
+        print_survey(found)
+
+
+def _surveyed(session: Session, sample: float, *, quiet: bool) -> Survey:
+    from b24migrate.app import open_app
+    from b24migrate.insight.forecast import Limits, Meter, survey
+
+    def notice(what: str) -> None:
+        if not quiet and sys.stderr.isatty():
+            typer.echo(f"\r\x1b[Klooking at {what} …", nl=False, err=True)
+
+    meter = Meter()
+    settings = session.settings(portals=True)
+    with open_app(settings, meter=meter) as app:
+        source = settings.source
+        limits = Limits(source.requests_per_second, source.bucket, source.operating_seconds)
+        names = app.chosen()
+        wanted = [entity for entity in app.catalog.entities if entity.name in names]
+        found = survey(app.work, meter, wanted, limits, timezone=source.zone, share=sample, notice=notice)
+    if not quiet and sys.stderr.isatty():
+        typer.echo("\r\x1b[K", nl=False, err=True)
+    return found
+
+
+def _compare(session: Session, *, as_json: bool) -> None:
+    from b24migrate.cli.open_app import looking
+    from b24migrate.insight.forecast import compared, last
+
+    with looking(session) as app:
+        made = last(app.work.store)
+        found: list[Compared] = compared(app.work.store)
+    if made is None:
+        raise Halted(say("cli.no_forecast"), hint=say("cli.no_forecast_fix"))
+    if as_json:
+        typer.echo(json.dumps({"made": made.at, "phases": [one.to_json() for one in found]}))
+        return
+    from b24migrate.cli.analyze_tables import print_compared
+
+    print_compared(made, found)

@@ -1,0 +1,72 @@
+"""`box`: what goes onto the box itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import b24migrate
+from b24migrate.messages import say
+from b24migrate.messages.terminal import phrase
+from b24migrate.model.errors import Halted
+
+MODULE = "b24migrate.import"
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest day that a zip knows: the same files make the same bytes
+box = typer.Typer(help="What goes onto the box itself: its import module.")
+
+
+@box.callback()
+def door() -> None:
+    """What goes onto the box itself: its import module."""
+
+
+@box.command("pack")
+def pack(
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it.")] = Path(f"{MODULE}.zip"),
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+) -> None:
+    """Pack the import module for the box into a zip.
+
+    \b
+    Unpack it in local/modules of the site, then install it there:
+    in the admin pages, or with php install.php. docs/box.md says how.
+    The same version always makes the same file.
+    Exit code 0: written. 4: it cannot be written there.
+    """
+    fresh = out.with_name(f"{out.name}.new")
+    try:
+        with zipfile.ZipFile(fresh, "w") as archive:
+            for name, file in files(folder()):
+                entry = zipfile.ZipInfo(name, EPOCH)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = 0o644 << 16  # whoever unpacks it, the web server may read it
+                archive.writestr(entry, file.read_bytes())
+        digest = hashlib.sha256(fresh.read_bytes()).hexdigest()
+        fresh.replace(out)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise Halted(say("cli.unwritable", path=out, why=error.strerror), hint=say("cli.other_out")) from None
+    if as_json:
+        typer.echo(json.dumps({"file": str(out), "sha256": digest}))
+        return
+    typer.echo(phrase("cli.box.written", out=out, digest=digest))
+    typer.echo(phrase("cli.box.next"))
+
+
+def folder() -> Path:
+    """In what is installed it lies beside the program, in a checkout beside the sources."""
+    home = Path(b24migrate.__file__).parent
+    places = (home / "box_module" / MODULE, home.parents[1] / "box-module" / MODULE)
+    return next(place for place in places if place.is_dir())
+
+
+def files(module: Path) -> Iterator[tuple[str, Path]]:
+    for file in sorted(module.rglob("*")):
+        if file.is_file():
+            yield f"{MODULE}/{file.relative_to(module).as_posix()}", file

@@ -1,0 +1,110 @@
+"""`certificate`: writes the proof of what became of every record, and re-checks it anywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.cli.session import Session
+from b24migrate.messages.terminal import phrase
+from b24migrate.model.errors import Stop
+
+if TYPE_CHECKING:
+    from b24migrate.insight.certificate import Made
+
+AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+CLASSES = ("verified", "migrated", "failed", "excluded", "impossible")  # each has a name: `cli.certificate.class.…`
+certificate = typer.Typer()
+
+
+@certificate.callback(invoke_without_command=True)
+def write(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it.")] = Path("certificate.jsonl"),
+    as_json: AsJson = False,
+) -> None:
+    """Write the certificate: every source id in exactly one class, and one root hash.
+
+    \b
+    It is refused when a sum does not close, and says where.
+    Anybody can re-check the file: b24migrate certificate check FILE
+    Exit code 0: written. 4: the run is incomplete. 5: a sum does not close.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from b24migrate.cli.open_app import looking
+    from b24migrate.insight.certificate import make
+    from b24migrate.monitor.logs import masked
+
+    session: Session = context.obj
+
+    def made() -> Made:
+        with looking(session, portals=True) as app:  # their names are in it
+            return make(app.work, out, clean=lambda text: masked(session.redact(text)))
+
+    _tell(session, out, made, f"Written: {out}", as_json=as_json)
+
+
+@certificate.command("check")
+def check(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate.")],
+    as_json: AsJson = False,
+) -> None:
+    """Re-check a certificate from its file alone.
+
+    \b
+    Needs no store, no network and no configuration.
+    Exit code 0: it holds. 2: it is no certificate. 5: it does not hold.
+    """
+    from b24migrate.insight import certificate as certificates
+
+    _tell(
+        context.obj, file, lambda: certificates.check(file), phrase("cli.certificate.valid", file=file), as_json=as_json
+    )
+
+
+def _tell(session: Session, file: Path, act: Callable[[], Made], said: str, *, as_json: bool) -> None:
+    try:
+        made = act()
+    except Stop as stop:
+        if as_json:
+            told = {"file": str(file), "holds": False, "exit_code": stop.exit_code, "code": stop.code}
+            typer.echo(session.redact(json.dumps({**told, "message": str(stop)}, ensure_ascii=False)))
+        raise
+    if as_json:
+        typer.echo(json.dumps({"file": str(file), "holds": True, "exit_code": 0, **as_told(made)}, ensure_ascii=False))
+        return
+    sums = totals(made)
+    typer.echo(
+        phrase("cli.certificate.about", said=said, run=made.head.run, source=made.head.source, target=made.head.target)
+    )
+    classes = ", ".join(f"{sums[name]:,} {phrase(f'cli.certificate.class.{name}')}" for name in CLASSES)
+    typer.echo("  " + phrase("cli.certificate.ids", total=f"{sum(sums.values()):,}", classes=classes))
+    if made.head.foreseen:
+        typer.echo("  " + phrase("cli.certificate.foreseen", count=made.head.foreseen))
+    typer.echo("  " + phrase("cli.certificate.root", root=made.root))
+
+
+def totals(made: Made) -> dict[str, int]:
+    return {name: sum(getattr(one, name) for one in made.head.streams) for name in CLASSES}
+
+
+def as_told(made: Made) -> dict[str, object]:
+    head = made.head
+    streams = {
+        one.stream: {name: getattr(one, name) for name in ("reported", "retrieved", *CLASSES)} for one in head.streams
+    }
+    about = {"run": head.run, "made_at": head.made_at, "source": head.source, "target": head.target}
+    return {
+        **about,
+        "root": made.root,
+        "lines": made.lines,
+        "sums": totals(made),
+        "foreseen": head.foreseen,
+        "streams": streams,
+    }

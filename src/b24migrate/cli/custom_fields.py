@@ -1,0 +1,129 @@
+"""`custom-fields`: what the target lacks, which field becomes which, and making them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from b24migrate.cli.completion import entities
+from b24migrate.cli.run import custom_fields as create
+from b24migrate.cli.session import Session
+from b24migrate.messages.terminal import phrase
+
+if TYPE_CHECKING:
+    from b24migrate.engine.field_map import Compared
+
+AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+File = Annotated[Path, typer.Argument(metavar="FILE")]
+
+
+class EntityOrCommand(TyperGroup):
+    """`custom-fields users` is short for `custom-fields create users`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        named = next((text for text in args if not text.startswith("-")), "")
+        return super().parse_args(ctx, ["create", *args] if named and named not in self.commands else args)
+
+
+custom_fields = typer.Typer(
+    cls=EntityOrCommand,
+    no_args_is_help=True,
+    help="Custom fields: compare, choose what becomes what, create. `custom-fields users` creates those of users.",
+)
+custom_fields.command("create")(create)
+
+
+@custom_fields.command("diff")
+def diff(
+    context: typer.Context,
+    entity: Annotated[
+        list[str] | None,
+        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the source's custom fields with the target's. Writes nothing.
+
+    What a target that does not tell its fields has is known only after they were created once.
+    """
+    from b24migrate.cli.open_app import looking
+    from b24migrate.engine import field_map
+    from b24migrate.entities import catalog
+    from b24migrate.entities.names import entity_name
+    from b24migrate.model.errors import Permanent
+
+    session: Session = context.obj
+    known = catalog()
+    names = [entity_name(name, known) for name in entity or []]
+    found: list[Compared] = []
+    unread: dict[str, str] = {}
+    with looking(session, portals=True) as app:
+        for one in app.catalog.entities:
+            if one.custom_fields is None or one.name not in (names or app.chosen()):
+                continue
+            try:
+                found += field_map.compare(app.work, one)
+            except Permanent as error:
+                unread[one.name] = session.redact(str(error))
+    if as_json:
+        told = {"fields": [line._asdict() for line in found], "unread": unread}
+        typer.echo(session.redact(json.dumps(told, ensure_ascii=False)))
+    else:
+        print_diff(found, unread)
+
+
+def print_diff(found: list[Compared], unread: dict[str, str]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from b24migrate.cli.tables import console
+
+    out = console()
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    for title in ("entity", "field", "label", "type", "on the target", "becomes", ""):
+        table.add_column(title, no_wrap=True)
+    for one in found:
+        kind = f"{one.type}, several" if one.multiple else one.type
+        cells = (one.entity, one.field, one.label, kind, one.on_target, one.mapped_to, one.note)
+        table.add_row(*map(Text, cells))
+    if found:
+        out.print(table)
+    elif not unread:
+        out.print(phrase("cli.fields.none"))
+    for name, why in unread.items():
+        out.print(Text(phrase("cli.fields.unread", name=name, why=why)))
+
+
+@custom_fields.command("export")
+def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
+    """Write every custom field that was read, and the target field it becomes, as CSV.
+
+    Columns: entity, source_field, type, label, target_field, included. Write a code into target_field to use that
+    field of the box (empty: the same code), and "no" into included to leave a field and its values out.
+    """
+    from b24migrate.cli.open_app import looking
+    from b24migrate.engine import field_map
+    from b24migrate.report import csv_tables
+
+    with looking(context.obj) as app:
+        rows = field_map.lines(app.work)
+    csv_tables.write(file, field_map.COLUMNS, rows)
+    told = json.dumps({"fields": len(rows), "file": str(file)}, ensure_ascii=False)
+    typer.echo(told if as_json else phrase("cli.fields.written", count=len(rows), file=file))
+
+
+@custom_fields.command("load")
+def load(context: typer.Context, file: File, as_json: AsJson = False) -> None:
+    """Load an edited CSV. Best before the records are imported: what is there already is not sent again for it."""
+    from b24migrate.cli.open_app import looking
+    from b24migrate.engine import field_map
+    from b24migrate.report import csv_tables
+
+    with looking(context.obj) as app:
+        changed = field_map.load(app.work, csv_tables.lines_of(file, "custom-fields export"))
+    told = json.dumps({"changed": changed})
+    typer.echo(told if as_json else phrase("cli.fields.changed", count=changed))

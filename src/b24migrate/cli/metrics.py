@@ -1,0 +1,40 @@
+"""`metrics`: the metrics in the text format of Prometheus."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from b24migrate.cli.session import Session
+
+PUBLIC = 0o644  # another user's exporter reads it; it has numbers only
+
+
+def metrics(
+    context: typer.Context,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON: name, labels and value of each.")] = False,
+) -> None:
+    """Print the metrics in the text format of Prometheus.
+
+    With --out the file appears whole, as a node exporter's textfile directory needs it.
+    """
+    from b24migrate.cli.doctor import write
+    from b24migrate.cli.open_app import looking
+    from b24migrate.insight.status import figures
+    from b24migrate.monitor.metrics import text
+
+    session: Session = context.obj
+    with looking(session) as app:
+        found = figures(app.work)
+    written = text(lambda: found)
+    if as_json:
+        told = [{"name": name, "labels": labels, "value": value} for name, labels, value in found]
+        written = f"{json.dumps({'metrics': told}, ensure_ascii=False)}\n"
+    if out is None:
+        typer.echo(written, nl=False)
+        return
+    write(out, written, PUBLIC)

@@ -1,0 +1,71 @@
+"""Opens the application for a command: to look at what there is, or to work on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from b24migrate.cli.progress import Display
+from b24migrate.cli.session import Session
+from b24migrate.cli.signals import interruptible
+from b24migrate.messages import say
+from b24migrate.model.errors import Halted
+from b24migrate.model.records import Json
+from b24migrate.private_files import make_folder, open_private
+
+if TYPE_CHECKING:
+    from b24migrate.app import App
+    from b24migrate.config import Settings
+
+
+class Current:
+    """Knows the run that is under way, once an application is open."""
+
+    app: App | None = None
+
+    def run(self) -> str:
+        return self.app.work.run if self.app else ""
+
+
+@contextmanager
+def looking(session: Session, *, portals: bool = False) -> Iterator[App]:
+    """For a look at the store, and with `portals` also at both ends."""
+    from b24migrate.app import open_app
+
+    with open_app(session.settings(portals=portals)) as app, interruptible(app.work.interrupt.request):
+        yield app
+
+
+@contextmanager
+def working(
+    session: Session, display: Display, *, verify_all: bool = False, **overrides: Mapping[str, Json]
+) -> Iterator[App]:
+    """Logs every event beside the store, shows the important ones, and ends calls in progress on SIGTERM and Ctrl-C."""
+    from b24migrate.app import open_app
+    from b24migrate.monitor.bug_file import bug_keeper
+    from b24migrate.monitor.logs import log
+
+    settings = session.settings(portals=True, **overrides)
+    with ExitStack() as stack:
+        current = Current()
+        out = stack.enter_context(log_file(settings))
+        written = log(out, run=current.run, redact=session.redact)
+        stack.callback(display.close)
+        app = stack.enter_context(open_app(settings, observers=(written, display.note), verify_all=verify_all))
+        current.app = app
+        app.work.keep_bug = bug_keeper(session.redact)
+        stack.enter_context(interruptible(app.work.interrupt.request))
+        yield app
+
+
+@contextmanager
+def log_file(settings: Settings) -> Iterator[TextIO]:
+    path = settings.store.log_file
+    try:
+        make_folder(path.parent)
+        out = open_private(path, "a", encoding="utf-8", buffering=1)
+    except OSError as error:
+        raise Halted(say("cli.log", path=path, why=error.strerror), hint=say("cli.log_fix")) from None
+    with out:
+        yield out

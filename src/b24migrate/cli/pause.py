@@ -1,0 +1,61 @@
+"""`pause` and `resume`: the gate that a person closes and opens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.cli.run import AsJson, Full, Port
+from b24migrate.cli.session import Session, local_user
+from b24migrate.messages import say
+from b24migrate.messages.terminal import phrase
+
+if TYPE_CHECKING:
+    from b24migrate.app import App
+    from b24migrate.engine.run import Ended
+
+
+def pause(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+) -> None:
+    """Pause the run that is under way, from any terminal.
+
+    Whoever works on it finishes the jobs he is in and takes no other: `run` then ends with exit code 3, workers and
+    functions wait. Nothing is lost or doubled; `b24migrate resume` goes on.
+    """
+    from b24migrate.cli.open_app import looking
+    from b24migrate.engine import plan
+
+    session: Session = context.obj
+    with looking(session) as app:
+        run = plan.pause(app.work.store, app.work.clock, by=local_user())
+    if run is None:
+        raise plan.NoRun(say("work.nothing_to_pause"), code=plan.NO_RUN)
+    if as_json:
+        typer.echo(json.dumps({"run": run.id, "state": run.state, "message": run.message}, ensure_ascii=False))
+        return
+    typer.echo(phrase("cli.pause.done", message=run.message))
+    typer.echo(phrase("cli.pause.resume"))
+
+
+def resume(
+    context: typer.Context,
+    as_json: AsJson = False,
+    metrics_port: Port = None,
+    full: Full = False,
+) -> None:
+    """Go on with the run that is paused or has stopped.
+
+    With the same entities, phases and test limit, whatever they are; a run that was begun with --full needs it again.
+    Shows and ends like `run`.
+    """
+    from b24migrate.cli.run_plan import conduct, told
+
+    def act(app: App, tick: Callable[[], None]) -> Ended:
+        return app.runner.resume(on_diagnosis=told(app), tick=tick)
+
+    raise typer.Exit(conduct(context.obj, act, as_json=as_json, metrics_port=metrics_port, verify_all=full))

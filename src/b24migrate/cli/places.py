@@ -1,0 +1,36 @@
+"""`places`: IDs of the source that stay inside workflow templates."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from b24migrate.cli.session import Session
+from b24migrate.messages.terminal import phrase
+
+AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+
+
+def places(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the places inside workflow templates that keep ids of the source.
+
+    Such a template is imported switched off: mend the places on the box, then switch it on.
+    """
+    from b24migrate.cli.open_app import looking
+    from b24migrate.messages.safe_text import harmless
+    from b24migrate.ports import UNRESOLVED
+
+    session: Session = context.obj
+    with looking(session) as app:
+        rows = [row.values for row in app.work.store.rows(UNRESOLVED)]
+    if as_json:
+        names = {"Stream": "stream", "SourceId": "id", "Place": "place", "What": "what"}
+        told = [{names[name]: row[name] for name in names} for row in rows]
+        typer.echo(session.redact(json.dumps({"places": told}, ensure_ascii=False)))
+        return
+    if not rows:
+        typer.echo(phrase("cli.places.none"))
+    for row in rows:
+        typer.echo(harmless(session.redact(f"{row['Stream']} {row['SourceId']}  {row['Place']}  {row['What']}")))

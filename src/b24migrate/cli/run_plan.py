@@ -1,0 +1,186 @@
+"""Runs a plan and shows it: what `run`, `resume`, `do`, `get`, `set`, `verify`, `custom-fields` and `retry` share."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from b24migrate import messages
+from b24migrate.cli import exit_codes
+from b24migrate.cli.fidelity import consent
+from b24migrate.cli.open_app import working
+from b24migrate.cli.progress import Display, display
+from b24migrate.cli.session import Session
+from b24migrate.cli.tables import print_summary
+from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration, Stop
+from b24migrate.model.records import Json
+
+if TYPE_CHECKING:
+    from b24migrate.app import App
+    from b24migrate.engine.diagnosis import Diagnosis
+    from b24migrate.engine.run import Ended
+
+TICK_S = 0.4
+LOOKING_SHARE = 0.1  # of the time that goes by: a remote store takes a second for a look at everything
+COUNTED_AFTERWARDS = 100_000  # records of a stream: seconds; more are counted when somebody asks for it
+Act = Callable[["App", Callable[[], None]], "Ended | None"]
+
+
+def conduct(
+    session: Session,
+    act: Act,
+    *,
+    as_json: bool = False,
+    metrics_port: int | None = None,
+    verify_all: bool = False,
+    accept_fidelity: bool = False,
+    **overrides: Mapping[str, Json],
+) -> int:
+    """Does `act` with the application and says how it ended; returns the exit code. With `as_json` the status is
+    printed whatever happens."""
+    status: dict[str, Json] = {"run": "", "entities": {}}
+    shown = display(session.redact, silent=as_json)
+    try:
+        with working(session, shown, verify_all=verify_all, **overrides) as app, served(app, metrics_port):
+            app.gate.consent = consent(given=accept_fidelity, silent=as_json)
+            try:
+                ended = act(app, _ticker(app, shown))
+                foretold = _foretold(app) if ended else ""
+                _count_what_is_not_kept(app)
+            finally:
+                status = _status(app)
+                shown.show(status)
+                shown.close()
+    except (Stop, KeyboardInterrupt) as stop:
+        code = stop.exit_code if isinstance(stop, Stop) else exit_codes.INCOMPLETE
+        if as_json:
+            _print_json(status, code, session.redact(exit_codes.whole(stop)))
+        raise
+    code, said = (ended.exit_code, ended.message) if ended else (exit_codes.CLEAN, "")
+    said = session.redact(said)
+    if as_json:
+        _print_json(status, code, said)
+    else:
+        print_summary(status, code, said)
+        if foretold:
+            typer.echo(foretold)
+    return code
+
+
+def run_plan(entities: Sequence[str], phases: Sequence[str] = ()) -> Act:
+    """The named entities (none: those that the configuration wants) through the phases (none: all)."""
+    from b24migrate.model.streams import PHASES
+
+    def act(app: App, tick: Callable[[], None]) -> Ended:
+        return app.runner.run(app.chosen(tuple(entities)), tuple(phases) or PHASES, on_diagnosis=told(app), tick=tick)
+
+    return act
+
+
+def told(app: App) -> Callable[[Diagnosis], None]:
+    from b24migrate.insight.fidelity import GATE
+    from b24migrate.model.events import Noted, tell
+
+    def say(diagnosis: Diagnosis) -> None:
+        for check in (one for one in diagnosis.warnings if one.gate != GATE):  # which is asked about
+            tell(
+                app.work.observers,
+                Noted("warning", messages.say("cli.check.warning", message=check.message, fix=check.fix), check.entity),
+            )
+
+    return say
+
+
+def _ticker(app: App, shown: Display) -> Callable[[], None]:
+    due_s = 0.0
+
+    def tick() -> None:
+        nonlocal due_s
+        began_s = time.monotonic()
+        if began_s >= due_s:
+            shown.show(_status(app))
+            now_s = time.monotonic()
+            due_s = now_s + max(TICK_S, (now_s - began_s) / LOOKING_SHARE)
+
+    return tick
+
+
+def _status(app: App) -> dict[str, Json]:
+    from b24migrate.insight.status import snapshot
+
+    return snapshot(app.work).to_json()
+
+
+@contextmanager
+def served(app: App, port: int | None) -> Iterator[None]:
+    """The metrics for as long as the block lasts: `/metrics` on loopback if there is a port, and sent to Azure Monitor
+    if the environment names one."""
+    with _sent(app), _scraped(app, port):
+        yield
+
+
+@contextmanager
+def _sent(app: App) -> Iterator[None]:
+    from b24migrate.config import monitor_connection
+
+    connection = monitor_connection()
+    if not connection:
+        yield
+        return
+    from b24migrate.insight.status import figures
+    from b24migrate.model.events import Noted, tell
+    from b24migrate.monitor.telemetry import sent
+
+    def say(message: str) -> None:
+        tell(app.work.observers, Noted("warning", message))
+
+    with sent(lambda: figures(app.work), connection, say):
+        yield
+
+
+@contextmanager
+def _scraped(app: App, port: int | None) -> Iterator[None]:
+    if port is None:
+        yield
+        return
+    from b24migrate.insight.status import figures
+    from b24migrate.monitor.metrics import serve
+
+    try:
+        stop = serve(lambda: figures(app.work), port)
+    except OSError as error:
+        raise BadConfiguration(
+            say("cli.metrics_port", port=port, why=error.strerror), hint=say("cli.other_port")
+        ) from None
+    try:
+        yield
+    finally:
+        stop()
+
+
+def _foretold(app: App) -> str:
+    """How near the forecast was, where there was one and the run is at its end."""
+    from b24migrate.cli.analyze_tables import error_line
+    from b24migrate.insight.forecast import whole_run
+
+    found = whole_run(app.work.store)
+    return error_line(found) if found else ""
+
+
+def _count_what_is_not_kept(app: App) -> None:
+    """For whoever looks later, and cannot ask the target: now that everything is read, its numbers are exact."""
+    from b24migrate.insight import fidelity
+
+    before = fidelity.remembered(app.work, app.chosen())
+    if before is not None and not before.all_kept:
+        fidelity.known(app.work, app.chosen(), most=COUNTED_AFTERWARDS)
+
+
+def _print_json(status: Mapping[str, Json], code: int, message: str) -> None:
+    typer.echo(json.dumps({**status, "exit_code": code, "message": message}, ensure_ascii=False))

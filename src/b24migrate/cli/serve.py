@@ -1,0 +1,161 @@
+"""`serve`: the dashboard, for as long as it is wanted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
+
+import typer
+
+from b24migrate.cli.session import Session
+from b24migrate.messages import say
+from b24migrate.messages.terminal import phrase
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.private_files import is_exposed, replace_private
+
+if TYPE_CHECKING:
+    from b24migrate.web.auth import Doors, Latch
+    from b24migrate.web.context import Context
+
+HOST, PORT = "127.0.0.1", 8724
+
+
+def serve(
+    context: typer.Context,
+    *,
+    host: Annotated[str, typer.Option(help="Where to listen; the default is this machine only.")] = HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = PORT,
+    token: Annotated[
+        str,
+        typer.Option(
+            metavar="env:NAME|file:PATH", help="Where the token is kept; without it one is made for this start."
+        ),
+    ] = "",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="A name that a proxy calls us by; may be repeated."),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="Where that proxy connects from; default: this machine. Repeatable."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")] = False,
+) -> None:
+    """Show the migration in a browser, live, until Ctrl-C.
+
+    \b
+    Start, pause, resume and retry from the page; what is started there goes on
+    when this ends. The link that is printed carries the token; who has no token
+    sees nothing.
+    """
+    from b24migrate.web.auth import Doors, network
+
+    session: Session = context.obj
+    names = frozenset(name.lower() for name in allow_host or ())
+    if proxy and not names:
+        hint = say("cli.serve.proxy_fix")
+        raise BadConfiguration(say("cli.serve.proxy"), code="USAGE", hint=hint)
+    doors = Doors(host, names, proxies=tuple(map(network, proxy or ())))
+    show_dashboard(session, doors, port, latch_for(session, token), show=show, kept=token)
+
+
+def show_dashboard(
+    session: Session, doors: Doors, port: int, latch: Latch, *, show: bool = False, kept: str = ""
+) -> None:
+    """Until Ctrl-C or SIGTERM. A token that is `kept` somewhere is not printed."""
+    from b24migrate.cli.signals import interruptible
+    from b24migrate.web.context import Context
+
+    context = Context(config=session.config, environ=session.environ, doors=doors, latch=latch)
+    try:
+        with context.app():
+            pass  # a mistake in the configuration is said here, not on a page
+        with interruptible():
+            _listen(context, port, show=show, kept=kept)
+    except KeyboardInterrupt:
+        typer.echo(phrase("cli.serve.closed"), err=True)
+    finally:
+        context.close()
+
+
+def _listen(context: Context, port: int, *, show: bool, kept: str) -> None:
+    from b24migrate.web.application import application
+    from b24migrate.web.server import address, listening, served
+
+    place = listening(context.doors.host, port)
+    with served(application(context), place):
+        url = address(place)
+        link = link_to(url, context.latch)
+        typer.echo(phrase("cli.serve.at", url=url))
+        if kept:
+            typer.echo(phrase("cli.serve.sign_in", kept=kept))
+        else:
+            typer.echo(f"Open {link}")
+            typer.echo(phrase("cli.serve.link"))
+        with opened(link, context) if show else nullcontext():
+            threading.Event().wait()
+
+
+def link_to(url: str, latch: Latch) -> str:
+    """Behind the "#" no server, log or Referer sees the token."""
+    return f"{url}/login#{quote(latch.token, safe='')}"
+
+
+@contextmanager
+def opened(link: str, context: Context) -> Iterator[None]:
+    """In the browser, by a private file that leads there: every user of this machine can read command lines. It lies
+    beside the store, since browsers in a sandbox cannot read the folders for temporary or hidden files."""
+    with context.app() as app:
+        file = app.settings.store.log_file.with_suffix(".open.html")
+    try:
+        with suppress(OSError):  # the link is printed as well
+            with replace_private(file, encoding="utf-8") as out:
+                out.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(link)}">\n')
+            typer.launch(str(file))
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+@contextmanager
+def beside(session: Session) -> Iterator[None]:
+    """While something else is done: at its usual port, or at any that is free."""
+    from b24migrate.web.application import application
+    from b24migrate.web.context import Context
+    from b24migrate.web.server import address, listening, served
+
+    context = Context(config=session.config, environ=session.environ)
+    try:
+        place = listening(HOST, PORT)
+    except BadConfiguration:
+        place = listening(HOST, 0)
+    try:
+        with served(application(context), place):
+            typer.echo(phrase("cli.serve.watch", place=link_to(address(place), context.latch)))
+            yield
+    finally:
+        context.close()
+
+
+def latch_for(session: Session, token: str) -> Latch:
+    """Raises BadConfiguration when the token cannot be had, or is too short."""
+    from b24migrate.web.auth import Latch, usable
+
+    return Latch(usable(_given(session, token))) if token else Latch()
+
+
+def _given(session: Session, reference: str) -> str:
+    from b24migrate.config import secret_at
+
+    if not reference.startswith(("env:", "file:")):
+        hint = say("cli.serve.token_fix")
+        raise BadConfiguration(say("cli.serve.token"), code="USAGE", hint=hint)
+    file = Path(reference.removeprefix("file:")).expanduser()
+    if reference.startswith("file:") and is_exposed(file):
+        typer.echo(phrase("cli.serve.exposed", file=file), err=True)
+    return secret_at(reference, folder=Path.cwd(), environ=session.environ)

@@ -1,0 +1,214 @@
+"""`undo`: takes imports back, after having said what it would do."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.cli import exit_codes
+from b24migrate.cli.completion import entities
+from b24migrate.cli.session import Session
+from b24migrate.messages import say
+from b24migrate.messages.terminal import phrase
+from b24migrate.model.errors import Halted, Stop
+from b24migrate.model.records import Json
+
+if TYPE_CHECKING:
+    from b24migrate.app import App
+    from b24migrate.engine.undo import Rehearsal, Scope
+
+WORD = "undo"
+NOTHING = say("cli.undo.nothing")
+UNASKED = say("cli.undo.no_terminal")
+DRY = say("cli.undo.dry")
+REFUSED = say("cli.undo.refused")
+
+
+def undo(
+    context: typer.Context,
+    *,
+    entity: Annotated[
+        list[str] | None,
+        typer.Option("--entity", metavar="NAME", help="Only this entity; may be repeated.", autocompletion=entities),
+    ] = None,
+    run: Annotated[str, typer.Option("--run", metavar="RUN", help="Only what this run imported.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write what is kept, and why, as CSV.")
+    ] = None,
+    same_box: Annotated[
+        bool, typer.Option("--same-box", help="The target is the same box under another address.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")] = False,
+) -> None:
+    """Take imports back: delete on the target what was imported.
+
+    First it says what would be done, then it asks. What people changed since, and what others depend on, is kept
+    and listed; records that the target had before are never touched. Afterwards `b24migrate run` imports anew.
+
+    Examples: b24migrate undo --dry-run · b24migrate undo --entity groups · b24migrate undo --yes --out kept.csv
+
+    Exit code 0: all of it is gone, or it was a rehearsal. 3: not confirmed. 4: stopped. 5: some records are kept.
+    """
+    from b24migrate.cli.open_app import looking
+    from b24migrate.entities import catalog
+    from b24migrate.entities.names import entity_name
+
+    session: Session = context.obj
+    known = catalog()
+    names = [entity_name(name, known) for name in entity or []]
+    try:
+        with looking(session, portals=True) as app:
+            code = Undoing(app, session.redact, as_json, out).undo(
+                names, run, ask=_asked(yes, as_json), dry_run=dry_run, same_box=same_box
+            )
+    except Stop as stop:
+        if as_json:
+            told = {"done": False, "exit_code": stop.exit_code, "message": session.redact(exit_codes.whole(stop))}
+            typer.echo(json.dumps(told, ensure_ascii=False))
+        raise
+    raise typer.Exit(code)
+
+
+def _asked(yes: bool, as_json: bool) -> Callable[[], str]:
+    """Why it is not done; nothing when it is."""
+
+    def ask() -> str:
+        if yes:
+            return ""
+        if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return UNASKED
+        try:
+            said = typer.prompt(phrase("cli.undo.confirm", word=WORD), default="", show_default=False)
+        except typer.Abort:  # Ctrl-C and Ctrl-D are answers, too
+            typer.echo()
+            return REFUSED
+        return "" if str(said).strip() == WORD else REFUSED
+
+    return ask
+
+
+def _left_off(gone: int) -> Halted:
+    """What is "kept" here stays on the target, so that nobody is told that everything so far is kept."""
+    return Halted(
+        say("cli.undo.stopped", gone=gone),
+        hint=say("cli.undo.stopped_fix"),
+    )
+
+
+class Undoing:
+    def __init__(self, app: App, redact: Callable[[str], str], as_json: bool, out: Path | None) -> None:
+        self._work = app.work
+        self._redact = redact
+        self._as_json = as_json
+        self._out = out
+
+    def undo(self, names: list[str], run: str, *, ask: Callable[[], str], dry_run: bool, same_box: bool) -> int:
+        from b24migrate.engine.undo import (
+            Rehearsal,
+            Taking,
+            refuse_busy,
+            refuse_other_target,
+            refuse_strange_box,
+            scope_of,
+        )
+
+        scope = scope_of(self._work, names, run)
+        refuse_busy(self._work)
+        if not same_box:
+            refuse_other_target(self._work)
+        rehearsal = Rehearsal(self._work, scope, self._say)
+        try:
+            self._rehearse(rehearsal, listed=dry_run)
+        except KeyboardInterrupt:
+            raise Halted(f"Stopped. {REFUSED}") from None
+        if not same_box:
+            refuse_strange_box(self._work, rehearsal.strange)
+        if rehearsal.nothing:
+            return self._end(scope, rehearsal, exit_codes.CLEAN, NOTHING)
+        if dry_run:
+            return self._end(scope, rehearsal, exit_codes.CLEAN, DRY)
+        self._show(scope, rehearsal)
+        if why := ask():
+            return self._end(scope, rehearsal, exit_codes.GATE, why, shown=True)
+        taking = Taking(self._work, scope, rehearsal, self._say)
+        try:
+            taking.take()
+        except KeyboardInterrupt:
+            raise _left_off(taking.gone) from None
+        for name, tally in taking.tallies.items():  # what was not ours was counted by the rehearsal
+            before = rehearsal.tallies[name]
+            tally.not_ours, tally.other_runs, tally.adopted = before.not_ours, before.other_runs, before.adopted
+        rehearsal.tallies = taking.tallies
+        self._write_kept({one.name for one in scope.streams})
+        code = exit_codes.FINDINGS if taking.kept else exit_codes.CLEAN
+        return self._end(scope, rehearsal, code, self._verdict(taking.kept), done=True)
+
+    def _rehearse(self, rehearsal: Rehearsal, *, listed: bool) -> None:
+        from b24migrate.engine.undo import COLUMNS
+        from b24migrate.report import csv_tables
+
+        if listed and self._out:
+            csv_tables.write(self._out, COLUMNS, rehearsal.walk())
+        else:
+            deque(rehearsal.walk(), maxlen=0)
+
+    def _write_kept(self, streams: set[str]) -> None:
+        from b24migrate.engine.undo import COLUMNS, kept_rows
+        from b24migrate.report import csv_tables
+
+        if self._out:
+            csv_tables.write(self._out, COLUMNS, (one for one in kept_rows(self._work.store) if one.stream in streams))
+
+    def _verdict(self, kept: int) -> str:
+        if not kept:
+            return say("cli.undo.done")
+        if self._out:
+            return say("cli.undo.except_listed", kept=kept, file=self._out)
+        return say("cli.undo.except", kept=kept)
+
+    def _end(
+        self, scope: Scope, told: Rehearsal, code: int, message: str, *, done: bool = False, shown: bool = False
+    ) -> int:
+        if self._as_json:
+            typer.echo(self._redact(json.dumps(self._json(scope, told, code, message, done), ensure_ascii=False)))
+            return code
+        if not shown:
+            self._show(scope, told, done=done)
+        typer.echo(message)
+        return code
+
+    def _json(self, scope: Scope, told: Rehearsal, code: int, message: str, done: bool) -> dict[str, Json]:
+        from b24migrate.engine.undo import dependants, leftovers
+
+        tallies = list(told.tallies.values())
+        return {
+            "done": done,
+            "run": scope.window.run if scope.window else "",
+            "streams": [one.to_json() for one in tallies if one.ours or one.not_ours or one.other_runs],
+            "dependants": dependants(self._work, scope),
+            "stays": leftovers(self._work, scope, tallies)._asdict(),
+            "exit_code": code,
+            "message": message,
+        }
+
+    def _show(self, scope: Scope, told: Rehearsal, *, done: bool = False) -> None:
+        from b24migrate.cli.undo_tables import print_undo
+        from b24migrate.engine.undo import dependants, leftovers
+
+        if self._as_json:
+            return
+        tallies = list(told.tallies.values())
+        left = leftovers(self._work, scope, tallies)
+        print_undo(tallies, dependants(self._work, scope), left, self._redact, done=done)
+
+    def _say(self, line: str) -> None:
+        if not self._as_json:
+            typer.echo(line, err=True)

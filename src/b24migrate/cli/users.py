@@ -1,0 +1,53 @@
+"""`users export` and `users load`: which user of the box each user becomes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.messages.terminal import phrase
+
+if TYPE_CHECKING:
+    pass
+
+AsJson = Annotated[bool, typer.Option("--json", help="Only JSON on stdout.")]
+
+
+users = typer.Typer(no_args_is_help=True, help="The map of users: write it out, edit it, load it again.")
+
+
+@users.command("export")
+def export(
+    context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")], as_json: AsJson = False
+) -> None:
+    """Write every user that was read, and the target user it became, as CSV.
+
+    Columns: source_id, email, name, target_id. Fill in target_id to link a user to one that the box already has.
+    """
+    from b24migrate.cli.open_app import looking
+    from b24migrate.engine import user_map
+    from b24migrate.report import csv_tables
+
+    with looking(context.obj) as app:
+        rows = list(user_map.people(app.work))
+    csv_tables.write(file, user_map.COLUMNS, rows)
+    told = json.dumps({"users": len(rows), "file": str(file)}, ensure_ascii=False)
+    typer.echo(told if as_json else phrase("cli.users.written", count=len(rows), file=file))
+
+
+@users.command("load")
+def load(
+    context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")], as_json: AsJson = False
+) -> None:
+    """Load an edited CSV: users with a target_id are linked to that user of the box and not sent."""
+    from b24migrate.cli.open_app import looking
+    from b24migrate.engine import user_map
+    from b24migrate.report import csv_tables
+
+    with looking(context.obj) as app:
+        linked = user_map.load(app.work, csv_tables.lines_of(file, "users export"))
+    told = json.dumps({"linked": linked})
+    typer.echo(told if as_json else phrase("cli.users.linked", linked=linked))

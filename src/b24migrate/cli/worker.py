@@ -1,0 +1,78 @@
+"""`worker`: helps with the run that is under way."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from b24migrate.cli.session import Session
+
+if TYPE_CHECKING:
+    from b24migrate.app import App
+    from b24migrate.engine.plan import Run
+
+LOOK_S = 1.0
+
+
+def worker(
+    context: typer.Context,
+    once: Annotated[bool, typer.Option("--once", help="End when the present run is at its end.")] = False,
+    metrics_port: Annotated[
+        int | None, typer.Option("--metrics-port", min=0, max=65535, metavar="P", help="Serve /metrics meanwhile.")
+    ] = None,
+) -> None:
+    """Help with the run that is under way.
+
+    Takes its jobs from the queue, beside the process that started it. Start as many as you like.
+    Log lines go to stderr: JSON, or readable on a terminal. Ctrl-C ends it.
+    """
+    from b24migrate.app import open_app
+    from b24migrate.cli.open_app import Current
+    from b24migrate.cli.run_plan import served
+    from b24migrate.cli.signals import interruptible
+    from b24migrate.monitor.bug_file import bug_keeper
+    from b24migrate.monitor.logs import log
+
+    session: Session = context.obj
+    settings = session.settings()
+    current = Current()
+    observer = log(sys.stderr, run=current.run, redact=session.redact, readable=sys.stderr.isatty())
+    with (
+        open_app(settings, observers=(observer,)) as app,
+        served(app, metrics_port),
+        interruptible(app.work.interrupt.request),
+    ):
+        current.app = app
+        app.work.keep_bug = bug_keeper(session.redact)
+        labour(app, once=once)
+
+
+def labour(app: App, *, once: bool) -> None:
+    """Raises what stops the run; one that is paused is waited for. With `once` it returns when no run is under way any
+    more."""
+    from b24migrate.engine import plan
+
+    while True:
+        run = plan.current(app.work.store)
+        if run is not None and run.under_way:
+            help_with(app, run)
+            continue  # another one may have taken its place
+        if once:
+            return
+        app.work.clock.sleep(LOOK_S)
+
+
+def help_with(app: App, run: Run) -> None:
+    """To its end, which is the worker's to tell when nobody else did: who began the run may be gone."""
+    from b24migrate.engine.plan import Paused, Replaced
+
+    app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
+    app.runner.attend(run)
+    try:
+        app.runner.crew(run.plan).work_until_done()
+        app.runner.conclude(run)
+    except (Paused, Replaced):
+        return

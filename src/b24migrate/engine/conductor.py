@@ -1,0 +1,269 @@
+"""Moves a plan along: starts what may start, begins the next stage when one is done, ends phases.
+
+Every step is a compare-and-set on the entity's state, and seeding twice is harmless, so any number of processes may
+conduct the same plan; each change happens once, by whoever comes first, and never while a job of the stage is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from threading import Lock
+
+from b24migrate.engine import analysis as analyses
+from b24migrate.engine import gates
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.plan import Plan, stop_if_dismissed
+from b24migrate.engine.stages import Stage, stages
+from b24migrate.engine.state import (
+    BLOCKED,
+    DONE,
+    ENDED,
+    FAILED,
+    PENDING,
+    RUNNING,
+    SKIPPED,
+    STUCK,
+    AllStates,
+    EntityState,
+    PhaseState,
+)
+from b24migrate.engine.verified import is_verified
+from b24migrate.messages import say
+from b24migrate.model.events import PhaseChanged
+from b24migrate.model.records import Job, Json
+from b24migrate.model.streams import FINAL, LATE, Backward, Entity, PerParent, Reading
+from b24migrate.model.values import utc_text
+
+READINGS = "readings"  # of an entity's counts: by stream the methods that this pass reads it with, and which way
+
+
+class Conductor:
+    def __init__(self, work: Work, plan: Plan, *, coverage: float) -> None:
+        self._work = work
+        self._plan = plan
+        self._phases = steps(plan.phases)
+        self._coverage = coverage
+        self._states = AllStates(work.store)
+        self._entities = [entity for entity in work.entities if entity.name in plan.entities]
+        self._tasks = {one.task(phase): (one, phase) for one in self._entities for phase in self._phases}
+        self._lock = Lock()
+        self.put = 0  # jobs that it has put on the queue
+
+    # ------------------------------------------------------------ a run's beginning
+
+    def reset(self, *, continued: bool) -> None:
+        """A new run restarts every phase of its plan; a continued one only those that failed or were blocked, and
+        those that rest on a reading which is no longer the right one: what it brought may lack something."""
+        for entity in self._entities:
+            state = self._states.read(entity.name)
+            stale = continued and state.phase("get").state != PENDING and self._reads_otherwise(entity, state)
+            after = self._phases.index("get") if stale and "get" in self._phases else len(self._phases)
+            for place in reversed(range(len(self._phases))):  # get at last: until then it can be seen that it is stale
+                phase = self._phases[place]
+                if continued and place < after and state.phase(phase).state not in STUCK:
+                    continue
+                self._work.queue.drop(entity.task(phase))
+                self._set(entity, phase, PhaseState())
+            if not continued:
+                self._states.change(entity.name, lambda before: replace(before, notes=()))
+
+    def _readings(self, entity: Entity) -> dict[str, Json]:
+        return {
+            stream.name: ", ".join(map(_way, (self._work.reading(stream), *stream.more)))
+            for stream in (*entity.aids, *entity.streams)
+        }
+
+    def _reads_otherwise(self, entity: Entity, state: EntityState) -> bool:
+        """Earlier versions did not keep how they read; what they took for missing was not always missing, and they
+        walked upwards, past most of it (bitrix24-rest-1 §D5)."""
+        known = state.counts.get(READINGS)
+        if known is None:
+            readings = [one for stream in (*entity.aids, *entity.streams) for one in (*stream.read, *stream.more)]
+            return any(one.without or _walks_down(one) for one in readings)
+        return bool(known != self._readings(entity))
+
+    # ------------------------------------------------------------ steps
+
+    def step(self, scope: str = "") -> bool:
+        """Does what can be done now. Returns whether the plan is at its end. Raises Replaced when another run has
+        begun: its plan, not this one, says what starts next; and Paused when nothing shall start. `scope`: of the last
+        job that was done; as long as its phase goes on, it has changed nothing for other entities."""
+        with self._lock:
+            entity, phase = self._tasks.get(scope, (None, ""))
+            if entity is not None and self._goes_on(entity, phase):
+                return False
+            self._look()
+            while self._advance_all():
+                self._look()
+            return all(self._at_its_end(entity) for entity in self._entities)
+
+    def is_over(self) -> bool:
+        """Whether the plan is at its end, as it stands."""
+        with self._lock:
+            self._states.look()
+            return all(self._at_its_end(entity) for entity in self._entities)
+
+    def _look(self) -> None:
+        self._stay()
+        self._states.look()
+
+    def _stay(self) -> None:
+        """Before every change: one of them may take minutes, where the table is long and far away."""
+        stop_if_dismissed(self._work.store, self._work.run)
+
+    def _advance_all(self) -> bool:
+        """Each as far as it goes. What the others were at the last look is enough: they can only be further by now."""
+        changed = False
+        for entity in self._entities:
+            while self._advance(entity):
+                changed = True
+                self._stay()
+        return changed
+
+    def _goes_on(self, entity: Entity, phase: str) -> bool:
+        self._stay()
+        self._states.forget(entity.name)
+        while self._states.read(entity.name).phase(phase).state == RUNNING:
+            if not self._advance(entity):
+                return True
+            self._stay()
+        return False
+
+    def idle(self, scope: str) -> bool:
+        return self._work.queue.open(scope) == 0
+
+    def _at_its_end(self, entity: Entity) -> bool:
+        state = self._states.read(entity.name)
+        phases = [state.phase(phase).state for phase in self._phases]
+        return any(one in STUCK for one in phases) or all(one in ENDED for one in phases)
+
+    def _advance(self, entity: Entity) -> bool:
+        state = self._states.read(entity.name)
+        phase = next((one for one in self._phases if state.phase(one).state not in ENDED), None)
+        if phase is None or state.phase(phase).state in STUCK:
+            return False
+        if state.phase(phase).state == PENDING:
+            return self._start(entity, state, phase)
+        return self.idle(entity.task(phase)) and self._next_stage(entity, state, phase)
+
+    def _start(self, entity: Entity, state: EntityState, phase: str) -> bool:
+        if any(gates.waits_for(self._work, self._plan, self._states, entity, phase)):
+            return False
+        analysis = analyses.load(self._work.store)
+        skipped = self._skips(entity, phase)
+        if skipped is not None:
+            if skipped:
+                self._work.note(entity.name, skipped)
+            return self._turn(state, phase, PhaseState(SKIPPED, message=skipped))
+        closed = gates.unmet(self._work, analysis, entity, phase, planned=self._plan.entities, coverage=self._coverage)
+        if closed is not None:
+            return self._turn(state, phase, PhaseState(BLOCKED, message=closed.sentence))
+        if phase == "get":
+            state = _next_pass(state, self._readings(entity))
+        return self._turn(state, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
+
+    def _turn(self, state: EntityState, phase: str, after: PhaseState) -> bool:
+        """Once, by whoever comes first: what somebody else has begun or ended is not begun or ended again."""
+        if self._swap(state, phase, after):
+            self._tell(state.name, phase, after)
+        return True
+
+    def _skips(self, entity: Entity, phase: str) -> str | None:
+        """Why a phase is left out ("" = it has nothing to do); None when it is not."""
+        if phase == FINAL:
+            return None if gates.finalizer(self._work, self._plan, self._states) is entity else ""
+        if not phase.startswith("custom-fields"):
+            return None
+        custom = entity.custom_fields
+        if custom is None:
+            return ""
+        lost = entity.optional_scopes.get(custom.scope)
+        if lost and not self._work.facts.grants(custom.scope):
+            return say("work.no_scope", scope=custom.scope, why=lost)
+        return None
+
+    # ------------------------------------------------------------ stages
+
+    def _next_stage(self, entity: Entity, state: EntityState, phase: str) -> bool:
+        """Stages that have nothing to do are passed in one go."""
+        scope = entity.task(phase)
+        planned = stages(self._work, entity, phase, state.pass_no)
+        dead = self._work.queue.dead_parts(scope)
+        if dead:
+            message = say("work.failed_jobs", count=len(dead), why=dead[0].reason)
+            return self._end(state, phase, FAILED, message)
+        now = state.phase(phase)
+        while now.stage < len(planned):
+            jobs, now = self._jobs(planned[now.stage], scope, now)
+            if jobs:
+                return self._put(state, phase, jobs, now)
+            now = replace(now, stage=now.stage + 1, seeded=False, memo={})
+            self._stay()
+        return self._finish(entity, state.with_phase(phase, now), phase)
+
+    def _jobs(self, stage: Stage, scope: str, now: PhaseState) -> tuple[Sequence[Job], PhaseState]:
+        """What is to be done of the stage, and its state when that is on the queue; nothing when it is over."""
+        if not now.seeded:
+            jobs, now = stage.seed(self._work, scope), replace(now, seeded=True)
+            if jobs:
+                return jobs, now
+        more, memo = stage.again(self._work, scope, now.memo)
+        return more, replace(now, memo=memo)
+
+    def _put(self, state: EntityState, phase: str, jobs: Sequence[Job], after: PhaseState) -> bool:
+        """Working out the jobs of a long table takes a while. Whoever was faster may have seen them done by now, and
+        they must not come back in a phase that has gone on, or has ended."""
+        if self._states.is_still(state):
+            self._work.queue.put(jobs)
+            self.put += len(jobs)
+            self._swap(state, phase, after)
+        return True
+
+    def _finish(self, entity: Entity, state: EntityState, phase: str) -> bool:
+        if phase == "verify":
+            state = replace(state, verified=is_verified(self._work, entity))
+        return self._end(state, phase, DONE, "")
+
+    def _end(self, state: EntityState, phase: str, how: str, message: str) -> bool:
+        """Once, by whoever finishes last; never by somebody who looked before the phase was begun anew."""
+        finished = utc_text(self._work.clock.now())
+        return self._turn(state, phase, replace(state.phase(phase), state=how, finished=finished, message=message))
+
+    # ------------------------------------------------------------ writing
+
+    def _swap(self, state: EntityState, phase: str, after: PhaseState) -> bool:
+        """False when somebody else was faster: what they wrote is looked at next."""
+        return self._states.swap(state.with_phase(phase, after))
+
+    def _set(self, entity: Entity, phase: str, after: PhaseState) -> bool:
+        self._states.change(entity.name, lambda before: before.with_phase(phase, after))
+        self._tell(entity.name, phase, after)
+        return True
+
+    def _tell(self, entity: str, phase: str, after: PhaseState) -> None:
+        if phase not in (LATE, FINAL) or after.state in STUCK:
+            self._work.tell(PhaseChanged(entity, phase, after.state, after.message))
+
+
+def with_late(phases: Sequence[str]) -> list[str]:
+    """With the second pass where there is a first one."""
+    return [one for phase in phases for one in ((phase, LATE) if phase == "set" else (phase,))]
+
+
+def steps(phases: Sequence[str]) -> list[str]:
+    """All that an entity goes through: also what follows the last second pass."""
+    return [one for phase in with_late(phases) for one in ((phase, FINAL) if phase == LATE else (phase,))]
+
+
+def _walks_down(reading: Reading) -> bool:
+    return isinstance(reading, PerParent) and isinstance(reading.paging, Backward)
+
+
+def _way(reading: Reading) -> str:
+    return f"{reading.method} down" if _walks_down(reading) else reading.method
+
+
+def _next_pass(before: EntityState, readings: Mapping[str, Json]) -> EntityState:
+    counts = {**before.counts, "pass": before.pass_no + 1, READINGS: readings}
+    return replace(before, counts=counts, verified=False)

@@ -1,0 +1,341 @@
+"""Asks both ends and the store whether a migration can begin. Every complaint names its fix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from b24migrate.engine.diagnosis import Check, Diagnosis, Facts
+from b24migrate.messages import say
+from b24migrate.model.errors import NO_SUCH_METHOD, GateUnmet, Limited, MigrationError, Permanent, Transient
+from b24migrate.model.records import Args, Json
+from b24migrate.model.streams import Entity
+from b24migrate.ports import ANALYSIS, Answer, Clock, Command, RegisterRow, Source, Store, Target, TargetInfo
+
+CONTRACT = 1
+WORST_SKEW = timedelta(minutes=5)
+LEAST_FREE_BYTES = 1_000_000_000
+DELAYS_S = (0.0, 1.0, 2.0)
+LIMITS_WAITED = 20
+SELFTEST = say("doctor.name.box")  # what its checks are called by
+SELFTEST_WAIT_S = 5.0  # for another self-test to end, besides the time that the box waits for it: two minutes in all
+PROBES = ("server.time", "profile", "user.admin", "scope")
+
+Said = TypeVar("Said")
+WITHOUT_MODULE = say("target.install")
+
+
+def examine(
+    source: Source, target: Target, store: Store, entities: Sequence[Entity], *, timezone: ZoneInfo, clock: Clock
+) -> Diagnosis:
+    """Every check for these entities. Never raises for what a portal says or fails to say."""
+    checks = list(_storage(store, clock))
+    asked, facts = _source(source, entities, timezone, clock)
+    checks += asked
+    answered, info = _target(target, entities, clock)
+    checks += answered
+    learned = replace(facts, owners=tuple(source.owners), at=clock.now().isoformat())
+    if info is not None:
+        learned = replace(learned, served=info.entities, server=info.server, lacks=info.lacks)
+    return Diagnosis(tuple(checks), learned)
+
+
+# ---------------------------------------------------------------- the store
+
+
+def _storage(store: Store, clock: Clock) -> Iterator[Check]:
+    gate = "infra.storage.ready"
+    try:
+        about = store.describe()
+        store.write(ANALYSIS, [RegisterRow("storage", {"Data": {"ready_at": clock.now().isoformat()}})])
+    except MigrationError as error:
+        fix = error.hint or say("doctor.store_fix")
+        yield Check(say("doctor.name.store"), False, error.message, fix, gate, fatal=True, code=error.code)
+        return
+    yield Check(
+        say("doctor.name.store"),
+        True,
+        say("doctor.store_ready", what=f"{about.get('kind', '')} {about.get('place', '')}".strip()),
+        gate=gate,
+    )
+    free = about.get("free_bytes")
+    if isinstance(free, int):
+        enough = free >= LEAST_FREE_BYTES
+        message = say("doctor.free", size=free / 1e9)
+        yield Check(say("doctor.name.disk"), enough, message, "" if enough else say("doctor.free_fix"))
+
+
+# ---------------------------------------------------------------- the source
+
+
+def _source(source: Source, entities: Sequence[Entity], timezone: ZoneInfo, clock: Clock) -> tuple[list[Check], Facts]:
+    needs = _asked_for(entities)
+    commands = [Command(name, {}) for name in PROBES]
+    commands += [Command("method.get", {"name": name.lower()}) for name in needs]
+    commands += [Command(name, params) for name, params in needs.items()]
+    try:
+        answers = patient(clock, lambda: source.batch(commands))
+    except MigrationError as error:
+        return [refused("source", error, "auth.cloud")], Facts()
+    said = dict(zip(PROBES, answers, strict=False))
+    checks = [_reached(said)]
+    checks += _clock(_value(said["server.time"]), timezone, clock)
+    admin = _admin(_value(said["profile"]), _value(said["user.admin"]))
+    checks.append(_admin_check(admin))
+    scopes = _scopes(_value(said["scope"]))
+    for entity in entities:
+        checks += _scope_checks(entity, scopes)
+        if admin is False and entity.needs_admin:
+            checks.append(_incomplete(entity))
+    unfit: dict[str, str] = {}
+    for via in range(1, len(source.owners)):
+        checks += _other_webhook(source, via, entities, clock, unfit)
+    told, called = answers[len(PROBES) :][: len(needs)], answers[len(PROBES) :][len(needs) :]
+    found = {name: _exists(_value(one), call) for name, one, call in zip(needs, told, called, strict=True)}
+    methods = {name: exists for name, exists in found.items() if exists is not None}
+    granted = tuple(sorted(scopes)) if scopes is not None else None
+    return checks, Facts(granted, admin, methods, unfit=unfit, called=True)
+
+
+def _reached(said: Mapping[str, Answer]) -> Check:
+    """A portal that knows none of the probes may still serve what is needed: a warning, no more."""
+    if any(answer.error is None for answer in said.values()):
+        return Check(say("doctor.name.source"), True, say("doctor.reached"))
+    first = said[PROBES[0]].error
+    return Check(
+        say("doctor.name.source"),
+        False,
+        say("doctor.no_probe", why=first.sentence if isinstance(first, MigrationError) else ""),
+        say("doctor.no_probe_fix"),
+        code=getattr(first, "code", ""),
+    )
+
+
+def _clock(said: Json, timezone: ZoneInfo, clock: Clock) -> Iterator[Check]:
+    try:
+        theirs = datetime.fromisoformat(str(said))
+    except ValueError:
+        theirs = None
+    if theirs is None or theirs.tzinfo is None:
+        message = say("doctor.no_time")
+        yield Check(say("doctor.name.clock"), False, message, say("doctor.no_time_fix"))
+        return
+    skew = abs(theirs - clock.now())
+    near = skew <= WORST_SKEW
+    message = say("doctor.skew", seconds=skew.total_seconds())
+    yield Check(say("doctor.name.clock"), near, message, "" if near else say("doctor.skew_fix"))
+    here = theirs.astimezone(timezone)
+    same = here.utcoffset() == theirs.utcoffset()
+    message = (
+        say("doctor.zone", zone=timezone.key)
+        if same
+        else say("doctor.zone_differs", theirs=f"{theirs:%z}", zone=timezone.key, here=f"{here:%z}")
+    )
+    fix = "" if same else say("doctor.zone_fix")
+    yield Check(say("doctor.name.zone"), same, message, fix)
+
+
+def _admin(profile: Json, user_admin: Json) -> bool | None:
+    if isinstance(profile, dict) and "ADMIN" in profile:
+        return profile["ADMIN"] in (True, "Y", "1", 1, "true")
+    return user_admin if isinstance(user_admin, bool) else None
+
+
+def _incomplete(entity: Entity) -> Check:
+    """A list with gaps that nobody can see is the one thing that must not happen."""
+    message = say("doctor.incomplete", entity=entity.name)
+    fix = say("doctor.admin_fix")
+    return Check(
+        say("doctor.name.rights", entity=entity.name),
+        False,
+        message,
+        fix,
+        f"auth.cloud.{entity.name}",
+        entity.name,
+        fatal=True,
+    )
+
+
+def _admin_check(admin: bool | None) -> Check:
+    if admin:
+        return Check(say("doctor.name.admin"), True, say("doctor.admin"))
+    message = say("doctor.admin_unknown") if admin is None else say("doctor.no_admin")
+    return Check(say("doctor.name.admin"), False, message, say("doctor.admin_fix"))
+
+
+def _scopes(said: Json) -> frozenset[str] | None:
+    return frozenset(map(str, said)) if isinstance(said, list) else None
+
+
+def _scope_checks(entity: Entity, scopes: frozenset[str] | None) -> Iterator[Check]:
+    name = say("doctor.name.scopes", entity=entity.name)
+    if scopes is None:
+        wanted = ", ".join(entity.scopes)
+        yield Check(
+            name, False, say("doctor.scopes_unknown"), say("doctor.scopes_unknown_fix", scopes=wanted), "", entity.name
+        )
+        return
+    gate = f"auth.cloud.{entity.name}"
+    missing = ", ".join(f"`{scope}`" for scope in entity.scopes if scope not in scopes)
+    if missing:
+        message = say("doctor.scope", scopes=missing, entity=entity.name)
+        fix = say("doctor.scope_fix", scopes=missing)
+        yield Check(name, False, message, fix, gate, entity.name, fatal=True, code="insufficient_scope")
+    else:
+        yield Check(name, True, say("doctor.granted", scopes=list(entity.scopes)), "", gate, entity.name)
+    for scope, loss in entity.optional_scopes.items():
+        if scope not in scopes:
+            message = say("doctor.optional", scope=scope, loss=loss)
+            yield Check(name, False, message, say("doctor.optional_fix", scope=scope), "", entity.name)
+
+
+def _other_webhook(
+    source: Source, via: int, entities: Sequence[Entity], clock: Clock, unfit: dict[str, str]
+) -> list[Check]:
+    """What is read through every webhook needs its scopes on every webhook."""
+    name = say("doctor.name.webhook", user=source.owners[via])
+    try:
+        answer = patient(clock, lambda: source.batch([Command("scope", {})], via=via))[0]
+    except MigrationError as error:
+        return [refused(name, error, "auth.cloud")]
+    scopes = _scopes(_value(answer))
+    checks = [Check(name, True, say("doctor.accepted"))]
+    for entity in (one for one in entities if one.every_webhook and scopes is not None):
+        missing = ", ".join(f"`{scope}`" for scope in entity.scopes if scope not in (scopes or ()))
+        if missing:
+            unfit[entity.name] = say("doctor.other_scope", webhook=name, scopes=missing, entity=entity.name)
+            fix = say("doctor.other_scope_fix", scopes=missing)
+            gate = f"auth.cloud.{entity.name}"
+            checks.append(Check(name, False, unfit[entity.name], fix, gate, entity.name, fatal=True))
+    return checks
+
+
+def _asked_for(entities: Sequence[Entity]) -> dict[str, Args]:
+    """The methods on which it depends how a stream is read, each with the parameters of a cheap call."""
+    streams = [(entity, stream) for entity in entities for stream in (*entity.aids, *entity.streams)]
+    readings = [(entity, reading) for entity, stream in streams for reading in (*stream.read, *stream.more)]
+    named = [(entity, name) for entity, reading in readings for name in (reading.needs, reading.without) if name]
+    return {name: entity.probes.get(name, {}) for entity, name in named}
+
+
+def _exists(told: Json, called: Answer) -> bool | None:
+    """The call is the proof: whatever the method itself answers, a refusal too, it is there. `method.get` counts only
+    where the call failed for another reason, and of it only `isExisting`: `isAvailable` compares the module of a
+    controller with the scopes, so it denies `tasks.task.list` to the scope `task`. And `isExisting` says only that
+    there is a controller, as of up to a week ago (common/system/method-get.md; the kernel's rest_provider.php and
+    ScopeManager). None: unknown."""
+    error = called.error
+    if isinstance(error, (Permanent, GateUnmet)):
+        return error.code != NO_SUCH_METHOD
+    if error is None:
+        return True
+    exists = told.get("isExisting") if isinstance(told, dict) else None
+    return exists if isinstance(exists, bool) else None
+
+
+def _value(answer: Answer) -> Json:
+    """What a probe said; None where it failed or said nothing that can be read."""
+    if answer.error is not None or answer.result is None:
+        return None
+    try:
+        return msgspec.json.decode(answer.result)
+    except msgspec.DecodeError:
+        return None
+
+
+# ---------------------------------------------------------------- the target
+
+
+def _target(target: Target, entities: Sequence[Entity], clock: Clock) -> tuple[list[Check], TargetInfo | None]:
+    try:
+        info = patient(clock, target.info)
+    except Permanent as error:
+        fix = WITHOUT_MODULE
+        message = say("doctor.unserved", why=error.message)
+        return [Check(say("doctor.name.target"), False, message, fix, "auth.target", fatal=True, code=error.code)], None
+    except MigrationError as error:
+        return [refused("target", error, "auth.target")], None
+    if info.contract != CONTRACT:
+        message = say("doctor.contract", contract=info.contract, own=CONTRACT)
+        fix = say("doctor.contract_fix")
+        return [Check(say("doctor.name.target"), False, message, fix, "auth.target", fatal=True)], info
+    checks = [Check(say("doctor.name.target"), True, say("doctor.answers", server=info.server))]
+    told = [(entity, info.checks[entity.wire]) for entity in entities if entity.wire in info.checks]
+    behind = {entity.name for entity, one in told if not one.ok}  # what is said of them is said below
+    checks += [one for entity in entities if not (one := _served(entity, info)).ok or entity.name not in behind]
+    return [*checks, *(Check(one.name, one.ok, one.message, one.fix, "", entity.name) for entity, one in told)], info
+
+
+def _served(entity: Entity, info: TargetInfo) -> Check:
+    gate = f"auth.target.import.{entity.name}"
+    name = say("doctor.name.import", entity=entity.name)
+    if entity.wire in info.lacks:
+        fix = say("doctor.lacks_fix", entity=entity.name)
+        return Check(name, False, info.lacks[entity.wire], fix, gate, entity.name, fatal=True)
+    if entity.wire in info.entities or entity.name in info.entities:
+        return Check(name, True, say("doctor.imports", entity=entity.name), "", gate, entity.name)
+    fix = say("doctor.unserved_fix", entity=entity.name)
+    return Check(name, False, say("doctor.not_imported", entity=entity.name), fix, gate, entity.name, fatal=True)
+
+
+# ---------------------------------------------------------------- both
+
+
+def refused(name: str, error: MigrationError, gate: str) -> Check:
+    """An end that does not answer is no gate: it stops with another exit code."""
+    away = isinstance(error, (Transient, Limited)) or error.code == "PORTAL_DOWN"
+    known = name in ("source", "target")
+    told = (
+        say(f"doctor.away.{name}", why=error.message)
+        if known
+        else say("doctor.away_other", name=name, why=error.message)
+    )
+    message = told if away else error.bare
+    if isinstance(error, GateUnmet):
+        gate = error.gate
+    fix = error.hint or say("doctor.network_fix")
+    if error.code == "HTML_ANSWER":
+        fix = say("doctor.html_fix")
+    shown = say(f"doctor.name.{name}") if known else name
+    return Check(shown, False, message, fix, "" if away else gate, fatal=True, code=error.code)
+
+
+def tested(target: Target, clock: Clock) -> list[Check]:
+    """What the box says after it has tried itself. Warnings at most: what is not kept, a run wants accepted."""
+    try:
+        tried = patient(clock, target.selftest, most_s=SELFTEST_WAIT_S, attempts=1)
+    except MigrationError as error:
+        message = say("doctor.selftest_unfinished", why=error.message)
+        return [Check(SELFTEST, False, message, say("doctor.selftest_again"), code=error.code)]
+    if tried is None:
+        return [Check(SELFTEST, False, say("doctor.selftest_none"), say("doctor.selftest_install"))]
+    fix = say("doctor.selftest_fix")
+    return [
+        Check(say("doctor.name.box_part", what=one.name), one.ok, one.detail, "" if one.ok else fix) for one in tried
+    ]
+
+
+def patient(clock: Clock, ask: Callable[[], Said], *, most_s: float = math.inf, attempts: int = len(DELAYS_S)) -> Said:
+    """Three attempts; a limit of the portal is waited for, in all no longer than `most_s`."""
+    limits = 0
+    failures = 0
+    while True:
+        try:
+            return ask()
+        except Transient:
+            failures += 1
+            if failures == attempts:
+                raise
+            clock.sleep(DELAYS_S[failures])
+        except Limited as limit:
+            limits += 1
+            most_s -= max(1.0, limit.wait_s)
+            if limits > LIMITS_WAITED or most_s < 0:
+                raise
+            clock.sleep(max(1.0, limit.wait_s))

@@ -1,0 +1,251 @@
+"""The custom fields as tables for people: what the target lacks; and which field becomes which, to edit and load."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.custom_fields import (
+    chosen,
+    fields_of,
+    is_excluded,
+    is_multiple,
+    label_of,
+    left_behind,
+    loaded_code,
+    payload_of,
+)
+from b24migrate.engine.phases.custom_fields import target_code as wanted_code
+from b24migrate.messages import join, say
+from b24migrate.model.errors import BadConfiguration, GateUnmet, Permanent
+from b24migrate.model.records import Args, Json
+from b24migrate.model.streams import CustomFields, Entity
+from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, RegisterRow
+
+COLUMNS = ("entity", "source_field", "type", "label", "target_field", "included")
+NEEDED = ("entity", "source_field", "target_field", "included")
+CODE = re.compile(r"UF_[A-Z0-9_]{1,47}")  # fifty characters are all that a box takes
+YES = frozenset({"yes", "y", "true", "1", "да", ""})
+NO = frozenset({"no", "n", "false", "0", "нет"})
+NOT_YET = "unknown until custom-fields-set"
+MOST_MISTAKES = 20
+
+
+# ---------------------------------------------------------------- what the target lacks
+
+
+class Compared(NamedTuple):
+    """A field of the source, and how it stands on the target."""
+
+    entity: str
+    field: str
+    label: str
+    type: str
+    multiple: bool
+    on_target: str  # exists, missing, type differs, unsupported, excluded, or that it is not known yet
+    mapped_to: str
+    note: str = ""
+
+
+def compare(work: Work, entity: Entity) -> list[Compared]:
+    """Asks both portals; writes nothing. Raises Permanent with the reason when the source's fields cannot be read."""
+    custom = entity.custom_fields
+    if custom is None:
+        return []
+    try:
+        fields = fields_of(work, custom)
+    except GateUnmet as closed:
+        if closed.code != "insufficient_scope":
+            raise
+        raise Permanent(say("field.no_scope", scope=custom.scope), code=closed.code) from None
+    if custom.types and not sum(work.store.counts(work.streams[custom.types].table).values()):
+        first = work.owner[custom.types].name.replace("_", "-")
+        raise Permanent(say("field.types_unread", stream=custom.types), hint=say("field.get_first", entity=first))
+    before = {row.key: row.values for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)}
+    known = Known(work.target.existing_fields(custom), chosen(work, entity.name), before)
+    return [_compared(entity.name, custom, field, known) for field in fields]
+
+
+class Known(NamedTuple):
+    """What the target says it has, what the administrator wants, and what came of it the last time."""
+
+    existing: Mapping[str, str] | None
+    wished: Mapping[str, RegisterRow]
+    before: Mapping[str, Mapping[str, Json]]
+
+
+def _compared(entity: str, custom: CustomFields, field: Args, known: Known) -> Compared:
+    code, kind = str(field["FIELD_NAME"]), str(field.get("USER_TYPE_ID") or "")
+    wished = known.wished
+    standing, note = _earlier(known.before.get(code, {}))
+    if is_excluded(code, wished):
+        standing, note = "excluded", ""
+    elif why := left_behind(custom, kind):
+        standing, note = "unsupported", say("field.values_left", why=why)
+    elif known.existing is not None and standing != "unsupported":
+        standing, note = _there(wanted_code(code, wished), kind, known.existing)
+    mapped = str(wished[code].values.get("TargetField") or "") if code in wished else ""
+    return Compared(entity, code, _one_label(label_of(field)), kind, is_multiple(field), standing, mapped, note)
+
+
+def _there(code: str, kind: str, existing: Mapping[str, str]) -> tuple[str, str]:
+    if code not in existing:
+        return "missing", ""
+    return (
+        ("exists", "")
+        if existing[code] == kind
+        else ("type differs", say("field.type_differs", code=code, kind=existing[code]))
+    )
+
+
+def _earlier(row: Mapping[str, Json]) -> tuple[str, str]:
+    """What the target answered when it was last asked to make the field: nothing else tells what it has."""
+    error = row.get("Error") or ""
+    if row.get("State") in ("created", "exists"):
+        return "exists", ""
+    failed = {"TYPE_MISMATCH": "type differs", "TYPE_UNSUPPORTED": "unsupported"}
+    return failed.get(error.partition(" ")[0], "missing" if error else NOT_YET), error
+
+
+def _one_label(label: Mapping[str, str]) -> str:
+    return label.get("en") or next(iter(label.values()), "")
+
+
+# ---------------------------------------------------------------- which becomes which
+
+
+class FieldLine(NamedTuple):
+    entity: str
+    source_field: str
+    type: str
+    label: str
+    target_field: str
+    included: str
+
+
+def lines(work: Work) -> list[FieldLine]:
+    """Every custom field that was read. Raises GateUnmet when none were."""
+    found = [
+        FieldLine(
+            entity.name,
+            row.key,
+            str(row.values.get("Type") or ""),
+            " ".join(str(row.values.get("Label") or "").split()),
+            str(wished[row.key].values.get("TargetField") or "") if row.key in wished else "",
+            "no" if is_excluded(row.key, wished) else "yes",
+        )
+        for entity in work.entities
+        if entity.custom_fields is not None
+        for wished in [chosen(work, entity.name)]
+        for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)
+    ]
+    if not found:
+        fix = say("field.read_first")
+        raise GateUnmet("custom-fields.read", say("field.none_read"), hint=fix)
+    return found
+
+
+class Wish(NamedTuple):
+    """What one line of the file asks for."""
+
+    line: int
+    entity: str
+    code: str
+    target: str
+    included: bool
+
+
+def load(work: Work, rows: Iterable[Sequence[str]]) -> int:
+    """Keeps what the file asks for, and returns how many fields it changes. Checks everything before it writes."""
+    known = {(line.entity, line.source_field): line for line in lines(work)}
+    mistakes: list[str] = []
+    wishes = list(_wishes(rows, known, mistakes))
+    mistakes += _taken_twice(work, wishes, known)
+    if mistakes:
+        more = [say("field.more", count=len(mistakes) - MOST_MISTAKES)] if len(mistakes) > MOST_MISTAKES else []
+        raise BadConfiguration(join([*mistakes[:MOST_MISTAKES], *more], "\n"), hint=say("field.not_loaded"))
+    changed = [row for wish in wishes if (row := _changed(work, wish)) is not None]
+    work.store.write(FIELD_MAP, changed)
+    return len(changed)
+
+
+def _wishes(
+    rows: Iterable[Sequence[str]], known: Mapping[tuple[str, str], FieldLine], mistakes: list[str]
+) -> Iterator[Wish]:
+    head = next(iter(rows := iter(rows)), [])
+    columns = [name.strip().lower() for name in head]
+    if missing := [name for name in NEEDED if name not in columns]:
+        raise BadConfiguration(
+            say("field.lacks_column", names=missing), hint=say("field.columns", names=",".join(COLUMNS))
+        )
+    at = [columns.index(name) for name in NEEDED]
+    met: dict[tuple[str, str], int] = {}
+    for number, row in enumerate(rows, 2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) <= max(at):
+            mistakes.append(say("field.few_columns", number=number, names=",".join(COLUMNS)))
+            continue
+        entity, code, target, word = (row[place].strip() for place in at)
+        wish = Wish(number, entity.replace("-", "_"), code, target, word.lower() in YES)
+        if mistake := _mistake(wish, word, known, met):
+            mistakes.append(say("field.line", number=number, mistake=mistake))
+        else:
+            met[wish.entity, wish.code] = number
+            yield wish
+
+
+def _mistake(
+    wish: Wish, word: str, known: Mapping[tuple[str, str], FieldLine], met: Mapping[tuple[str, str], int]
+) -> str:
+    """The rest of a sentence, with what to do; empty when the line is right."""
+    name = (wish.entity, wish.code)
+    entities = {entity for entity, _ in known}
+    if wish.entity not in entities:
+        return say("field.unknown_entity", entity=wish.entity, names=sorted(entities))
+    if name not in known:
+        near = get_close_matches(wish.code, [code for entity, code in known if entity == wish.entity], n=1)
+        guess = say("field.did_you_mean", near=near[0]) if near else say("field.fresh_file")
+        return say("field.unknown_code", entity=wish.entity, code=wish.code, guess=guess)
+    if name in met:
+        return say("field.twice", code=wish.code, line=met[name])
+    if wish.target and not CODE.fullmatch(wish.target):
+        return say("field.bad_code", target=wish.target)
+    if word.lower() not in YES | NO:
+        return say("field.bad_included", word=word)
+    return ""
+
+
+def _taken_twice(work: Work, wishes: Sequence[Wish], known: Mapping[tuple[str, str], FieldLine]) -> Iterator[str]:
+    """Two fields of one entity, or of one type of it, cannot become one. Those that the file leaves out count too."""
+    owners = {
+        (entity.name, row.key): str(payload_of(row).get("OF") or "")
+        for entity in work.entities
+        for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)
+        if entity.custom_fields is not None
+    }
+    asked = {(wish.entity, wish.code): (wish.target or wish.code, wish.included, wish.line) for wish in wishes}
+    kept = {name: (line.target_field or line.source_field, line.included == "yes", 0) for name, line in known.items()}
+    takers: dict[tuple[str, str, str], str] = {}
+    for (entity, code), (target, included, number) in sorted((kept | asked).items(), key=lambda one: one[1][2]):
+        place = (entity, owners.get((entity, code), ""), target)
+        if included and place in takers:
+            yield say("field.both", number=number, code=code, other=takers[place], target=target)
+        elif included:
+            takers[place] = code
+
+
+def _changed(work: Work, wish: Wish) -> RegisterRow | None:
+    """The row to write, if the file says anything new. A field with another target is to be made first. What the target
+    itself answered is no choice: a file that was written out and loaded again chooses nothing."""
+    key = f"{wish.entity}:{wish.code}"
+    before = work.store.read(FIELD_MAP, key)
+    was = before.values if before else {"TargetField": "", "Transform": "", "Included": 1, "Options": None}
+    is_same = wish.target in (str(was.get("TargetField") or ""), loaded_code(before))
+    if is_same and bool(was.get("Included")) == wish.included:
+        return None
+    choice = {} if is_same else {"TargetField": wish.target, "Transform": wish.target, "Options": None}
+    return RegisterRow(key, {**was, **choice, "Included": int(wish.included)})

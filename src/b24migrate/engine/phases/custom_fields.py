@@ -1,0 +1,258 @@
+"""custom-fields-get and custom-fields-set: what the source has, what the target lacks, and which became which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.engine.phases.inventory import staged
+from b24migrate.messages import say
+from b24migrate.model import values
+from b24migrate.model.answers import UNCLEAR
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Args, Job, Json
+from b24migrate.model.streams import UNTOLD, CustomFields, Entity
+from b24migrate.ports import CUSTOM_FIELDS, FIELD_MAP, FieldOutcome, RegisterRow
+
+AT_ONCE = 50  # each may be a column of a large table
+AS_THEY_ARE = frozenset(
+    {
+        "string",
+        "string_formatted",
+        "integer",
+        "double",
+        "money",
+        "url",
+        "address",
+    }
+)
+CONVERTED = frozenset({"enumeration", "employee", "boolean", "date", "datetime", "file", "crm", "crm_status"})
+WHY_LEFT = {
+    "file": say("field.why_file"),
+    "crm": say("field.why_crm"),
+    "iblock_section": say("field.why_section"),
+    "iblock_element": say("field.why_element"),
+    "resourcebooking": say("field.why_booking"),
+}
+
+
+def left_behind(custom: CustomFields, kind: str) -> str:
+    """Why values of this type cannot be carried over; empty when they can."""
+    if (kind == "file" and not custom.files) or (kind == "crm" and custom.codes is None):
+        return WHY_LEFT[kind]
+    return "" if kind in AS_THEY_ARE | CONVERTED else WHY_LEFT.get(kind, say("field.why_unknown", kind=kind))
+
+
+# ---------------------------------------------------------------- get
+
+
+def read_fields(work: Work, job: Job) -> Follow:
+    """Records every custom field of the source, and whether the target has it."""
+    entity, custom = _entity(work, job)
+    try:
+        fields = fields_of(work, custom)
+    except Permanent as error:
+        if error.code in UNCLEAR:  # without their fields records would lose values: it is asked again
+            raise
+        work.note(entity.name, say("note.fields_unread", why=error.sentence))
+        return []
+    for field in fields:
+        if UNTOLD in field:
+            name = field.get("FIELD_NAME")
+            known = say("note.field_untold", field=name, method=field[UNTOLD])
+            work.note(entity.name, known if name else say("note.field_nameless", method=field[UNTOLD]))
+    fields = [field for field in fields if field.get("FIELD_NAME")]
+    existing = work.target.existing_fields(custom)
+    before = {row.key: row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)}
+    wished = chosen(work, entity.name)
+    rows = [_row(entity.name, field, existing, before, wished) for field in fields]
+    work.store.write(CUSTOM_FIELDS, rows)
+    for row in rows:
+        if why := left_behind(custom, str(row.values["Type"])):
+            work.note(entity.name, say("note.values_left", field=row.key, why=why))
+    return []
+
+
+def fields_of(work: Work, custom: CustomFields) -> list[Args]:
+    """The source's custom fields, as it has them now. Raises like `Source.call`."""
+    return custom.read(work.source, lambda name: staged(work, name))
+
+
+def _row(
+    entity: str,
+    field: Mapping[str, Json],
+    existing: Mapping[str, str] | None,
+    before: Mapping[str, RegisterRow],
+    wished: Mapping[str, RegisterRow],
+) -> RegisterRow:
+    code, kind = str(field["FIELD_NAME"]), str(field.get("USER_TYPE_ID") or "")
+    known = before[code].values if code in before else {}
+    state, error = known.get("State") or "unknown", known.get("Error")
+    if existing is not None:
+        there = existing.get(target_code(code, wished))
+        state, error = "missing" if there is None else "exists" if there == kind else "differs", None
+    label = label_of(field)
+    told = {
+        "Payload": msgspec.json.encode(field).decode(),
+        "Type": kind,
+        "Label": label.get("en") or next(iter(label.values()), code),
+        "State": state,
+        "TargetField": known.get("TargetField"),
+        "Error": error,
+    }
+    return RegisterRow(code, told, partition=entity)
+
+
+# ---------------------------------------------------------------- what the administrator chose
+
+
+def chosen(work: Work, entity: str) -> dict[str, RegisterRow]:
+    """The rows of the field map by the source's code: what was linked before, and what the administrator loaded.
+    Options is null in a row that was loaded and whose field is not made yet; Transform is the code that was loaded."""
+    return {row.key.partition(":")[2]: row for row in work.store.rows(FIELD_MAP, prefix=f"{entity}:")}
+
+
+def target_code(code: str, wished: Mapping[str, RegisterRow]) -> str:
+    """Under which code the target has the field, or is wanted to."""
+    return str((wished[code].values.get("TargetField") if code in wished else "") or code)
+
+
+def wire_code(code: str, wished: Mapping[str, RegisterRow]) -> str:
+    """Under which code the target is asked for the field: the administrator's, else the source's own. Never the one
+    that the target answered: the contract knows a field by what the source calls it."""
+    return loaded_code(wished.get(code)) or code
+
+
+def loaded_code(row: RegisterRow | None) -> str:
+    return str(row.values.get("Transform") or "") if row is not None else ""
+
+
+def is_excluded(code: str, wished: Mapping[str, RegisterRow]) -> bool:
+    return code in wished and not wished[code].values.get("Included")
+
+
+# ---------------------------------------------------------------- set
+
+
+def create_fields(work: Work, job: Job) -> Follow:
+    """Creates on the target what is missing, with list values, and keeps which code and option became which."""
+    entity, custom = _entity(work, job)
+    wished = chosen(work, entity.name)
+    rows = [row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name) if not is_excluded(row.key, wished)]
+    chunks: list[tuple[str, Sequence[tuple[str, RegisterRow]]]] = []
+    for owner, own in _by_owner(rows).items():
+        wanted = _by_wire_code(own, wished)
+        for code, (first, *others) in wanted.items():
+            for row in others:
+                why = say("field.code_taken", other=first.key, code=code)
+                _keep(work, entity, row, _refused(code, "CODE_TAKEN", why))
+        chunks += [(owner, some) for some in _chunks([(code, first) for code, (first, *_) in wanted.items()])]
+    done = int(job.args.get("done", 0))
+    for place, (owner, some) in enumerate(chunks[done:], done):
+        if place > done and work.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "done": place})]
+        type_id = work.links.target_id(custom.types, owner) if owner else ""
+        for outcome in _declared(work, entity, some, type_id):
+            _keep(work, entity, dict(some)[outcome.code], outcome)
+    return []
+
+
+def _by_owner(rows: Iterable[RegisterRow]) -> dict[str, list[RegisterRow]]:
+    """By the type that they belong to; all others under the empty text."""
+    owned: dict[str, list[RegisterRow]] = {}
+    for row in rows:
+        owned.setdefault(str(payload_of(row).get("OF") or ""), []).append(row)
+    return owned
+
+
+def _by_wire_code(rows: Sequence[RegisterRow], wished: Mapping[str, RegisterRow]) -> dict[str, list[RegisterRow]]:
+    """By the code that they are asked for under; first the one for which it was chosen."""
+    wanted: dict[str, list[RegisterRow]] = {}
+    for row in sorted(rows, key=lambda one: wire_code(one.key, wished) == one.key):
+        wanted.setdefault(wire_code(row.key, wished), []).append(row)
+    return wanted
+
+
+def _declared(
+    work: Work, entity: Entity, some: Sequence[tuple[str, RegisterRow]], type_id: str | None
+) -> list[FieldOutcome]:
+    if type_id is None:
+        return [_refused(code, "TYPE_NOT_FOUND", say("field.no_type")) for code, _ in some]
+    stream = entity.custom_fields.stream if entity.custom_fields else ""
+    fields = [wire(payload_of(row), code) for code, row in some]
+    return work.target.fields(entity.wire, stream, fields, type_id=type_id)
+
+
+def _refused(code: str, error_code: str, why: str) -> FieldOutcome:
+    return FieldOutcome(code, "", "failed", {}, error_code, why)
+
+
+def _keep(work: Work, entity: Entity, row: RegisterRow, outcome: FieldOutcome) -> None:
+    failed = outcome.status == "failed"
+    error = say("field.error", code=outcome.error_code, why=outcome.error) if failed else None
+    told = {"State": outcome.status, "TargetField": None if failed else outcome.target, "Error": error}
+    work.store.write(CUSTOM_FIELDS, [row._replace(values={**row.values, **told}, partition=entity.name)])
+    if failed:
+        work.note(entity.name, say("note.field_refused", field=row.key, why=error))
+        return
+    if outcome.status == "created" and row.values.get("State") != "created" and entity.custom_fields:
+        work.store.add({f"custom_fields_created:{entity.custom_fields.stream}": 1})
+    key = f"{entity.name}:{row.key}"
+    loaded = loaded_code(work.store.read(FIELD_MAP, key))
+    mapped = {"TargetField": outcome.target, "Transform": loaded, "Included": 1, "Options": dict(outcome.options)}
+    work.store.write(FIELD_MAP, [RegisterRow(key, mapped)])
+
+
+def _chunks(some: Sequence[tuple[str, RegisterRow]]) -> Iterator[Sequence[tuple[str, RegisterRow]]]:
+    return (some[start : start + AT_ONCE] for start in range(0, len(some), AT_ONCE))
+
+
+# ---------------------------------------------------------------- one field
+
+
+def wire(field: Mapping[str, Json], code: str) -> Args:
+    """A field as `import.<entity>.fields` wants it."""
+    settings = field.get("SETTINGS")
+    return {
+        "code": code,
+        "type": str(field.get("USER_TYPE_ID") or "string"),
+        "multiple": is_multiple(field),
+        "mandatory": bool(values.flag(field.get("MANDATORY"))),
+        "sort": values.whole(field.get("SORT")) or 100,
+        "label": label_of(field),
+        "settings": settings if isinstance(settings, dict) else {},
+        "options": [
+            {
+                "id": str(option["ID"]),
+                "value": str(option.get("VALUE") or ""),
+                "xml_id": values.text(option.get("XML_ID")),
+                "sort": values.whole(option.get("SORT")) or 0,
+                "default": bool(values.flag(option.get("DEF"))),
+            }
+            for option in field.get("LIST") or []
+        ],
+    }
+
+
+def label_of(field: Mapping[str, Json]) -> dict[str, str]:
+    """By language; the code where the source tells none."""
+    code = str(field["FIELD_NAME"])
+    return dict(field.get("LABELS") or {"en": code, "ru": code})
+
+
+def is_multiple(field: Mapping[str, Json]) -> bool:
+    return bool(values.flag(field.get("MULTIPLE")))
+
+
+def payload_of(row: RegisterRow) -> Args:
+    field: Args = msgspec.json.decode(row.values["Payload"])
+    return field
+
+
+def _entity(work: Work, job: Job) -> tuple[Entity, CustomFields]:
+    entity = next(one for one in work.entities if one.name == job.args["entity"])
+    if entity.custom_fields is None:
+        raise Permanent(say("field.none", entity=entity.name), code="NO_CUSTOM_FIELDS")
+    return entity, entity.custom_fields

@@ -1,0 +1,247 @@
+"""Values of custom fields: under the target's codes, with option, user, file, dictionary and CRM ids of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.custom_fields import chosen, is_excluded, is_multiple, left_behind, payload_of
+from b24migrate.engine.phases.existence import Whereabouts, whereabouts
+from b24migrate.messages import say
+from b24migrate.model import values
+from b24migrate.model.records import Json
+from b24migrate.model.streams import Seen, Stream, Unresolved
+from b24migrate.ports import CUSTOM_FIELDS, RegisterRow
+
+Lose = Callable[[str], None]
+FILES = "files"  # the stream that files are linked under
+EXCLUDED = "custom_values_excluded"  # how values are counted that nobody wants
+
+
+class Mapped(NamedTuple):
+    """A field of the source and what its values become. `lost`: how they are counted when they are not sent."""
+
+    code: str
+    target: str = ""
+    type: str = ""
+    multiple: bool = False
+    options: Mapping[str, str] = {}
+    only: str = ""
+    dictionary: str = ""
+    lost: str = ""
+
+
+class CustomValues:
+    """Reads the field map once; a batch of records shares it."""
+
+    def __init__(self, work: Work, stream: Stream, *, late: bool = True) -> None:
+        self._work = work
+        self._stream = stream
+        self._entity = work.owner[stream.name] if stream.custom_prefix else None
+        self._custom = self._entity.custom_fields if self._entity else None
+        self._map = self._load()
+        self._folded = _by_folded(self._map)
+        skipped = stream.rest.skip if stream.rest else frozenset()
+        # Filled as names are met: every record of a stream has the same ones.
+        self._met: dict[str, Mapped | None] = dict.fromkeys((*(one.name for one in stream.fields), *skipped))
+        self._postponed = frozenset() if late else stream.late_custom
+        self._noted: set[str] = set()
+        self._converters: Mapping[str, Callable[[Mapped, Json, Lose], Json]] = {
+            "enumeration": self._option,
+            "employee": self._person,
+            "file": self._file,
+            "crm": self._record,
+            "crm_status": self._status,
+            "date": self._day,
+            "datetime": self._time,
+            "boolean": lambda _, value, __: values.flag(value),
+            "string": self._text,
+            "url": self._text,
+        }
+
+    @property
+    def has_late(self) -> bool:
+        """Whether a second pass has anything to add."""
+        return any(mapped.type in self._stream.late_custom and not mapped.lost for mapped in self._map.values())
+
+    def put(self, one: Seen, fields: dict[str, Json], lose: Lose) -> None:
+        if self._entity is None:
+            return
+        for name, value in one.payload.items():
+            mapped = self.mapped(name)
+            if mapped is None or is_empty(value, mapped.type):
+                continue
+            if mapped.lost:
+                lose(mapped.lost)
+            elif mapped.type not in self._postponed:
+                fields[mapped.target] = self._converted(mapped, value, lose)
+
+    # ------------------------------------------------------------ names
+
+    def mapped(self, name: str) -> Mapped | None:
+        """None for what is no custom field."""
+        if name not in self._met:
+            self._met[name] = self._found(name) if name.startswith(self._stream.custom_prefix) else None
+        return self._met[name]
+
+    def _found(self, name: str) -> Mapped:
+        """By its code; or by the name that some methods make of it, from which there is no way back."""
+        exact = self._map.get(name)
+        if exact is not None:
+            return exact
+        alike = self._folded.get(folded(name), [])
+        same = [one for one in alike if camel(one.code) == name] if len(alike) > 1 else alike
+        return same[0] if len(same) == 1 else Mapped(name, lost="custom_values_left")
+
+    # ------------------------------------------------------------ values
+
+    def _converted(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
+        """A list for a field that takes several, whatever the source sent."""
+        convert = self._converters.get(mapped.type)
+        if mapped.type != "file" and any(isinstance(part, (dict, list)) for part in _parts(mapped, value)):
+            raise values.OddValue(mapped.code)
+        parts = [part if convert is None else convert(mapped, part, lose) for part in _parts(mapped, value)]
+        there = [part for part in parts if part is not None]
+        if mapped.multiple or len(there) > 1:
+            return there
+        return there[0] if there else None
+
+    def _option(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
+        source_id = values.reference(value)
+        option = mapped.options.get(source_id) if source_id else None
+        if source_id and option is None:
+            lose("references_dropped")
+            self._note_once(mapped, say("note.option_gone", id=source_id))
+        return option
+
+    def _text(self, _: Mapped, value: Json, lose: Lose) -> Json:
+        """People write mentions and links into them as into any other text."""
+        if not self._work.texts.concerns(value):
+            return value
+        rewritten = self._work.texts.rewrite(str(value), self._work.links.target_ids)
+        for _unresolved in range(rewritten.unresolved):
+            lose("texts_unresolved")
+        return rewritten.text
+
+    def _person(self, _: Mapped, value: Json, lose: Lose) -> Json:
+        source_id = values.reference(value)
+        target_id = self._work.links.target_id(self._work.people, source_id) if source_id else None
+        if source_id and target_id is None:
+            lose("references_dropped")
+        return target_id
+
+    def _file(self, _: Mapped, value: Json, lose: Lose) -> Json:
+        source_id = values.reference(value.get("id") if isinstance(value, dict) else value)
+        if source_id is None or self._custom is None:
+            return None
+        target_id = self._work.links.target_id(FILES, f"{self._custom.files}:{source_id}")
+        if target_id is None:
+            lose("files_dropped")
+        return target_id
+
+    def _record(self, mapped: Mapped, value: Json, lose: Lose) -> Json:
+        """`D_12`; or `12` where the field allows records of one kind only."""
+        code = values.reference(value)
+        if code is None or self._custom is None or self._custom.codes is None:
+            return None
+        is_bare = code.isdecimal()
+        if is_bare and not mapped.only:
+            lose("references_dropped")  # nobody knows of which kind it is
+            return None
+        try:
+            there = self._custom.codes(f"{mapped.only}_{code}" if is_bare else code, self._resolve)
+        except Unresolved as missing:
+            lose("references_dropped")
+            if whereabouts(self._work, missing.stream, missing.source_id) is Whereabouts.STAGED:
+                self._note_once(mapped, say("note.value_unlinked", what=missing.what))
+            return None
+        return there.rpartition("_")[2] if is_bare else there
+
+    def _resolve(self, stream: str, source_id: str) -> str:
+        target_id = self._work.links.target_id(stream, source_id)
+        if target_id is None:
+            raise Unresolved(stream, source_id)
+        return target_id
+
+    def _status(self, mapped: Mapped, value: Json, _: Lose) -> Json:
+        """An entry of a dictionary; one that has no link is called the same on the target."""
+        if self._custom is None or not self._custom.statuses or not mapped.dictionary:
+            return value
+        return self._work.links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
+
+    def _day(self, _: Mapped, value: Json, lose: Lose) -> Json:
+        return _or_left(values.day(value, self._work.options.timezone), lose)
+
+    def _time(self, _: Mapped, value: Json, lose: Lose) -> Json:
+        return _or_left(values.stamp(value, self._work.options.timezone)[1], lose)
+
+    def _note_once(self, mapped: Mapped, what: str) -> None:
+        if mapped.code not in self._noted and self._entity is not None:
+            self._noted.add(mapped.code)
+            about = say("note.field", field=mapped.code, what="")
+            self._work.note(self._entity.name, say("note.field", field=mapped.code, what=what), about=about)
+
+    # ------------------------------------------------------------ the map
+
+    def _load(self) -> dict[str, Mapped]:
+        if self._entity is None or self._custom is None:
+            return {}
+        wished = chosen(self._work, self._entity.name)
+        rows = self._work.store.rows(CUSTOM_FIELDS, partition=self._entity.name)
+        return {row.key: self._field(row, wished) for row in rows}
+
+    def _field(self, row: RegisterRow, wished: Mapping[str, RegisterRow]) -> Mapped:
+        kind = str(row.values.get("Type") or "")
+        if is_excluded(row.key, wished):
+            return Mapped(row.key, type=kind, lost=EXCLUDED)
+        link = wished[row.key].values if row.key in wished else {}
+        if self._custom is None or link.get("Options") is None or left_behind(self._custom, kind):
+            return Mapped(row.key, type=kind, lost="custom_values_left")
+        field = payload_of(row)
+        only = str(field.get("ONLY") or "")
+        target = str(link["TargetField"])
+        return Mapped(row.key, target, kind, is_multiple(field), link["Options"], only, _dictionary(field))
+
+
+def _dictionary(field: Mapping[str, Json]) -> str:
+    """Of whose entries a status is one. PHP sends empty settings as a list."""
+    settings = field.get("SETTINGS")
+    return str(settings.get("ENTITY_TYPE") or "") if isinstance(settings, dict) else ""
+
+
+def folded(name: str) -> str:
+    """What a code and the name that is made of it have in common: `UF_CRM_3_174`, `ufCrm3_174`."""
+    return name.replace("_", "").lower()
+
+
+def camel(code: str) -> str:
+    first, *rest = code.lower().split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def _by_folded(known: Mapping[str, Mapped]) -> dict[str, list[Mapped]]:
+    alike: dict[str, list[Mapped]] = {}
+    for code, mapped in known.items():
+        alike.setdefault(folded(code), []).append(mapped)
+    return alike
+
+
+def is_empty(value: Json, kind: str) -> bool:
+    """A nought is a number, and no is an answer; of anything else false means that there is none."""
+    if value is False:
+        return kind != "boolean"
+    return value is None or value in ("", [], {})
+
+
+def _parts(mapped: Mapped, value: Json) -> list[Json]:
+    """PHP sends a list with gaps as a map; but one file is a map, too."""
+    if isinstance(value, dict) and not (mapped.type == "file" and "id" in value):
+        value = list(value.values())
+    return [part for part in value if not is_empty(part, mapped.type)] if isinstance(value, list) else [value]
+
+
+def _or_left(converted: str | None, lose: Lose) -> str | None:
+    if converted is None:
+        lose("custom_values_left")
+    return converted

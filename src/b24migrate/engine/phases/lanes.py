@@ -1,0 +1,108 @@
+"""Lanes: consecutive stretches of a table that are worked through side by side, each in order.
+
+A lane's job takes the next few pending records behind `at`, and is followed by itself further on. What cannot be
+settled yet (a retry that is not due, a record that waits for its parent) stays behind for the lane's next round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from b24migrate.engine.phases.context import Follow, Later, Work
+from b24migrate.model.records import Job, Json, Record, Span, Status, order_key
+from b24migrate.model.streams import Stream
+
+LANES_PER_WORKER = 2
+LONGEST = 2_000
+
+
+def hands(workers: int) -> int:
+    """How many jobs are done at a time: one more than calls, to prepare the next while they are under way."""
+    return workers + 1
+
+
+def seed(
+    work: Work, scope: str, kind: str, stream: Stream, *, pending: bool = True, every: int = 0, **args: Json
+) -> list[Job]:
+    """One job for each lane of the stream's table; none when nothing is pending."""
+    spans = stretches(work, stream, every or length(work, stream, pending=pending), pending=pending)
+    return [Job(scope, kind, {"stream": stream.name, "lo": span.lo, "hi": span.hi, **args}) for span in spans]
+
+
+def stretches(work: Work, stream: Stream, size: int, *, pending: bool) -> list[Span]:
+    return work.store.cuts(stream.table, Span(), size, whole_parents=stream.ordered, pending=pending)
+
+
+def length(work: Work, stream: Stream, *, pending: bool) -> int:
+    """So many records that there are some lanes for every worker, and none is long."""
+    counts = work.store.counts(stream.table)
+    records = waiting(counts) if pending else sum(counts.values())
+    return min(LONGEST, part(work, stream, records, LANES_PER_WORKER * work.options.workers))
+
+
+def one_for_each(work: Work, stream: Stream) -> int:
+    """A lane for every hand and one more, whose parts are `shared` when another is done."""
+    return part(work, stream, waiting(work.store.counts(stream.table)), hands(work.options.workers) + 1)
+
+
+def shared(work: Work, job: Job) -> list[Job]:
+    """The lane; or the shorter ones that it is divided into when some hand would be left without one."""
+    stream = work.streams[job.args["stream"]]
+    if work.queue.open(job.scope) > hands(work.options.workers):
+        return [job]
+    size = part(work, stream, waiting(work.store.counts(stream.table)), LANES_PER_WORKER * work.options.workers)
+    cuts = work.store.cuts(stream.table, ahead_of(job), size, whole_parents=stream.ordered, pending=True)
+    if len(cuts) < 2:
+        return [job]
+    args = {name: value for name, value in job.args.items() if name not in ("at", "moved")}
+    others = [Job(job.scope, job.kind, {**args, "lo": cut.lo, "hi": cut.hi}) for cut in cuts[1:]]
+    return [Job(job.scope, job.kind, {**job.args, "hi": cuts[0].hi}), *others]
+
+
+def part(work: Work, stream: Stream, records: int, parts: int) -> int:
+    """In full batches."""
+    batch = work.batch_size(stream)
+    return batch * max(1, math.ceil(records / batch / parts))
+
+
+def waiting(counts: Mapping[Status, int]) -> int:
+    return counts[Status.NEW] + counts[Status.ERROR_RETRY]
+
+
+def span_of(job: Job) -> Span:
+    return Span(job.args["lo"], job.args["hi"])
+
+
+def ahead_of(job: Job) -> Span:
+    return Span(job.args.get("at") or job.args["lo"], job.args["hi"])
+
+
+def behind(job: Job) -> Span | None:
+    """What this round has looked at already; None at its beginning."""
+    return Span(job.args["lo"], job.args["at"]) if job.args.get("at") else None
+
+
+def further(job: Job, last: Record, moved: bool) -> list[Job]:
+    """The same lane behind the last record that was looked at."""
+    args = {**job.args, "at": order_key(last.row_key), "moved": bool(job.args.get("moved")) or moved}
+    return [Job(job.scope, job.kind, args)]
+
+
+def once_more(job: Job) -> list[Job]:
+    """The same lane at the same place: the first record there has begun and is not done."""
+    return [Job(job.scope, job.kind, {**job.args, "parts": int(job.args.get("parts", 0)) + 1, "moved": True})]
+
+
+def at_the_end(work: Work, job: Job, left: Callable[[Span], Sequence[Record]]) -> Follow:
+    """The end of a round: another one when a retry will be due, or when this one moved and something is left."""
+    stream = work.streams[job.args["stream"]]
+    lane = span_of(job)
+    args = {name: value for name, value in job.args.items() if name not in ("at", "moved")}
+    again = Job(job.scope, job.kind, {**args, "round": int(job.args.get("round", 0)) + 1})
+    retries = work.store.waiting(stream.table, lane, now=work.clock.now())
+    if retries:
+        return [Later(again, min(due for _, due in retries))]
+    if job.args.get("moved") and left(lane):
+        return [again]
+    return []

@@ -1,0 +1,95 @@
+"""Records that could be read only in part. They are imported without the missing part and counted as incomplete. The
+next run reads them again and sends those that are complete now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from b24migrate.engine.phases.context import Work, decode_extras
+from b24migrate.engine.phases.payload import look, payload_hash
+from b24migrate.model.errors import MigrationError
+from b24migrate.model.records import REFUSED, Json, Record, Row, Staged, digest
+from b24migrate.model.streams import Stream
+from b24migrate.ports import PARTIAL, RegisterRow
+
+MARK = "partial"  # the payload hash of such a record: that of the whole one differs from it
+
+
+def incomplete(work: Work, stream: Stream) -> int:
+    return int(work.store.total(PARTIAL, f"{stream.name}:", "Open") or 0)
+
+
+class Sorted(NamedTuple):
+    """The rows as they are to be staged; why some of them are not whole; and why some stay as an earlier run staged
+    them, whole, although the source has a newer version."""
+
+    rows: Sequence[Row]
+    why: Mapping[str, str] = {}
+    outdated: Mapping[str, str] = {}
+
+
+def refused(row: Row, error: MigrationError) -> Row:
+    return row._replace(extras={**(row.extras or {}), REFUSED: error.sentence})
+
+
+def sorted_out(work: Work, stream: Stream, rows: Sequence[Row]) -> Sorted:
+    untold = {row.source_id: row for row in rows if row.extras and REFUSED in row.extras}
+    if not untold:
+        return Sorted(rows)
+    whole = {
+        key: one
+        for key, one in work.store.get(stream.table, list(untold)).items()
+        if has_more(decode_extras(one.extras), untold[key])
+    }
+    instead = {key: Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in whole.items()}
+    why = {key: (row.extras or {})[REFUSED] for key, row in untold.items()}
+    return Sorted(
+        [instead.get(row.source_id, row) for row in rows],
+        {key: said for key, said in why.items() if key not in whole},
+        {key: why[key] for key, one in whole.items() if stream.hashed and differs(stream, untold[key], one)},
+    )
+
+
+def has_more(extras: Mapping[str, Json], row: Row) -> bool:
+    """Whether a record was staged with what is refused now."""
+    return REFUSED not in extras and bool(extras.keys() - (row.extras or {}).keys())
+
+
+def differs(stream: Stream, row: Row, staged: Record) -> bool:
+    return staged.payload_hash != payload_hash(stream, look(stream, [row.payload]).whole[0])
+
+
+def mark(work: Work, stream: Stream, why: Mapping[str, str]) -> None:
+    if why:
+        rows = [RegisterRow(f"{stream.name}:{key}", {"Open": 1, "Reason": said}) for key, said in why.items()]
+        work.store.write(PARTIAL, rows)
+
+
+def completed(work: Work, stream: Stream, staged: Sequence[Staged], why: Mapping[str, str]) -> list[str]:
+    """Those that an earlier run left incomplete and that are whole now. Of the register, which may be as long as the
+    table, only these are looked up."""
+    prefix = f"{stream.name}:"
+    if not work.store.some_rows(PARTIAL, prefix, "", 1):
+        return []
+    found = work.store.rows_of(PARTIAL, [prefix + one.row_key for one in staged if one.row_key not in why])
+    left = {key.removeprefix(prefix) for key, row in found.items() if row.values["Open"]}
+    return [one.row_key for one in staged if one.row_key in left]
+
+
+def hashed(staged: Sequence[Staged], why: Mapping[str, str], whole: Sequence[str]) -> list[Staged]:
+    """So that the store takes a record which became whole for a changed one."""
+    again = frozenset(whole)
+    return [
+        one._replace(payload_hash=MARK)
+        if one.row_key in why
+        else one._replace(payload_hash=one.payload_hash or digest(one.payload.decode(errors="replace")))
+        if one.row_key in again
+        else one
+        for one in staged
+    ]
+
+
+def close(work: Work, stream: Stream, whole: Sequence[str]) -> None:
+    if whole:
+        work.store.write(PARTIAL, [RegisterRow(f"{stream.name}:{key}", {"Open": 0}) for key in whole])

@@ -1,0 +1,185 @@
+"""Pull-through: with a test limit, what the first records refer to beyond it is read too, and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from b24migrate.engine.phases.bug import unexpected
+from b24migrate.engine.phases.context import Follow, Work, readable, viewed
+from b24migrate.engine.phases.read import GENTLY_AFTER, each_enriched, stage
+from b24migrate.model import values
+from b24migrate.model.errors import MigrationError, Permanent, Transient
+from b24migrate.model.records import Job, Json, Record, Row, Span, Status, order_key
+from b24migrate.model.streams import ABSENT, Each, Field, Kind, Listing, Seen, Stream
+from b24migrate.ports import ENTITIES_STATE
+
+LOOKED_AT = 200
+
+
+def pull(work: Work, job: Job) -> Follow:
+    """Walks a limited stream; what it misses is fetched and staged, and then walked in its turn."""
+    stream = work.streams[job.args["stream"]]
+    records = work.store.records(stream.table, Span(job.args["after"]), LOOKED_AT)
+    gently = job.failures >= GENTLY_AFTER
+    wanted = _wanted(work, stream, records)
+    pulled = {name: _fetch(work, work.streams[name], ids, gently=gently) for name, ids in wanted.items()}
+    jobs = [_walk(job, name) for name, count in pulled.items() if count]
+    if len(records) == LOOKED_AT:
+        jobs.append(Job(job.scope, "pull", {**job.args, "after": order_key(records[-1].row_key)}))
+    return jobs
+
+
+def _walk(job: Job, stream: str) -> Job:
+    """From the beginning again: what was pulled may lie anywhere, and what it refers to may be missing too."""
+    return Job(job.scope, "pull", {"stream": stream, "after": "", "round": int(job.args.get("round", 0)) + 1})
+
+
+def _wanted(work: Work, stream: Stream, records: list[Record]) -> dict[str, set[str]]:
+    wanted: dict[str, set[str]] = {}
+    for one in readable(records, stream):
+        for name, source_id in _named_by(work, stream, one):
+            wanted.setdefault(name, set()).add(source_id)
+    return {name: missing for name, ids in wanted.items() if (missing := _missing(work, name, ids))}
+
+
+def _named_by(work: Work, stream: Stream, one: Seen) -> list[tuple[str, str]]:
+    """What is wrong with a record is told when it is sent: here it only names nothing."""
+    try:
+        return [found for field in stream.refs if field.when is None or field.when(one) for found in named(field, one)]
+    except values.OddValue:
+        return []
+    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+        unexpected(work, bug, work.owner[stream.name].name, f"{stream.name} {one.id}")
+        return []
+
+
+def _missing(work: Work, name: str, ids: set[str]) -> set[str]:
+    stream = work.streams.get(name)
+    if stream is None or stream.fetch is None:
+        return set()
+    if stream.by_natural:
+        return {one for one in ids if work.store.holder(stream.table, one) is None}
+    return ids - work.store.known(stream.table, sorted(ids))
+
+
+class Overheard:
+    """Resolves every id to itself and remembers which were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def __call__(self, stream: str, source_id: str) -> str:
+        self.asked.append((stream.partition(".")[0], source_id))
+        return source_id
+
+    def field(self, code: str) -> str | None:
+        return code
+
+    def missed(self, what: str) -> None:
+        pass
+
+
+def named(field: Field, one: Seen) -> list[tuple[str, str]]:
+    """The records that a field names: stream and id."""
+    value = field.take(one) if field.take else one.payload.get(field.name)
+    if value is ABSENT:
+        return []
+    if field.to:
+        return [(field.to, source_id) for source_id in values.references(value) if source_id not in field.keep]
+    heard = Overheard()
+    parts = value.items() if isinstance(value, dict) and field.kind is Kind.FAMILY else listed(value)
+    for part in parts if field.code is not None else ():
+        field.code(one, part, heard)  # type: ignore[misc]
+    return heard.asked
+
+
+def listed(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else [value]
+
+
+def _fetch(work: Work, stream: Stream, ids: set[str], *, gently: bool = False) -> int:
+    """What the source does not have either stays missing, and the reference's policy decides."""
+    if stream.fetch is None:
+        return 0
+    rows = stream.fetch(work.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], work.known(stream))
+    whole = completed(work, stream, list(rows.values()), gently=gently)
+    return stage(work, stream, whole, pass_no=pass_of(work, stream), pulled=True)
+
+
+def completed(work: Work, stream: Stream, rows: list[Row], *, gently: bool = False) -> list[Row]:
+    """With what other methods say about them, as when the stream is read."""
+    reading = work.reading(stream)
+    if isinstance(reading, Listing):
+        return each_enriched(work, stream, reading, rows, gently=gently)
+    if not isinstance(reading, Each):
+        return rows
+    done: list[Row] = []
+    for prefix in sorted({row.source_id.partition(":")[0] for row in rows}):
+        mine = [
+            row._replace(source_id=row.source_id.partition(":")[2])
+            for row in rows
+            if row.source_id.startswith(f"{prefix}:")
+        ]
+        of = work.streams[reading.of]
+        parent = (work.store.holder(of.table, prefix) if of.by_natural else prefix) or ""
+        known = work.lookup(reading.of, [parent])
+        if parent in known:
+            mine = each_enriched(work, stream, reading.listing(known[parent]), mine, gently=gently)
+        done += [row._replace(source_id=f"{prefix}:{row.source_id}") for row in mine]
+    return done
+
+
+def bring(work: Work, stream: Stream, ids: set[str]) -> tuple[list[Record], dict[str, MigrationError]]:
+    """Fetches and stages records that were not there when their stream was read; returns those that wait to be sent,
+    and why some could not be fetched."""
+    failed = _brought(work, stream, ids)
+    found = work.store.get(stream.table, sorted(ids))
+    work.gone.add(stream.name, ids - found.keys() - failed.keys())
+    waiting = [record for record in found.values() if record.status in (Status.NEW, Status.ERROR_RETRY)]
+    return waiting, {one: error for one, error in failed.items() if one not in found}
+
+
+def _brought(work: Work, stream: Stream, ids: set[str]) -> dict[str, MigrationError]:
+    """Those that failed. Together first; one that fails is asked for alone, so that it takes no other with it."""
+    try:
+        _fetch(work, stream, ids, gently=True)
+    except (Permanent, Transient) as error:
+        if isinstance(error, Transient) and not error.own:
+            raise
+        failure: MigrationError = error
+    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+        failure = unexpected(work, bug, work.owner[stream.name].name, f"{stream.name} {', '.join(sorted(ids)[:3])}")
+    else:
+        return {}
+    if len(ids) == 1:
+        return dict.fromkeys(ids, failure)
+    return {key: error for one in sorted(ids) for key, error in _brought(work, stream, {one}).items()}
+
+
+def look_for(work: Work, named: Iterable[tuple[str, str]]) -> None:
+    """Remembers which of the records, by stream and id, the source does not have."""
+    wanted: dict[str, set[str]] = {}
+    for name, source_id in named:
+        wanted.setdefault(name, set()).add(source_id)
+    for name, ids in wanted.items():
+        stream = work.streams[name]
+        if stream.fetch is not None:
+            asked = [Seen(source_id, {}, {}) for source_id in sorted(ids)]
+            with suppress(Permanent):  # a portal without the method tells nothing
+                rows = stream.fetch(work.source, asked, work.known(stream))
+                there = {source_id for source_id, row in rows.items() if not is_excluded(stream, row)}
+                work.gone.add(name, ids - there)
+
+
+def is_excluded(stream: Stream, row: Row) -> bool:
+    """Records excluded by a rule will never be on the target: no link waits for them."""
+    if stream.exclude is None:
+        return False
+    return stream.exclude(Seen(row.source_id, viewed(stream, row.payload), row.extras or {})) is not None
+
+
+def pass_of(work: Work, stream: Stream) -> int:
+    """The number of the entity's latest pass over the source."""
+    row = work.store.read(ENTITIES_STATE, work.owner[stream.name].name)
+    return int(((row.values.get("Counts") if row else None) or {}).get("pass", 0))

@@ -1,0 +1,189 @@
+"""References of one record to others: which target id each became, and what is done when it became none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from b24migrate.engine.phases.context import Work, seen
+from b24migrate.engine.phases.existence import Whereabouts, whereabouts
+from b24migrate.engine.phases.field_codes import target_field
+from b24migrate.messages import say
+from b24migrate.model import values
+from b24migrate.model.records import Json, Record, Status
+from b24migrate.model.streams import Field, Policy, Seen, Stream, Unresolved
+
+if TYPE_CHECKING:
+    from b24migrate.engine.phases.compose import Composed
+
+LONGEST_LINE = 1000  # ancestors looked at before a line of parents counts as a circle
+
+
+class Resolver:
+    """The stream words' `Resolve`: ids, and codes that were read back, by the links."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    def __call__(self, stream: str, source_id: str) -> str:
+        target_id = self._work.links.target_id(stream, source_id)
+        if target_id is None:
+            raise Unresolved(stream, source_id)
+        return target_id
+
+    def field(self, code: str) -> str | None:
+        return target_field(self._work, code)
+
+    def missed(self, what: str) -> None:
+        """Only a tree has places; a code is rewritten as a whole or not at all."""
+
+
+class References:
+    """Of the records of one stream. `late`: the second pass; `final`: nothing is waited for any more."""
+
+    def __init__(self, work: Work, stream: Stream, *, late: bool, final: bool) -> None:
+        self._work = work
+        self._stream = stream
+        self._late = late
+        self._final = final
+        self._resolver = Resolver(work)
+        self._awaited: dict[tuple[str, str], bool] = {}
+
+    def one(self, spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
+        if str(value) in spec.keep:
+            return str(value)
+        source_id = values.reference(value)
+        if source_id is None:
+            return None
+        if spec.waits and (self._late or self._final) and self._breaks_a_circle(spec, one, done):
+            return None
+        return self._resolve(spec, source_id, done)
+
+    def several(self, spec: Field, _one: Seen, value: Json, done: Composed) -> list[str]:
+        resolved = (self._resolve(spec, source_id, done) for source_id in values.references(value))
+        # Two source users may have become one: a list names each once.
+        return list(dict.fromkeys(target_id for target_id in resolved if target_id is not None))
+
+    def coded(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
+        """A list goes part by part, so that one lost part does not take the others with it."""
+        if isinstance(value, list):
+            coded = (self._code(spec, one, part, done) for part in value)
+            parts = [part for part in coded if part is not None]
+            return [part for at, part in enumerate(parts) if part not in parts[:at]]
+        return self._code(spec, one, value, done)
+
+    def family(self, spec: Field, one: Seen, value: Json, done: Composed) -> Mapping[str, Json]:
+        """Each of the fields by itself; those that cannot be named are left out."""
+        fields: dict[str, Json] = {}
+        for name, part in value.items() if isinstance(value, dict) else ():
+            fields |= self._code(spec, one, (name, part), done) or {}
+        return fields
+
+    def _code(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
+        if spec.code is None:
+            return value
+        try:
+            return spec.code(one, value, self._resolver)
+        except Unresolved as missing:
+            self._without(spec, missing.stream, missing.source_id, done)
+            return None
+
+    # ------------------------------------------------------------ what is not on the target
+
+    def _resolve(self, spec: Field, source_id: str, done: Composed) -> str | None:
+        target_id = self._work.links.target_id(spec.to, source_id)
+        return target_id if target_id is not None else self._without(spec, spec.to, source_id, done)
+
+    def _without(self, spec: Field, stream: str, source_id: str, done: Composed) -> str | None:
+        """The placeholder, or nothing; whether the record may go without is noted in `done`."""
+        stream = stream.partition(".")[0]  # a code that was read back is a record's all the same
+        policy = self._policy(spec, stream, source_id, done)
+        if spec.policy is not Policy.EXISTING or policy is not Policy.DROP:  # what is gone leaves no orphan
+            done.unresolved.append((spec.name, source_id))
+        if policy is Policy.DROP:
+            if spec.waits and not self._final and self._may_come(stream, source_id):
+                done.waits_for = done.waits_for or f"{spec.name} {source_id}"
+            done.lose("references_dropped")
+            done.may_come = done.may_come or self._may_be_named(stream, source_id)
+            return None
+        placeholder = self._work.options.placeholder_user
+        if policy is Policy.PLACEHOLDER and placeholder and stream == self._work.people:
+            done.lose("placeholders")
+            done.may_come = done.may_come or self._may_be_named(stream, source_id)
+            return placeholder
+        if stream == self._stream.name and self._may_come(stream, source_id):
+            if not (spec.waits and self._final):  # else they wait for one another, and the second pass names both
+                done.waits_for = done.waits_for or f"{spec.name} {source_id}"
+        elif not done.brings:
+            done.problem = done.problem or ("REFERENCE_MISSING", self._sentence(spec, stream, source_id))
+        return None
+
+    def _may_be_named(self, stream: str, source_id: str) -> bool:
+        """Once it has come: unless the source itself does not have it. Its stream may not have been read yet."""
+        named = (stream, source_id)
+        if named not in self._awaited:
+            self._awaited[named] = whereabouts(self._work, *named) is not Whereabouts.GONE
+        return self._awaited[named]
+
+    def _policy(self, spec: Field, stream: str, source_id: str, done: Composed) -> Policy:
+        policy = self._work.policy(self._stream, spec.name, spec.policy)
+        if policy is not Policy.EXISTING:
+            return policy
+        where = whereabouts(self._work, stream, source_id)
+        if where is Whereabouts.NEWER:
+            done.brings.append((stream, source_id))
+        return Policy.DROP if where is Whereabouts.GONE else Policy.REQUIRE
+
+    def _sentence(self, spec: Field, stream: str, source_id: str) -> str:
+        record = self._staged(stream, source_id)
+        if stream not in self._work.streams:
+            why = say("record.link_unmigrated")
+        elif whereabouts(self._work, stream, source_id) is Whereabouts.UNKNOWN:
+            own = f"{self._stream.name}.{spec.name}"
+            why = say("record.link_unread", stream=stream, own=own)
+        elif record is None:
+            why = say("record.link_unfound")
+        elif record.status is Status.IMPORT_ERR:
+            why = say("record.link_failed", code=record.last_error_code)
+        else:
+            why = say("record.link_waiting")
+        return say("record.link", field=spec.name, stream=stream, id=source_id, why=why)
+
+    def _staged(self, stream: str, source_id: str) -> Record | None:
+        known = self._work.streams.get(stream)
+        if known is None:
+            return None
+        row_key = self._work.store.holder(known.table, source_id) if known.by_natural else source_id
+        return self._work.store.get(known.table, (row_key,)).get(row_key) if row_key else None
+
+    def _may_come(self, stream: str, source_id: str) -> bool:
+        record = self._staged(stream, source_id) if stream == self._stream.name else None
+        # One that is there by now came while this record was composed: the next round finds it.
+        return record is not None and record.status is not Status.IMPORT_ERR
+
+    # ------------------------------------------------------------ circles
+
+    def _breaks_a_circle(self, spec: Field, one: Seen, done: Composed) -> bool:
+        """Of records that are one another's parents the one with the lowest id goes without."""
+        line = list(self._ancestors(spec, one))
+        if one.id not in line or one.id != min(line, key=values.by_number):
+            return False
+        done.unresolved.append((spec.name, line[0]))
+        done.lose("references_dropped")
+        circle = " → ".join([one.id, *line[: line.index(one.id) + 1]])
+        note = say("note.circle", stream=self._stream.name, names=circle, field=spec.name, id=one.id)
+        self._work.note(self._work.owner[self._stream.name].name, note)
+        return True
+
+    def _ancestors(self, spec: Field, one: Seen) -> Iterator[str]:
+        met: set[str] = set()
+        at: Seen | None = one
+        while at is not None and len(met) < LONGEST_LINE:
+            value = spec.take(at) if spec.take else at.payload.get(spec.name)
+            parent = values.reference(value)
+            if parent is None or parent in met:
+                return
+            met.add(parent)
+            yield parent
+            record = self._staged(self._stream.name, parent)
+            at = None if record is None else seen(record, self._stream)

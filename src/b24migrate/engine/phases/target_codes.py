@@ -1,0 +1,35 @@
+"""Codes that the target has given: a stage that was there already may have another code than the source's."""
+
+from __future__ import annotations
+
+from b24migrate.engine.phases import lanes
+from b24migrate.engine.phases.compose import Composer
+from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.model.records import Job, Link, Status
+
+AT_ONCE = 500  # what `import.<entity>.list` takes
+
+
+def code_stream(name: str, code: str) -> str:
+    """Under which name the id map keeps the codes of a stream's records."""
+    return f"{name}.{code}"
+
+
+def learn(work: Work, job: Job) -> Follow:
+    """Reads the codes of a lane's imported records back from the target."""
+    stream = work.streams[job.args["stream"]]
+    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    imported = [record for record in records if record.status is Status.IMPORT_OK]
+    if imported:
+        keys = [stream.key_of(record.row_key) for record in imported]
+        there = work.target.read(work.owner[stream.name].wire, stream.name, keys)
+        composer = Composer(work, stream, late=True)
+        links = []
+        for record in imported:
+            found = there.get(stream.key_of(record.row_key))
+            told = None if found is None else found.fields.get(stream.code)
+            code = told or composer.compose(record).fields.get(stream.code)
+            if code:
+                links.append(Link(record.row_key, str(code), "", "learned"))
+        work.store.link(code_stream(stream.name, stream.code), links, now=work.clock.now())
+    return lanes.further(job, records[-1], moved=False) if records else []

@@ -1,0 +1,144 @@
+"""Ids inside texts: mentions, chat links, and links to the old portal's pages, rewritten in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from b24migrate.model.records import Json
+from b24migrate.model.streams import Stream
+
+# no choice at the top level; then characters that stand for themselves and must be there
+_PLAIN = re.compile(r"(?!.*\|(?![^(]*\)))(?:(?:[^\\.^$*+?{}\[\]|()]|\\\W)(?![*?{]))*", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)")
+_ALIKE = (("\u0131", "i"), ("\u0130", "i"), ("\u017f", "s"), ("\u212a", "k"))
+TargetIds = Callable[[str, set[str]], dict[str, str]]
+
+
+class Rewritten(NamedTuple):
+    text: str
+    unresolved: int
+
+
+class _Pattern(NamedTuple):
+    stream: str
+    regex: re.Pattern[str]
+    link: bool
+    prefix: str
+    beginning: str  # in small letters: without it nothing matches
+    first: int  # the group with the id; of a pair the parent's, the child's follows
+    ids: tuple[str, ...] = ()  # the stream of each group, where they are not parent and child
+
+    @property
+    def groups(self) -> range:
+        return range(self.first, self.regex.groups + 1)
+
+    def source_id(self, match: re.Match[str]) -> str:
+        return self.prefix + ":".join(match[group] for group in self.groups)
+
+
+class TextRewriter:
+    """Built from the mentions of every stream. What cannot be resolved stays as it was, and is counted."""
+
+    def __init__(self, streams: Iterable[Stream], source_url: str, target_url: str) -> None:
+        known = list(streams)
+        self._parents = {stream.name: stream.parent for stream in known}
+        self._target = _origin(target_url)
+        host = re.escape(urlsplit(source_url).netloc or "\0")
+        # With the portal before it, or from its root; not a part of another address.
+        page = rf"(https?://{host}|(?<![\w/.:%-])){{}}"
+        self._patterns = [
+            _Pattern(
+                stream.name,
+                re.compile(page.format(mention.pattern) if mention.link else mention.pattern, re.IGNORECASE),
+                mention.link,
+                mention.prefix,
+                _beginning(mention.pattern),
+                2 if mention.link else 1,
+                mention.ids,
+            )
+            for stream in known
+            for mention in stream.mentions
+        ]
+        # Most texts hold neither a tag with an id nor a link: one test decides.
+        rooms = {mention.pattern.split("/")[1] for stream in known for mention in stream.mentions if mention.link}
+        roots = "".join(f"|/{re.escape(room)}/" for room in sorted(rooms))
+        self._worth = re.compile(rf"\[[A-Za-z ]+=|://{host}{roots}", re.IGNORECASE)
+
+    def concerns(self, text: Json) -> bool:
+        """Whether there may be something to rewrite in it."""
+        return isinstance(text, str) and ("[" in text or "/" in text) and self._worth.search(text) is not None
+
+    def rewrite(self, text: str, target_ids: TargetIds) -> Rewritten:
+        if not self.concerns(text):
+            return Rewritten(text, 0)
+        unresolved, small = 0, _small(text)
+        for pattern in self._patterns:
+            if pattern.beginning not in small:  # that is seen much faster than that the pattern does not match
+                continue
+            wanted = {pattern.source_id(match) for match in pattern.regex.finditer(text)}
+            if not wanted:
+                continue
+            known = self._known(pattern, wanted, target_ids)
+            unresolved += len(wanted - known.keys())
+            text = pattern.regex.sub(partial(self._replaced, pattern, known), text)
+            small = _small(text)
+        return Rewritten(text, unresolved)
+
+    def _known(self, pattern: _Pattern, wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
+        """Source id -> what stands for its group, or for parent and child of a pair."""
+        if pattern.ids:
+            return self._each(pattern.ids, wanted, target_ids)
+        found = target_ids(pattern.stream, wanted)
+        if len(pattern.groups) == 1:
+            return {source_id: [target_id] for source_id, target_id in found.items()}
+        parents = target_ids(self._parents[pattern.stream], {source_id.partition(":")[0] for source_id in wanted})
+        return {
+            source_id: [parents[parent], target_id]
+            for source_id, target_id in found.items()
+            if (parent := source_id.partition(":")[0]) in parents
+        }
+
+    def _each(self, streams: tuple[str, ...], wanted: set[str], target_ids: TargetIds) -> dict[str, list[str]]:
+        """Records of several streams side by side. `0` is nobody, everywhere."""
+        found: dict[str, list[str]] = {}
+        for together in wanted:
+            ids = together.split(":")
+            known = [
+                source_id if source_id == "0" else target_ids(stream, {source_id}).get(source_id)
+                for stream, source_id in zip(streams, ids, strict=True)
+            ]
+            if all(known):
+                found[together] = [str(one) for one in known]
+        return found
+
+    def _replaced(self, pattern: _Pattern, known: dict[str, list[str]], match: re.Match[str]) -> str:
+        target_ids = known.get(pattern.source_id(match))
+        if target_ids is None:
+            return match[0]
+        whole, end = match[0], match.start()
+        for group, target_id in reversed(list(zip(pattern.groups, target_ids, strict=True))):
+            whole = whole[: match.start(group) - end] + target_id + whole[match.end(group) - end :]
+        return self._target + whole[len(match[1]) :] if pattern.link and match[1] else whole
+
+
+def _beginning(pattern: str) -> str:
+    """The plain characters that every match of it begins with."""
+    found = _PLAIN.match(pattern)
+    return _small(_ESCAPED.sub(r"\1", found[0])) if found else ""
+
+
+def _small(text: str) -> str:
+    """As regular expressions compare letters of either case: to them some stand for others besides."""
+    if not text.isascii():
+        for one, other in _ALIKE:
+            text = text.replace(one, other)
+    return text.lower()
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

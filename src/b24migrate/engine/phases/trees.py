@@ -1,0 +1,130 @@
+"""Trees of anything: ids under known keys, ids inside codes, and texts, rewritten wherever they occur."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.field_codes import options_of
+from b24migrate.engine.phases.references import Resolver
+from b24migrate.messages import say
+from b24migrate.model import values
+from b24migrate.model.records import Json
+from b24migrate.model.streams import Field, Seen
+
+if TYPE_CHECKING:
+    from b24migrate.engine.phases.compose import Composed
+
+Rich: TypeAlias = "Callable[[Field, Seen, Json, Composed], str | None]"
+
+
+class Keeping(Resolver):
+    """Remembers what stays as it was, and where."""
+
+    def __init__(self, work: Work, place: str, done: Composed) -> None:
+        super().__init__(work)
+        self._place = place
+        self._done = done
+
+    def missed(self, what: str) -> None:
+        self._done.places.append((self._place, what))
+
+
+class At(NamedTuple):
+    """Where in whose tree one is."""
+
+    spec: Field
+    one: Seen
+    done: Composed
+    place: str
+    around: tuple[tuple[str, Mapping[str, Json]], ...] = ()
+
+    def below(self, name: str | int) -> At:
+        return self._replace(place=f"{self.place}/{name}")
+
+
+class Trees:
+    def __init__(self, work: Work, rich: Rich) -> None:
+        self._work = work
+        self._rich = rich
+
+    def rewritten(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
+        if spec.doubts is not None:
+            done.places += [(f"{spec.name}/{place}", what) for place, what in spec.doubts(value)]
+        return self._walk(At(spec, one, done, spec.name), value)
+
+    def _walk(self, at: At, value: Json, under: str = "") -> Json:
+        if isinstance(value, str):
+            return self._coded(at, self._rich(at.spec, at.one, value, at.done))
+        if isinstance(value, list):
+            return self._listed(at, "", value)
+        if isinstance(value, dict):
+            inside = at._replace(around=(*at.around, (under, value)))
+            return {
+                self._key(at, under, name): self._branch(inside.below(name), name, part) for name, part in value.items()
+            }
+        return value
+
+    def _key(self, at: At, under: str, name: str) -> str:
+        """Keys hold ids and codes too: a condition is filed under the field it looks at."""
+        told = at.spec.key(under, name)
+        return str(self._coded(at, name) if told is None else self._named(at.below(name), told, name))
+
+    def _named(self, at: At, told: tuple[str, str], value: Json) -> Json:
+        """The target's id. What is lost stays, and its place is told."""
+        target_id = self._work.links.target_id(*told)
+        if target_id is None:
+            at.done.places.append((at.place, " ".join(told)))
+            return value
+        return int(target_id) if isinstance(value, int) and target_id.isdecimal() else target_id
+
+    def _listed(self, at: At, name: str, value: list[Json]) -> list[Json]:
+        """Each part is under the list's own key, or under that which the list says."""
+        place, said = at.spec.filed(value) or (-1, "")
+        keys = [said if number == place else name for number in range(len(value))]
+        return [self._branch(at.below(number), keys[number], part) for number, part in enumerate(value)]
+
+    def _coded(self, at: At, text: Json) -> Json:
+        code = at.spec.code
+        return text if code is None else code(at.one, text, Keeping(self._work, at.place, at.done))
+
+    def _branch(self, at: At, name: str, value: Json) -> Json:
+        if at.spec.under is not None:
+            return self._under(at, name, value)
+        stream = at.spec.inside.get(name)
+        if stream is None:
+            return self._walk(at, value)
+        if isinstance(value, (list, dict)):  # PHP sends a list with gaps as a map
+            return self._ids(at, stream, value)
+        return self._walk(at, value)
+
+    def _ids(self, at: At, stream: str, value: Json) -> Json:
+        """A list of ids; what is lost is left out."""
+        ids = dict.fromkeys(values.references(value))
+        found = self._work.links.target_ids(stream, ids)
+        at.done.lose("references_dropped", len(ids) - len(found))
+        there = dict.fromkeys(found[source_id] for source_id in ids if source_id in found)
+        return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
+
+    def _under(self, at: At, name: str, value: Json) -> Json:
+        """What is below a key, where the key may tell whose ids it holds, or entries of which dictionary."""
+        if isinstance(value, list):
+            return self._listed(at, name, value)
+        source_id = None if isinstance(value, dict) else values.reference(value)
+        told = None
+        if at.spec.under is not None and source_id is not None and source_id.isdecimal():
+            told = at.spec.under(at.one, at.around, name, source_id)
+            options = {} if told else options_of(self._work, name)
+            if options and source_id not in options:
+                at.done.places.append((at.place, say("place.option", id=source_id, field=name)))
+            elif options:
+                return options[source_id]
+        if told is not None:
+            return self._named(at, told, value)
+        found = self._entry(at, name, source_id) if isinstance(value, str) and source_id else None
+        return self._walk(at, value, name) if found is None else found
+
+    def _entry(self, at: At, name: str, text: str) -> str | None:
+        entry = at.spec.entry
+        return None if entry is None else entry(at.one, at.around, name, text, Keeping(self._work, at.place, at.done))

@@ -1,0 +1,296 @@
+"""verify: counts, a sample read back and compared field by field, and references that must be resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from types import MappingProxyType
+from zlib import crc32
+
+import msgspec
+
+from b24migrate.engine.phases import comparison, lanes
+from b24migrate.engine.phases.bug import unexpected
+from b24migrate.engine.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, Composed, Composer
+from b24migrate.engine.phases.context import Follow, Work, readable
+from b24migrate.engine.phases.expected import EXPECTED, Foresight, register_of
+from b24migrate.engine.phases.inventory import seen_in
+from b24migrate.engine.phases.pull_through import look_for, pass_of
+from b24migrate.engine.phases.read import SLOWLY, fewer
+from b24migrate.messages import say
+from b24migrate.model.errors import Limited, Permanent
+from b24migrate.model.records import Args, Fate, Finding, Job, Link, Record, Row, Status
+from b24migrate.model.streams import Stream
+from b24migrate.ports import (
+    COMPARED,
+    FINDINGS,
+    FORESEEN,
+    INVENTORY,
+    SPARED,
+    VERIFIED,
+    Register,
+    RegisterRow,
+    TargetRecord,
+)
+
+AT_ONCE = 100
+LAST_SENT = "sent"  # no field, but all of them as they were sent last
+NOT_TOLD = say("verify.first_version")
+FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves behind of each stream
+
+
+def forget(work: Work, job: Job) -> Follow:
+    """What was found and compared before. A job and a stage of its own: when several processes begin a verify at once,
+    nobody may still be forgetting while another already finds."""
+    entity = next(one for one in work.entities if one.name == job.args["entity"])
+    for stream in entity.streams:
+        for register in FOUND:
+            work.store.erase(register, f"{stream.name}:")
+    return []
+
+
+def start(work: Work, scope: str, stream: Stream) -> list[Job]:
+    """The jobs are independent of one another."""
+    jobs = [Job(scope, "count", {"stream": stream.name})]
+    if work.options.verify_all:
+        jobs += lanes.seed(work, scope, "compare", stream, pending=False)
+    else:
+        jobs.append(Job(scope, "sample", {"stream": stream.name}))
+    if stream.covered:
+        jobs += lanes.seed(work, scope, "cover", stream, pending=False)
+    return jobs
+
+
+# ---------------------------------------------------------------- counts
+
+
+def count(work: Work, job: Job) -> Follow:
+    """What we say is there must be there, and nothing else. Only when the numbers differ are the records looked up."""
+    stream = work.streams[job.args["stream"]]
+    record(work, gone(work, stream))
+    there, after = counted(work, stream, job.args, work.time_is_up)
+    if after:
+        return [Job(job.scope, job.kind, {**job.args, "after": after, "there": there})]
+    sent = work.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(work, stream)
+    if there == sent:
+        return []
+    fate = Fate.EXTRA if there > sent else Fate.MISSING
+    difference = Finding(stream.name, fate, "*", "count", str(sent), str(there))
+    record(work, [Foresight(work, stream).of_the_count(difference)])
+    return lanes.seed(work, job.scope, "reconcile", stream, pending=False)
+
+
+def counted(
+    work: Work, stream: Stream, so_far: Args = MappingProxyType({}), enough: Callable[[], bool] = lambda: False
+) -> tuple[int, str]:
+    """How many the target has, and from where to go on when it was `enough` for now ("": nowhere). One that does not
+    count them itself is leafed through."""
+    there, after = int(so_far.get("there", 0)), str(so_far.get("after", ""))
+    while True:
+        page, cursor, count = work.target.listing(work.owner[stream.name].wire, stream.name, after)
+        if count is not None:
+            return count, ""
+        there += len(page)
+        if cursor is None or enough():
+            return there, cursor or ""
+        after = cursor
+
+
+def gone(work: Work, stream: Stream) -> list[Finding]:
+    """More than the latest full pass retrieved: they were deleted on the source, or it did not show them this time."""
+    latest = [row.values for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
+    if not latest or latest[0].get("Limited"):
+        return []
+    staged, seen = sum(work.store.counts(stream.table).values()), seen_in(work, stream, pass_of(work, stream))
+    if staged <= seen:
+        return []
+    note = say("verify.not_shown", count=staged - seen)
+    return [Finding(stream.name, Fate.EXTRA, "*", "source", str(seen), str(staged), note)]
+
+
+def linked(work: Work, stream: Stream) -> int:
+    """Records that count as imported although nothing was sent."""
+    return int(work.store.counters(f"linked:{stream.name}").get(f"linked:{stream.name}", 0))
+
+
+def reconcile(work: Work, job: Job) -> Follow:
+    """Names the records that should be on the target and are not."""
+    stream = work.streams[job.args["stream"]]
+    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    if not records:
+        return []
+    keys = {stream.key_of(one.row_key): one for one, _ in comparison.sent(work, stream, records)}
+    there = work.target.read(work.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
+    foresight = Foresight(work, stream)
+    missing = [keys[key] for key in keys if key not in there]
+    known = {one.id: one for one in readable(missing, stream)}
+    record(
+        work,
+        [
+            foresight.of_missing(known[one.row_key])
+            if one.row_key in known
+            else Finding(stream.name, Fate.MISSING, one.row_key)
+            for one in missing
+        ],
+    )
+    return lanes.further(job, records[-1], moved=False)
+
+
+# ---------------------------------------------------------------- field by field
+
+
+def sample(work: Work, job: Job) -> Follow:
+    """A few records, compared with what the source says now."""
+    stream = work.streams[job.args["stream"]]
+    seed = crc32(f"{work.run}:{stream.name}".encode())
+    records = work.store.sample(stream.table, work.options.verify_sample, seed=seed, status=Status.IMPORT_OK)
+    done, size = int(job.args.get("done", 0)), int(job.args.get(SLOWLY, AT_ONCE))
+    for start in range(done, len(records), size):
+        if start > done and work.time_is_up():
+            return [Job(job.scope, job.kind, {**job.args, "done": start})]
+        some = records[start : start + size]
+        try:
+            compare_records(work, stream, some)
+        except Limited as limit:
+            return [slower(job, limit, {**job.args, "done": start}, len(some))]
+    return []
+
+
+def compare(work: Work, job: Job) -> Follow:
+    """Every record of a lane, compared with what the source says now."""
+    stream = work.streams[job.args["stream"]]
+    records = work.store.records(stream.table, lanes.ahead_of(job), int(job.args.get(SLOWLY, AT_ONCE)))
+    if not records:
+        return []
+    try:
+        compare_records(work, stream, [one for one in records if one.status is Status.IMPORT_OK])
+    except Limited as limit:
+        return [slower(job, limit, job.args, len(records))]
+    return lanes.further(job, records[-1], moved=False)
+
+
+def slower(job: Job, limit: Limited, args: Args, tried: int) -> Job:
+    """The job that goes on with fewer records, behind those that were compared. Raises the limit if that is the same
+    job. It follows at once, in one write with the end of this one: if both remained after a crash, records that both
+    compare would count twice. The limit, which is known by then, parks it."""
+    if limit.midway:
+        args = {**args, SLOWLY: fewer(tried)}
+    if args == job.args:
+        raise limit
+    return Job(job.scope, job.kind, args, failures=job.failures)
+
+
+def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> None:
+    sent = comparison.sent(work, stream, records)
+    if not sent:
+        return
+    keys = [stream.key_of(one.row_key) for one, _ in sent]
+    there = work.target.read(work.owner[stream.name].wire, stream.name, keys)
+    now = _as_the_source_says(work, stream, [one for one, _ in sent])
+    composer, foresight = Composer(work, stream, late=True), Foresight(work, stream)
+    equal: list[tuple[str, str]] = []
+
+    def compared(one: Record, link: Link, found: TargetRecord | None) -> list[Finding]:
+        said = comparison.said(stream, one, now.get(one.row_key))
+        expected = composer.compose_seen(one, said)
+        if expected.problem is not None and expected.problem[0] in FAULTS:
+            return [Finding(stream.name, Fate.DIFFERS, one.row_key, note=expected.problem[1])]
+        findings = foresight.findings(said, expected.fields, found)
+        if found is not None and expected.problem and expected.problem[0] == NOT_ALLOWED:
+            findings.append(Finding(stream.name, Fate.DIFFERS, one.row_key, note=expected.problem[1]))
+        if found is not None and any(finding.fate is Fate.FORESEEN for finding in findings):
+            findings += not_told(stream, composer.compose(one), link)
+        return findings
+
+    for one, link in sent:
+        found = there.get(stream.key_of(one.row_key))
+        try:
+            findings = compared(one, link, found)
+        except msgspec.DecodeError:
+            findings = [Finding(stream.name, Fate.DIFFERS, one.row_key, note=BROKEN_ROW[1])]
+        except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+            error = unexpected(work, bug, work.owner[stream.name].name, f"{stream.name} {one.row_key}")
+            findings = [Finding(stream.name, Fate.DIFFERS, one.row_key, note=error.message)]
+        record(work, findings)
+        if found is not None and all(finding.fate in EXPECTED for finding in findings):
+            equal.append((one.row_key, link.digest))
+    remember(work, stream, sent[0][0].row_key, equal)
+
+
+def not_told(stream: Stream, composed: Composed, link: Link) -> list[Finding]:
+    """What the target makes of what it is told was foreseen, and hides what it was never told: what came later than the
+    record, where it changes no such records."""
+    if composed.problem is not None or composed.item(stream).digest == link.digest:
+        return []
+    return [Finding(stream.name, Fate.DIFFERS, composed.record.row_key, LAST_SENT, note=NOT_TOLD)]
+
+
+def remember(work: Work, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
+    """Which records were found equal, or to differ only as foreseen, with the digest of what had been sent: one that is
+    sent again differently is not among them any more. Under the first that was looked at, so that a repeated job writes
+    the same row. How many they are is kept beside: whoever looks how far it is does not read them all."""
+    ids, key = [list(one) for one in equal], f"{stream.name}:{first}"
+    work.store.write(COMPARED, [RegisterRow(key, {"Stream": stream.name, "Ids": ids})])
+    work.store.write(VERIFIED, [RegisterRow(key, {"Equal": len(ids)})])
+
+
+def _as_the_source_says(work: Work, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
+    try:
+        return comparison.asked_again(work, stream, records)
+    except Permanent as error:
+        work.note(
+            work.owner[stream.name].name, say("note.sample_unread", stream=stream.name, why=error.sentence), "info"
+        )
+        return {}
+
+
+# ---------------------------------------------------------------- references that must be resolved
+
+
+def cover(work: Work, job: Job) -> Follow:
+    """Owners, participants: every one of them mapped, in every imported record."""
+    stream = work.streams[job.args["stream"]]
+    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    if not records:
+        return []
+    composer = Composer(work, stream, late=True)
+    composed = [composer.compose(one) for one in records if one.status is Status.IMPORT_OK]
+    look_for(work, [named for one in composed for named in one.brings])
+    for one in composed:
+        # What the source does not have either is no reference any more.
+        unresolved = composer.compose(one.record).unresolved if one.brings else one.unresolved
+        record(
+            work,
+            [
+                Finding(stream.name, Fate.DANGLING, one.record.row_key, field, source_id)
+                for field, source_id in unresolved
+                if field in stream.covered
+            ],
+        )
+    return lanes.further(job, records[-1], moved=False)
+
+
+# ---------------------------------------------------------------- findings
+
+
+def record(work: Work, findings: Iterable[Finding]) -> None:
+    """What was expected to differ is kept apart: there may be one for each record, and nothing is wrong with it."""
+    kept: dict[Register, list[RegisterRow]] = {}
+    for one in findings:
+        kept.setdefault(register_of(one.fate), []).append(_row(one))
+    for register, rows in kept.items():
+        work.store.write(register, rows)
+
+
+def _row(one: Finding) -> RegisterRow:
+    return RegisterRow(
+        f"{one.stream}:{one.source_id}:{one.fate}:{one.field}:{crc32(one.expected.encode())}",
+        {
+            "Stream": one.stream,
+            "Fate": one.fate.value,
+            "SourceId": one.source_id,
+            "Field": one.field,
+            "Expected": one.expected,
+            "Actual": one.actual,
+            "Note": one.note,
+        },
+    )

@@ -1,0 +1,267 @@
+"""The plan of a run: which entities and phases, under which name; one is current at a time."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, replace
+
+import msgspec
+
+from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration, Halted, Stop
+from b24migrate.model.records import Json
+from b24migrate.model.streams import PHASES
+from b24migrate.model.values import utc_text
+from b24migrate.ports import RUNS, Clock, RegisterRow, Store
+
+CURRENT = "current"
+BEGINNING, ACTIVE, PAUSED, ENDED = "beginning", "active", "paused", "ended"
+FINDINGS = 5
+BEGINNING_S = 600.0  # whoever has been starting a run for longer is dead
+UNDER_WAY = "RUN_UNDER_WAY"
+ON_PAUSE = "RUN_PAUSED"
+NO_RUN = "NO_RUN"
+
+
+class Replaced(Halted):
+    """Somebody has begun another run: whoever works on this one leaves."""
+
+
+class Paused(Stop):
+    """Somebody has closed the gate: whoever works on the run ends the jobs he is in and leaves. Nothing is wrong."""
+
+    exit_code = 3
+
+
+class NoRun(BadConfiguration):
+    """There is none that could be paused, or gone on with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    entities: tuple[str, ...]
+    phases: tuple[str, ...] = PHASES
+    test_limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    id: str
+    plan: Plan
+    state: str = ACTIVE
+    started: str = ""
+    finished: str = ""
+    exit_code: int | None = None
+    message: str = ""
+
+    @property
+    def under_way(self) -> bool:
+        """Somebody works on it, or should. One that stopped before its end is active and says why it stopped."""
+        return self.state == ACTIVE and self.exit_code is None
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is something to go on with: it is under way, or paused, or has stopped before its end."""
+        return self.state in (ACTIVE, PAUSED)
+
+
+def current(store: Store) -> Run | None:
+    row = store.read(RUNS, CURRENT)
+    return _run(row) if row else None
+
+
+def moment(store: Store) -> int:
+    """How often the current run has changed by now: a pause that comes after is meant for whoever is about to begin."""
+    row = store.read(RUNS, CURRENT)
+    return row.version if row else 0
+
+
+def begin(
+    store: Store,
+    clock: Clock,
+    plan: Plan,
+    prepare: Callable[[Run, bool], None] = lambda *_: None,
+    *,
+    wished: int | None = None,
+) -> tuple[Run, bool]:
+    """The interrupted run of the same plan, to be continued, or a new one. The flag says which: True = continued.
+    `prepare` gets both before anybody else takes the run for one that is under way. `wished`: the moment at which
+    somebody wanted it, if that is a while ago. Raises Paused when it was paused since."""
+    row = store.read(RUNS, CURRENT)
+    before = _run(row) if row else None
+    if row and before and before.state == PAUSED and wished not in (None, row.version):
+        raise paused(before)
+    continued = before is not None and before.plan == plan and _is_prepared(store, before)
+    if before is None or not continued:
+        now = clock.now().replace(microsecond=0)
+        run = Run(f"{utc_text(now)}-{secrets.token_hex(2)}", plan, BEGINNING, started=utc_text(now))
+        if not store.swap(RUNS, RegisterRow(CURRENT, _values(run), row.version if row else 0)):
+            raise _another()
+    else:
+        run = before
+    prepare(run, continued)
+    run = replace(run, state=ACTIVE, finished="", exit_code=None, message="")
+    _activate(store, run, seen=row.version if row else 0)
+    _record(store, run)
+    return run, continued
+
+
+def pause(store: Store, clock: Clock, by: str = "") -> Run | None:
+    """Nobody takes a job of the current run until somebody begins it again; `by` says who wants it so. None when there
+    is nothing to pause. One that is paused stays so, also when somebody is just about to go on with it."""
+    while True:
+        row = store.read(RUNS, CURRENT)
+        found = _run(row) if row else None
+        if row is None or found is None or not (found.under_way or found.state in (BEGINNING, PAUSED)):
+            return None
+        when = utc_text(clock.now().replace(microsecond=0))
+        said = say("work.paused_by", by=by, when=when) if by else say("work.paused_at", when=when)
+        paused = found if found.state == PAUSED else replace(found, state=PAUSED, message=said)
+        if store.swap(RUNS, row._replace(values=_values(paused))):
+            if found.under_way:
+                _record(store, paused)
+            return paused
+
+
+def to_resume(store: Store) -> Run:
+    """The run to go on with, whether it is paused, has stopped or is under way. Raises NoRun."""
+    found = current(store)
+    if found is None:
+        raise NoRun(say("work.no_run"), code=NO_RUN, hint=say("work.no_run_fix"))
+    if found.state == ENDED:
+        hint = say("work.ended_fix")
+        raise NoRun(say("work.ended", id=found.id), code=NO_RUN, hint=hint)
+    return found
+
+
+def dismissal(store: Store, run_id: str) -> Stop | None:
+    """Why whoever works on the run has to leave: another took its place, and the states of the phases are that one's
+    plan's; or it is paused."""
+    row = store.read(RUNS, CURRENT) if run_id else None
+    if row is None or (row.values["RunId"] == run_id and row.values["State"] != PAUSED):
+        return None  # nearly always, and it is asked often
+    found = _run(row)
+    if found.id != run_id:
+        return Replaced(
+            say("work.replaced", id=found.id, run_id=run_id),
+            code="RUN_REPLACED",
+            hint=say("work.replaced_fix"),
+        )
+    return paused(found)
+
+
+def stop_if_dismissed(store: Store, run_id: str) -> None:
+    """Raises Replaced or Paused."""
+    if why := dismissal(store, run_id):
+        raise why
+
+
+def paused(run: Run) -> Paused:
+    return Paused(run.message or say("work.paused"), code=ON_PAUSE, hint=say("work.paused_fix"))
+
+
+def _is_prepared(store: Store, run: Run) -> bool:
+    """One that was paused while it began is begun anew, since the states of its phases may be those of another plan: it
+    has no row of its own yet."""
+    return run.state == ACTIVE or (run.state == PAUSED and store.read(RUNS, run.id) is not None)
+
+
+def _activate(store: Store, run: Run, *, seen: int) -> None:
+    """In its own place only. A pause that came after the row was seen is for whoever begins it now."""
+    while True:
+        row = store.read(RUNS, CURRENT)
+        if row is None or row.values["RunId"] != run.id:
+            raise _another()
+        found = _run(row)
+        if found.state == PAUSED and row.version != seen:
+            raise paused(found)
+        if store.swap(RUNS, row._replace(values=_values(run))):
+            return
+
+
+def _record(store: Store, run: Run) -> None:
+    """In the run's own row, which stays when another is current. Whoever changed it after us may have been there
+    before us: so it says what the current one says by now."""
+    while True:
+        own, row = store.read(RUNS, run.id), store.read(RUNS, CURRENT)
+        values = row.values if row is not None and row.values["RunId"] == run.id else _values(run)
+        if store.swap(RUNS, RegisterRow(run.id, values, own.version if own else 0)):
+            return
+
+
+def _another() -> Halted:
+    return Halted(
+        say("work.starting"),
+        code=UNDER_WAY,
+        hint=say("work.starting_fix"),
+    )
+
+
+def end(store: Store, clock: Clock, run: Run, *, complete: bool, exit_code: int, message: str) -> Run:
+    """A run that did not complete stays current and is continued by the next command. However many come to its end, it
+    ends once: the first says how. Returns how it ended; one that is paused does not end before it goes on."""
+    while True:
+        row = store.read(RUNS, CURRENT)
+        found = _run(row) if row else None
+        if row is None or found is None or found.id != run.id or not found.under_way:
+            return found if found is not None and found.id == run.id else run
+        state = ENDED if complete else ACTIVE
+        ended = replace(found, state=state, finished=utc_text(clock.now()), exit_code=exit_code, message=message)
+        if store.swap(RUNS, row._replace(values=_values(ended))):
+            _record(store, ended)
+            return ended
+
+
+def annul(store: Store, clock: Clock, entities: Collection[str]) -> None:
+    """What was imported of these is taken back: a run that ended well with one of them is not as it ended any more."""
+    while True:
+        row = store.read(RUNS, CURRENT)
+        found = _run(row) if row else None
+        names = [name for name in found.plan.entities if name in entities] if found else []
+        if row is None or found is None or found.state != ENDED or not names:
+            return
+        when = utc_text(clock.now().replace(microsecond=0))
+        said = say("work.annulled", when=when, names=", ".join(names))
+        annulled = replace(found, exit_code=FINDINGS, message=said)
+        if store.swap(RUNS, row._replace(values=_values(annulled))):
+            _record(store, annulled)
+            return
+
+
+def _run(row: RegisterRow) -> Run:
+    values = row.values
+    return Run(
+        str(values["RunId"]),
+        msgspec.convert(values["Plan"], Plan),
+        str(values["State"]),
+        str(values.get("StartedAtUtc") or ""),
+        str(values.get("FinishedAtUtc") or ""),
+        values.get("ExitCode"),
+        values.get("Message") or "",
+    )
+
+
+def _values(run: Run) -> dict[str, Json]:
+    return {
+        "RunId": run.id,
+        "Plan": asdict(run.plan),
+        "State": run.state,
+        "StartedAtUtc": run.started,
+        "FinishedAtUtc": run.finished or None,
+        "ExitCode": run.exit_code,
+        "Message": run.message or None,
+    }
+
+
+def all_runs(store: Store) -> tuple[Run, ...]:
+    """In the order in which they started."""
+    rows = [row for row in store.rows(RUNS) if row.key != CURRENT]
+    return tuple(sorted(map(_of_row, rows), key=lambda one: (one.started, one.id)))
+
+
+def _of_row(row: RegisterRow) -> Run:
+    said = row.values
+    started, finished, message = (said.get(name) or "" for name in ("StartedAtUtc", "FinishedAtUtc", "Message"))
+    wanted = msgspec.convert(said["Plan"], Plan)
+    return Run(str(said["RunId"]), wanted, str(said["State"]), started, finished, said.get("ExitCode"), message)

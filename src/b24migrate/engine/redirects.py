@@ -1,0 +1,30 @@
+"""Redirects that portals answered and that were followed: kept in the store, for `status`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from b24migrate.model.events import Event, Observer, PortalMoved
+from b24migrate.model.values import utc_text
+from b24migrate.ports import ANALYSIS, Clock, RegisterRow, Store
+
+_KEY = "moved:{}"
+
+
+def note_moves(store: Store, clock: Clock) -> Observer:
+    def observe(event: Event) -> None:
+        if isinstance(event, PortalMoved):
+            data = {"from": event.before, "to": event.now, "at": utc_text(clock.now())}
+            store.write(ANALYSIS, [RegisterRow(_KEY.format(event.portal), {"Data": data})])
+
+    return observe
+
+
+def moves(store: Store, hosts: Mapping[str, str]) -> dict[str, str]:
+    """Where each portal redirects to; `hosts` are the configured ones: a move from another one is history."""
+    found = {}
+    for portal, host in hosts.items():
+        row = store.read(ANALYSIS, _KEY.format(portal))
+        if row is not None and row.values["Data"]["from"] == host:
+            found[portal] = str(row.values["Data"]["to"])
+    return found

@@ -1,0 +1,78 @@
+"""Failed records and dead letters put back to work, and the phases that take them up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from b24migrate.engine import plan
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.run import Ended, Runner
+from b24migrate.engine.state import DONE, EntityState, PhaseState, States
+from b24migrate.model.streams import FINAL, LATE, PHASES
+
+FROM_SET = PHASES[PHASES.index("set") :]
+FROM_GET = PHASES[PHASES.index("get") :]
+
+
+@dataclass(slots=True)
+class Renewed:
+    """How many records, files and other parts of the work begin anew, and the entities they belong to."""
+
+    records: int = 0
+    files: int = 0
+    parts: int = 0
+    entities: set[str] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.records or self.files or self.parts)
+
+
+def renew(work: Work, names: Collection[str], code: str = "") -> Renewed:
+    """Of these entities; with a code only what failed with it. Files belong to all of them."""
+    renewed = Renewed(files=work.store.renew(work.streams["files"].table, code=code))
+    if renewed.files:
+        renewed.entities.update(names)
+    for entity in (one for one in work.entities if one.name in names):
+        records = sum(work.store.renew(stream.table, code=code) for stream in entity.streams)
+        parts = sum(
+            code in ("", letter.code)
+            for phase in (*PHASES, LATE, FINAL)
+            for letter in work.queue.dead_parts(entity.task(phase))
+        )
+        renewed.records += records
+        renewed.parts += parts
+        if records or parts:
+            renewed.entities.add(entity.name)
+    return renewed
+
+
+def take_up(runner: Runner, renewed: Renewed, tick: Callable[[], None]) -> Ended:
+    """An interrupted run goes on with them; after a finished one the phases from set on are done once more."""
+    entities, phases = open_again(runner.work, renewed)
+    return runner.run(entities, phases, tick=tick)
+
+
+def open_again(work: Work, renewed: Renewed) -> tuple[Sequence[str], Sequence[str]]:
+    """The entities and phases of the run that takes them up."""
+    before = plan.current(work.store)
+    if before is not None and before.unfinished and renewed.entities <= set(before.plan.entities):
+        work.options = replace(work.options, test_limit=before.plan.test_limit)
+        for name in renewed.entities:
+            _open_again(work, name, (*FROM_SET, LATE))
+        for name in before.plan.entities:
+            _open_again(work, name, (FINAL,))
+        return before.plan.entities, before.plan.phases
+    return sorted(renewed.entities), FROM_GET if renewed.files or renewed.parts else FROM_SET
+
+
+def _open_again(work: Work, entity: str, phases: Sequence[str]) -> None:
+    """The renewed records are sent and looked at once more."""
+
+    def unfinished(state: EntityState) -> EntityState:
+        for phase in phases:
+            if state.phase(phase).state == DONE:
+                state = state.with_phase(phase, PhaseState())
+        return state
+
+    States(work.store).change(entity, unfinished)

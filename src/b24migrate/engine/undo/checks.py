@@ -1,0 +1,58 @@
+"""When nothing may be taken back: while somebody imports, and from a box that was not imported into."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from b24migrate.engine import plan, undo_lock
+from b24migrate.engine.boxes import targets
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.plan import Run
+from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration, Halted
+
+
+def refuse_busy(work: Work) -> None:
+    """Raises Halted while a run is under way, or somebody still works on one that is not."""
+    run, now = plan.current(work.store), work.clock.now()
+    if run is not None and (run.under_way or _begins(run, now)):
+        raise Halted(
+            say("undo.run_running", id=run.id),
+            code="UNDO_BUSY",
+            hint=say("undo.run_running_fix"),
+        )
+    if held := work.queue.held(now=now):
+        raise Halted(
+            say("undo.jobs_running", held=held),
+            code="UNDO_BUSY",
+            hint=say("undo.jobs_running_fix"),
+        )
+
+
+def _begins(run: Run, now: datetime) -> bool:
+    if run.state != plan.BEGINNING or not run.started:
+        return run.state == plan.BEGINNING
+    return (now - datetime.fromisoformat(run.started)).total_seconds() < plan.BEGINNING_S
+
+
+def refuse_other_target(work: Work) -> None:
+    """Raises BadConfiguration: a box that never got anything knows no record, and all would count as deleted."""
+    known, now = targets(work.store), work.options.target_url
+    if known and known != [now]:
+        key = "undo.other_target_some" if now in known else "undo.other_target"
+        raise BadConfiguration(
+            say(key, names=list(known), now=now),
+            code="UNDO_OTHER_TARGET",
+            hint=say("undo.other_target_fix"),
+        )
+
+
+def refuse_strange_box(work: Work, records: int) -> None:
+    """Raises BadConfiguration: behind the same address there may be another box by now. What a killed undo left is
+    rightly not there any more."""
+    if records and undo_lock.unsettled(work.store) is None:
+        raise BadConfiguration(
+            say("undo.strange_box", url=work.options.target_url, records=records),
+            code="UNDO_OTHER_TARGET",
+            hint=say("undo.strange_box_fix"),
+        )

@@ -1,0 +1,159 @@
+"""The undo itself: children before parents, and again what was kept because of others, until nothing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from b24migrate.engine import plan
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.verify import FOUND
+from b24migrate.engine.state import EntityState, PhaseState, States
+from b24migrate.engine.undo.checks import refuse_busy
+from b24migrate.engine.undo.cycles import loosen, may_close, restore
+from b24migrate.engine.undo.dry_run import Rehearsal, is_adopted
+from b24migrate.engine.undo.forget import forget, settle
+from b24migrate.engine.undo.model import Kept, Tally, deletions
+from b24migrate.engine.undo.records import Ours, ours, spans
+from b24migrate.engine.undo.scope import Scope
+from b24migrate.engine.undo_lock import Hold
+from b24migrate.model.records import Span
+from b24migrate.model.streams import FINAL, LATE, Entity, Stream
+from b24migrate.ports import KEPT
+from b24migrate.ports.walk import Teller
+
+UNDONE = ("set", LATE, FINAL, "verify")
+
+
+def begin(work: Work, streams: Sequence[Stream]) -> None:
+    """Before the first record goes, so that nobody who looks after a kill is told that all is well."""
+    names = list(dict.fromkeys(work.owner[one.name].name for one in streams))
+    for entity in (one for one in work.entities if one.name in names):
+        _open(work, entity)
+        for stream in entity.streams:
+            for register in FOUND:
+                work.store.erase(register, f"{stream.name}:")
+    plan.annul(work.store, work.clock, names)
+
+
+def _open(work: Work, entity: Entity) -> None:
+    for phase in UNDONE:
+        work.queue.drop(entity.task(phase))
+
+    def pending(state: EntityState) -> EntityState:
+        for phase in UNDONE:
+            state = state.with_phase(phase, PhaseState())
+        return replace(state, verified=False)
+
+    States(work.store).change(entity.name, pending)
+
+
+class Taking:
+    """It may be ended at any moment and done again; `tallies` tell how far it came."""
+
+    def __init__(
+        self, work: Work, scope: Scope, rehearsal: Rehearsal, say: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._work = work
+        self._scope = scope
+        self._unsure = rehearsal.unsure
+        self._expected = rehearsal.tallies
+        self._needed = rehearsal.needed
+        self._teller = Teller(say, work.clock)
+        self._hold = Hold(work.store, work.clock)
+        self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
+
+    @property
+    def gone(self) -> int:
+        return sum(one.deleted + one.absent for one in self.tallies.values())
+
+    @property
+    def kept(self) -> int:
+        return sum(one.kept for one in self.tallies.values())
+
+    def take(self) -> None:
+        """Raises Halted when somebody imports or takes back meanwhile."""
+        left = self._hold.begin()
+        done = False
+        try:
+            refuse_busy(self._work)
+            if left is not None:
+                settle(self._work, left)
+            self._take([one for one in self._scope.streams if self._expected[one.name].ours])
+            done = True
+        finally:
+            self._hold.leave(settled=done)
+
+    def _take(self, streams: Sequence[Stream]) -> None:
+        work = self._work
+        begin(work, streams)
+        for stream in self._scope.streams:
+            work.store.erase(KEPT, f"{stream.name}:")
+        left = {stream.name: spans(work, stream) for stream in streams}
+        while any(left.values()):
+            moved = sum(self._pass(stream, left) for stream in streams if left[stream.name])
+            if not moved and not sum(self._loosened(stream, left[stream.name]) for stream in streams):
+                break
+        self._restore(streams, left)
+
+    def _pass(self, stream: Stream, left: dict[str, list[Span]]) -> int:
+        """One look at what is left of a stream; how many went."""
+        tally, moved = self.tallies[stream.name], 0
+        tally.forget_kept()
+        self._work.store.erase(KEPT, f"{stream.name}:")
+        todo, left[stream.name] = left[stream.name], []
+        for span in todo:
+            before = tally.kept
+            moved += self._span(stream, span, tally)
+            if tally.kept > before:
+                left[stream.name].append(span)
+            done, of = tally.deleted + tally.absent, self._expected[stream.name].ours
+            self._teller.progress("Taking back", stream.name, done, of)
+        return moved
+
+    def _span(self, stream: Stream, span: Span, tally: Tally) -> int:
+        def still() -> None:
+            self._go_on(stream, span)
+
+        still()
+        found = self._found(stream, span)
+        if may_close(stream):
+            loosen(self._work, stream, [one.link for one in found if one.link and is_adopted(stream, one)])
+        gone, kept, before = [], [], tally.deleted + tally.absent
+        for one, answer in self._needed.answers(stream, found, dry_run=False, still=still):
+            if answer.status == "kept":
+                tally.keep(one.row_key, answer.reason)
+                kept.append(Kept(stream.name, one.row_key, one.target_id, answer.reason).row())
+            elif answer.status == "deleted" or one.counts_as_imported:  # what failed was never there, and stays failed
+                gone.append(one.row_key)
+                tally.deleted += answer.status == "deleted"
+                tally.absent += answer.status == "absent"
+        forget(self._work, stream, gone)
+        self._work.store.write(KEPT, kept)
+        return tally.deleted + tally.absent - before
+
+    def _go_on(self, stream: Stream, span: Span) -> None:
+        self._hold.at(stream.name, span)
+        refuse_busy(self._work)
+
+    def _found(self, stream: Stream, span: Span) -> list[Ours]:
+        aside = Tally(stream.name, "")  # what is not ours was counted before
+        return ours(self._work, self._scope, stream, span, aside, unsure=stream.name in self._unsure)
+
+    def _loosened(self, stream: Stream, left: Sequence[Span]) -> int:
+        """What holds one another in a circle lets go; only where nobody changed anything."""
+        return sum(self._let_go(stream, span) for span in left) if may_close(stream) else 0
+
+    def _restore(self, streams: Sequence[Stream], left: dict[str, list[Span]]) -> None:
+        self._work.links.forget()
+        for stream, span in ((one, span) for one in streams if may_close(one) for span in left[one.name]):
+            self._go_on(stream, span)
+            restore(self._work, stream, [one.link for one in self._found(stream, span) if one.link])
+
+    def _let_go(self, stream: Stream, span: Span) -> int:
+        self._go_on(stream, span)
+        self._work.links.forget()  # what went is named no more
+        found = self._found(stream, span)
+        answers = deletions(self._work, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=True)
+        held = [one.link for one, answer in zip(found, answers, strict=True) if answer.needed and one.link]
+        return loosen(self._work, stream, held)

@@ -1,0 +1,80 @@
+"""What an undo would do: the target is asked about every record, and nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from b24migrate.engine.phases.context import Work, decode_extras, viewed
+from b24migrate.engine.undo.dependants import Needed
+from b24migrate.engine.undo.model import Kept, Tally
+from b24migrate.engine.undo.records import Ours, may_have_more, ours, spans
+from b24migrate.engine.undo.scope import Scope
+from b24migrate.model.records import NOWHERE
+from b24migrate.model.streams import Seen, Stream
+from b24migrate.ports import Deleted
+from b24migrate.ports.walk import Teller
+
+
+class Rehearsal:
+    """A target that answers call by call cannot know what would have gone before: of what others depend on it says
+    that it is kept. Such records are `later`; whether they go shows when it is done."""
+
+    def __init__(self, work: Work, scope: Scope, say: Callable[[str], None] = lambda _: None) -> None:
+        self._work = work
+        self._scope = scope
+        self._teller = Teller(say, work.clock)
+        self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
+        self.unsure: set[str] = set()
+        self.needed = Needed(work, scope)
+        self._never_there = 0
+
+    @property
+    def nothing(self) -> bool:
+        return not any(one.ours for one in self.tallies.values())
+
+    @property
+    def strange(self) -> int:
+        """How many records there should be, when the target knows none of them at all. What it never took, as it had
+        announced, should not."""
+        absent = sum(one.absent for one in self.tallies.values())
+        return absent - self._never_there if absent == sum(one.ours for one in self.tallies.values()) else 0
+
+    def walk(self) -> Iterator[Kept]:
+        """What would be kept, whatever else goes."""
+        self.needed.gather()
+        for stream in self._scope.streams:
+            if may_have_more(self._work, self._scope, stream):
+                self.unsure.add(stream.name)
+            yield from self._stream(stream)
+
+    def _stream(self, stream: Stream) -> Iterator[Kept]:
+        tally, looked_at = self.tallies[stream.name], 0
+        for span in spans(self._work, stream):
+            found = ours(self._work, self._scope, stream, span, tally, unsure=stream.name in self.unsure)
+            for one, answer in self.needed.answers(stream, found, dry_run=True):
+                yield from self._judged(stream, tally, one, answer)
+            looked_at += len(found)
+            self._teller.progress("Asking about", stream.name, looked_at)
+
+    def _judged(self, stream: Stream, tally: Tally, one: Ours, answer: Deleted) -> Iterator[Kept]:
+        if answer.status == "absent":
+            tally.absent += one.counts_as_imported
+            self._never_there += one.target_id == NOWHERE
+        elif answer.status == "deleted":
+            tally.deleted += 1
+            tally.adopted += is_adopted(stream, one)
+        elif answer.needed:
+            tally.later += 1
+        else:
+            tally.keep(one.row_key, answer.reason)
+            yield Kept(stream.name, one.row_key, one.target_id, answer.reason)
+
+
+def is_adopted(stream: Stream, one: Ours) -> bool:
+    """Whether the target may have had it already."""
+    try:
+        return stream.adopted(Seen(one.row_key, viewed(stream, one.row["Payload"]), decode_extras(one.row["Extras"])))
+    except msgspec.DecodeError:
+        return False

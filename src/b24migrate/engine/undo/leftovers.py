@@ -1,0 +1,41 @@
+"""What an undo leaves on the target: nothing that the import contract could delete, and nothing that is not ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.undo.model import Tally
+from b24migrate.engine.undo.scope import Scope
+from b24migrate.model.records import Status
+from b24migrate.model.streams import Stream
+
+
+class Leftovers(NamedTuple):
+    files: int  # uploaded, of all entities
+    custom_fields: int  # made, of these entities
+    linked: Mapping[str, int]  # stream -> records that the target had before, or that a person linked
+    adopted: Mapping[str, int]  # stream -> records that the target may have had before
+
+
+def leftovers(work: Work, scope: Scope, tallies: Iterable[Tally]) -> Leftovers:
+    files = work.store.counts(work.streams["files"].table)[Status.IMPORT_OK]
+    made = work.store.counters("custom_fields_created:")
+    names = {name for entity in scope.entities for name in (entity.name, *(one.name for one in entity.streams))}
+    fields = sum(int(count) for name, count in made.items() if name.partition(":")[2] in names)
+    told = list(tallies)
+    linked = {one.stream: one.not_ours for one in told if one.not_ours}
+    return Leftovers(files, fields, linked, {one.stream: one.adopted for one in told if one.adopted})
+
+
+def dependants(work: Work, scope: Scope) -> dict[str, int]:
+    """Imported records of entities that stay, and whose stream refers to one that is taken back: by stream."""
+    named = {stream.name for stream in scope.streams}
+    staying = [one for entity in work.entities if entity not in scope.entities for one in entity.streams]
+    counted = {one.name: work.store.counts(one.table)[Status.IMPORT_OK] for one in staying if _names(one) & named}
+    return {name: count for name, count in counted.items() if count}
+
+
+def _names(stream: Stream) -> set[str]:
+    return {stream.parent, *(name for one in stream.refs for name in one.streams)}

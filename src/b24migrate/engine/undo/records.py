@@ -1,0 +1,64 @@
+"""The records of a stream that an undo is about, the latest first, some hundred in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.verify import counted, linked
+from b24migrate.engine.undo.model import AT_ONCE, Tally, patiently
+from b24migrate.engine.undo.scope import Scope
+from b24migrate.model.records import Json, Link, Span, Status
+from b24migrate.model.streams import Stream
+
+IMPORTED = "import"
+
+
+class Ours(NamedTuple):
+    """A record that we sent, or may have sent: then it has no link, because nobody saw the answer."""
+
+    row: Mapping[str, Json]
+    link: Link | None
+
+    @property
+    def row_key(self) -> str:
+        return str(self.row["RowKey"])
+
+    @property
+    def target_id(self) -> str:
+        return self.link.target_id if self.link else ""
+
+    @property
+    def counts_as_imported(self) -> bool:
+        return self.link is not None or self.row["Status"] == Status.IMPORT_OK
+
+
+def spans(work: Work, stream: Stream) -> list[Span]:
+    """From the end: most children have higher ids than their parents."""
+    return work.store.cuts(stream.table, Span(), AT_ONCE, whole_parents=False, pending=False)[::-1]
+
+
+def ours(work: Work, scope: Scope, stream: Stream, span: Span, tally: Tally, *, unsure: bool) -> list[Ours]:
+    """Counts in the tally what is not ours to take back. With `unsure` also those that nobody knows to be there."""
+    rows = list(work.store.export(stream.table, span, 2 * AT_ONCE))[::-1]
+    links = work.store.links(stream.name, [row["RowKey"] for row in rows])
+    found = []
+    for row in rows:
+        link = links.get(row["RowKey"])
+        if link is not None and link.origin != IMPORTED:
+            tally.not_ours += 1
+        elif link is not None and not scope.holds(row):
+            tally.other_runs += 1
+        elif (one := Ours(row, link)).counts_as_imported or unsure:
+            found.append(one)
+    return found
+
+
+def may_have_more(work: Work, scope: Scope, stream: Stream) -> bool:
+    """Whether the target counts otherwise than we do: somebody was killed before he knew what had arrived, or before he
+    wrote down what had gone. Then records without a link are asked for, too; whose run they were of nobody knows."""
+    if scope.window is not None or not any(work.store.counts(stream.table).values()):
+        return False
+    there, _ = patiently(work, lambda: counted(work, stream))
+    return there != work.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(work, stream)

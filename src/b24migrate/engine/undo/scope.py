@@ -1,0 +1,91 @@
+"""What an undo is about: some entities, and all that was imported of them or only by one run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from b24migrate.engine import plan
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.plan import Run
+from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.model.records import Json
+from b24migrate.model.streams import Entity, Stream
+
+_ALWAYS = datetime.max.replace(tzinfo=UTC)
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """When a run imported. One run is current at a time, so what was first imported then was imported by it."""
+
+    run: str
+    after: datetime | None  # the run before came to its end then, and what it did belongs to it
+    begin: datetime
+    end: datetime
+
+    def holds(self, imported_at: str | None) -> bool:
+        if not imported_at:
+            return False
+        at = datetime.fromisoformat(imported_at)
+        return self.begin <= at <= self.end and (self.after is None or at > self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    entities: tuple[Entity, ...]  # in the order of import
+    window: Window | None = None
+
+    @property
+    def streams(self) -> list[Stream]:
+        """What refers to others before what is referred to."""
+        return [stream for entity in reversed(self.entities) for stream in reversed(entity.streams)]
+
+    def holds(self, row: Mapping[str, Json]) -> bool:
+        return self.window is None or self.window.holds(row["ImportedAtUtc"])
+
+
+def scope_of(work: Work, names: Collection[str], run: str = "") -> Scope:
+    """Raises BadConfiguration when there is no such run."""
+    entities = tuple(entity for entity in work.entities if not names or entity.name in names)
+    return Scope(entities, _window(plan.all_runs(work.store), run) if run else None)
+
+
+def _window(some: Sequence[Run], wanted: str) -> Window:
+    known = sorted(some, key=_order)
+    found = next((place for place, one in enumerate(known) if one.id == wanted), None)
+    if found is None:
+        raise _unknown(known, wanted)
+    run = known[found]
+    before = known[found - 1] if found else None
+    following = known[found + 1] if found + 1 < len(known) else None
+    after = _at(before.finished) if before and before.state == plan.ENDED and before.finished else None
+    return Window(run.id, after, _at(run.started), _end(run, following))
+
+
+def _order(run: Run) -> tuple[str, bool, datetime]:
+    """Several may begin in one second, which is all that is kept of the beginning; one after the other they end."""
+    ended = run.state == plan.ENDED and bool(run.finished)
+    return run.started, not ended, _at(run.finished) if ended else _ALWAYS
+
+
+def _end(run: Run, following: Run | None) -> datetime:
+    """A run that did not come to its end was current until another took its place."""
+    if run.state == plan.ENDED and run.finished:
+        return _at(run.finished)
+    return _at(following.started) if following else _ALWAYS
+
+
+def _at(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _unknown(known: Sequence[Run], wanted: str) -> BadConfiguration:
+    names = [one.id for one in known][-_MOST_NAMED:]
+    earlier = len(known) - len(names)
+    hint = say("undo.runs_earlier", names=names, count=earlier) if earlier else say("undo.runs", names=names)
+    hint = hint if names else say("undo.no_runs")
+    return BadConfiguration(say("undo.no_run", wanted=wanted), hint=hint, code="USAGE")

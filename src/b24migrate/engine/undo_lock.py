@@ -1,0 +1,110 @@
+"""Who is taking imports back, and which stretch he has in hand.
+
+While somebody does, no run begins, and nobody else takes anything back. The stretch stays behind when he is killed: of
+its records nobody has written down which are gone, and whoever comes next finds out (`undo.forgetting.settle`).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from datetime import datetime
+from typing import NamedTuple
+
+from b24migrate.engine import job_owner
+from b24migrate.messages import say
+from b24migrate.model.errors import Halted
+from b24migrate.model.records import Span
+from b24migrate.ports import ANALYSIS, Clock, RegisterRow, Store
+
+FRESH_S = 90.0  # whoever has not said for longer that he is still there is dead
+UNDER_WAY = "UNDO_UNDER_WAY"
+_KEY = "undo"
+
+
+class Stretch(NamedTuple):
+    stream: str
+    span: Span
+
+
+class _Held(NamedTuple):
+    row: RegisterRow
+    owner: str
+    at: datetime | None
+    stretch: Stretch | None
+
+    def is_fresh(self, now: datetime) -> bool:
+        if self.owner.startswith(f"{job_owner.place()}:") and not job_owner.is_alive(self.owner):
+            return False  # killed here: nobody has to wait
+        return self.at is not None and (now - self.at).total_seconds() < FRESH_S
+
+
+class Hold:
+    """One undo's. Every step is a compare-and-set: whoever was taken for dead finds out before he deletes anything."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._owner = f"{job_owner.place()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+    def begin(self) -> Stretch | None:
+        """What somebody before left unsettled. Raises Halted when somebody else takes back."""
+        refuse(self._store, self._clock)
+        left = _read(self._store)
+        if not self._write(left.row, left.stretch):
+            raise _under_way()
+        return left.stretch
+
+    def at(self, stream: str, span: Span) -> None:
+        """Before anything of this stretch is deleted. Raises Halted when somebody else came meanwhile."""
+        held = _read(self._store)
+        if held.owner != self._owner or not self._write(held.row, Stretch(stream, span)):
+            raise _under_way()
+
+    def leave(self, *, settled: bool) -> None:
+        """`settled`: nothing is left to find out."""
+        held = _read(self._store)
+        if held.owner == self._owner:
+            _swap(self._store, held.row, "", None, None if settled else held.stretch)
+
+    def _write(self, row: RegisterRow, stretch: Stretch | None) -> bool:
+        return _swap(self._store, row, self._owner, self._clock.now(), stretch)
+
+
+def refuse(store: Store, clock: Clock) -> None:
+    """Raises Halted while somebody takes back."""
+    if _read(store).is_fresh(clock.now()):
+        raise _under_way()
+
+
+def unsettled(store: Store) -> Stretch | None:
+    """What somebody who is not there any more had in hand."""
+    return _read(store).stretch
+
+
+def settled(store: Store, stretch: Stretch) -> None:
+    held = _read(store)
+    if held.stretch == stretch:
+        _swap(store, held.row, "", None, None)
+
+
+def _under_way() -> Halted:
+    return Halted(
+        say("undo.running"),
+        code=UNDER_WAY,
+        hint=say("undo.running_fix"),
+    )
+
+
+def _read(store: Store) -> _Held:
+    row = store.read(ANALYSIS, _KEY) or RegisterRow(_KEY, {})
+    said = row.values.get("Data") or {}
+    at = datetime.fromisoformat(said["at"]) if said.get("at") else None
+    left = said.get("stretch")
+    return _Held(row, str(said.get("owner") or ""), at, Stretch(left[0], Span(left[1], left[2])) if left else None)
+
+
+def _swap(store: Store, row: RegisterRow, owner: str, at: datetime | None, stretch: Stretch | None) -> bool:
+    left = [stretch.stream, stretch.span.lo, stretch.span.hi] if stretch else None
+    said = {"owner": owner, "at": at.isoformat() if at else "", "stretch": left}
+    return store.swap(ANALYSIS, row._replace(values={"Data": said}))

@@ -1,0 +1,231 @@
+"""The workers of one process: threads that take jobs from the queue until the plan is at its end."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Condition, Lock, Thread
+from threading import Event as Flag
+from typing import Protocol
+
+from b24migrate.engine import job_owner
+from b24migrate.engine.conductor import Conductor
+from b24migrate.engine.jobs import perform
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.plan import dismissal
+from b24migrate.model.errors import Transient
+from b24migrate.ports import Lease
+
+LEASE_S = 90.0
+RENEW_S = 20.0
+LOOK_S = 1.0  # so often the store is asked whether the run is paused, or another took its place
+# In glances, which the queue says how long to wait between: a second where it is a file, some where it is far away.
+STEP_GLANCES = 10.0  # the plan is looked at, should whoever finished the last job of a stage have died there
+IDLE_GLANCES = 10.0  # an idle worker looks for itself, should nobody wake it
+ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
+
+
+class History(Protocol):
+    """How far the run was at each moment, kept for the charts."""
+
+    def tick(self) -> None: ...
+
+    def now(self) -> None: ...
+
+
+class NoHistory:
+    def tick(self) -> None:
+        return
+
+    def now(self) -> None:
+        return
+
+
+class Crew:
+    """Threads do not share anything but the ports, which are made for it."""
+
+    def __init__(self, work: Work, conductor: Conductor, workers: int, history: History | None = None) -> None:
+        self._work = work
+        self._conductor = conductor
+        self._workers = workers
+        self._process = f"{job_owner.place()}:{os.getpid()}"
+        self._over = Flag()  # nobody takes a job any more
+        self._left = Flag()  # and those that were taken are at their end
+        self._news = Condition()
+        self._heard = 0  # how often there was news
+        self._lock = Lock()
+        self._leases: dict[str, Lease] = {}
+        self._failure: BaseException | None = None
+        self._history = history or NoHistory()
+
+    def work_until_done(self, *, tick: Callable[[], None] = lambda: None, tick_s: float = 0.1) -> None:
+        """Returns when the plan is at its end. Raises what stopped it: Stop, or a bug. On any way out the threads
+        have ended, and the jobs they were in are done, or back on the queue: long ones are told to come to an end."""
+        self._release_the_dead()
+        if self._conductor.step():
+            return
+        hands = [Thread(target=self._labour, args=(n,), name=f"worker-{n}") for n in range(self._workers)]
+        heartbeat = Thread(target=self._tend, args=(tick_s,), name="heartbeat")
+        leaving, self._work.leaving = self._work.leaving, self._over.is_set
+        with seldom_collected():
+            try:
+                for thread in (*hands, heartbeat):
+                    thread.start()
+                self._watch(tick, tick_s)
+            except KeyboardInterrupt:
+                self._work.interrupt.request()  # a call in progress may take minutes
+                raise
+            finally:
+                self._dismiss(hands, heartbeat)
+                self._work.leaving = leaving
+                tick()
+                self._history.now()
+        if self._failure is not None:
+            raise self._failure
+
+    def _dismiss(self, hands: Sequence[Thread], heartbeat: Thread) -> None:
+        """The heart beats until the last hand has let go of its job: nobody else shall take it meanwhile."""
+        self._end()
+        try:
+            for thread in hands:
+                _join(thread)
+        finally:
+            self._left.set()
+            _join(heartbeat)
+
+    def _watch(self, tick: Callable[[], None], tick_s: float) -> None:
+        """What the threads need from outside: parked jobs woken, a plan that somebody else moved on."""
+        clock, queue = self._work.clock, self._work.queue
+        stepped = glanced = clock.monotonic()
+        while not self._over.wait(tick_s):
+            tick()
+            self._history.tick()
+            now = clock.monotonic()
+            if now - stepped >= STEP_GLANCES * queue.glance_s:
+                if self._conductor.step():
+                    return
+                stepped = now
+            if now - glanced >= queue.glance_s:
+                due = queue.next_visible()
+                if due is not None and due <= clock.now():
+                    self._wake()
+                glanced = now
+
+    def _tend(self, tick_s: float) -> None:
+        """By itself, since a step of the plan may take longer than a lease: the jobs of a long table are worked out in
+        one, and leases that end meanwhile would be taken for deaths."""
+        clock = self._work.clock
+        renewed = looked = clock.monotonic()
+        while not self._left.wait(tick_s):
+            now = clock.monotonic()
+            try:
+                if now - looked >= LOOK_S and not self._over.is_set():
+                    looked = now
+                    self._look()
+                if now - renewed >= RENEW_S:
+                    renewed = now
+                    self._keep_leases()
+                    self._work.queue.tend(now=clock.now())
+            except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
+                self._fail(failure)
+                return
+
+    def _look(self) -> None:
+        """Whether everybody has to leave. The heart beats on until they have."""
+        with suppress(Transient):  # a far store may miss a beat
+            if why := dismissal(self._work.store, self._work.run):
+                self._fail(why)
+
+    def _labour(self, number: int) -> None:
+        owner = f"{self._process}:{number}"
+        while not self._over.is_set():
+            heard = self._heard
+            try:
+                found = self._take_one(owner)
+            except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
+                self._fail(failure)
+                return
+            if found is None:
+                self._wait(heard)
+            else:
+                self._wake(found)
+
+    def _take_one(self, owner: str) -> int | None:
+        """Returns for how many others there may be something to take now; None when there was nothing to take."""
+        lease = self._work.queue.claim(owner, now=self._work.clock.now(), lease_s=LEASE_S)
+        if lease is None:
+            return None
+        with self._lock:
+            self._leases[lease.token] = lease
+        try:
+            followed = perform(self._work, lease)
+        except BaseException:
+            self._work.queue.park(lease, until=self._work.clock.now())
+            raise
+        finally:
+            with self._lock:
+                self._leases.pop(lease.token, None)
+        scope = lease.job.scope
+        if not self._conductor.idle(scope):
+            return followed - 1  # one of them he takes himself
+        put = self._conductor.put
+        if self._conductor.step(scope):
+            self._end()
+        return self._conductor.put - put - 1
+
+    def _wait(self, heard: int) -> None:
+        """For news that came after so much had been heard."""
+        with self._news:
+            if self._heard == heard:
+                self._news.wait(IDLE_GLANCES * self._work.queue.glance_s)
+
+    def _wake(self, others: int | None = None) -> None:
+        """There may be something to take, for so many of those who wait, or for all."""
+        if others is not None and others <= 0:
+            return
+        with self._news:
+            self._heard += 1
+            self._news.notify(self._workers if others is None else others)
+
+    def _end(self) -> None:
+        self._over.set()
+        self._wake()
+
+    def _fail(self, failure: BaseException) -> None:
+        with self._lock:
+            self._failure = self._failure or failure
+        self._end()
+
+    def _keep_leases(self) -> None:
+        """A long job keeps its lease; a killed process stops keeping it, and the job comes back."""
+        self._release_the_dead()
+        with self._lock:
+            held = list(self._leases.values())
+        for lease in held:
+            self._work.queue.renew(lease, now=self._work.clock.now(), lease_s=LEASE_S)
+
+    def _release_the_dead(self) -> None:
+        """Processes of this place that are gone will not come back for their jobs: no need to wait."""
+        self._work.queue.release(f"{job_owner.place()}:", job_owner.is_alive)
+
+
+def _join(thread: Thread) -> None:
+    if thread.ident is not None:  # else it was not started
+        thread.join()
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """A page is thousands of small tuples and no cycle: at its usual pace the collector walks them again and again."""
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
+    if not frozen:  # what another one froze only he can release; to add to it would keep garbage for ever
+        gc.freeze()
+    gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        if not frozen:
+            gc.unfreeze()

@@ -1,0 +1,406 @@
+"""How chats are read: who has which, what is said about each, and again one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import msgspec
+
+from b24migrate.entities.readers import id_of, row_in, same_id
+from b24migrate.messages import say
+from b24migrate.model.answers import opened, strange
+from b24migrate.model.errors import Forbidden, Permanent
+from b24migrate.model.records import REFUSED, Args, Json, Page, PageEntry, Row, SetAside, digest
+from b24migrate.model.streams import Known, Seen
+from b24migrate.ports import Answer, Command, Source
+
+RECENT_LIMIT = 200
+# Talks with the assistant are in a list of their own (api-reference/chats/im-recent-list.md, ONLY_COPILOT).
+RECENT_LISTS: Mapping[str, Args] = {
+    "chats": {},
+    "channels": {"ONLY_CHANNEL": "Y"},
+    "copilot": {"ONLY_COPILOT": "Y"},
+}
+NOT_NEEDED = "copilot"  # whatever is in this list is excluded
+COMMANDS_AT_ONCE = 50  # in a batch
+ENUMERATIONS = 5
+# The letters of `message_type`: api-reference/chat-bots/outdated/chats/events/on-imbot-join-chat.md.
+MIGRATED_KINDS = frozenset({"P", "C", "O", "N", "J", "T", "B", "X"})  # X: of another module
+CHANNELS = frozenset({"N", "J"})
+TASK_CHATS = frozenset({"TASKS", "TASKS_TASK"})
+OPEN_LINES = frozenset({"LINES", "LIVECHAT"})
+OF_A_TASK = say("skip.of_a_task")
+OPEN_LINE = say("skip.open_line")
+COPILOT = say("skip.copilot")
+NOTIFICATIONS = say("skip.notifications")
+NOT_BEGUN = say("skip.empty_chat")
+UNKNOWN_KIND = "skip.unknown_kind"
+COMMENTS = say("skip.thread_comments")
+
+
+class Found(NamedTuple):
+    """A chat met in somebody's recent list: private dialogs are addressed by the other person's id."""
+
+    chat_id: int
+    dialog: str
+    via: int
+
+
+# ---------------------------------------------------------------- reading, as on every real portal
+
+
+def gather(source: Source, cursor: Args, limit: int) -> Page:
+    """First who has which chats, over all webhooks; then the details of a few at a time."""
+    started = datetime.now(UTC)
+    if "chats" in cursor:
+        return details(source, [Found(*one) for one in cursor["chats"]], int(cursor["n"]), started)
+    alarms: list[str] = []
+    found, skipped = enumerate_chats(source, alarms)
+    chosen = sorted([*found, *(int(one) for one in skipped if one.isdecimal())])[: limit or None]
+    chats = sorted(found[one] for one in chosen if one in found)
+    aside = [one for key, one in skipped.items() if not limit or (key.isdecimal() and int(key) in chosen)]
+    jobs: list[Args] = [{"n": n, "chats": some} for n, some in enumerate(in_batches(chats))]
+    return Page(next=jobs, aside=aside, alarms=alarms)
+
+
+def in_batches(chats: Sequence[Found]) -> Iterator[list[Found]]:
+    """As many chats at a time as fill a request, which one webhook makes."""
+    some: list[Found] = []
+    commands = 0
+    for chat in sorted(chats, key=lambda chat: chat.via):
+        needed = len(about(chat))
+        if some and (commands + needed > COMMANDS_AT_ONCE or chat.via != some[-1].via):
+            yield some
+            some, commands = [], 0
+        some.append(chat)
+        commands += needed
+    if some:
+        yield some
+
+
+def enumerate_chats(source: Source, alarms: list[str]) -> tuple[dict[int, Found], dict[str, SetAside]]:
+    """The chats, and what is in the lists besides. A list is sorted by activity and shifts while it is read, so it is
+    read until nothing new turns up."""
+    found: dict[int, Found] = {}
+    skipped: dict[str, SetAside] = {}
+    refused: dict[str, SetAside] = {}
+    clear: set[str] = set()  # names of which some webhook tells what they are
+    for via in range(len(source.owners)):
+        pages = dict.fromkeys(RECENT_LISTS, 1)
+        nameless: dict[str, Args] = {}
+        for _ in range(ENUMERATIONS):
+            before = len(found) + len(skipped)
+            for item in recent_items(source, via, pages, alarms):
+                one = recent_chat(item, via)
+                if one is not None:
+                    clear.add(str(item.get("id")))
+                if isinstance(one, Found):
+                    found.setdefault(one.chat_id, one)
+                elif isinstance(one, SetAside):
+                    skipped.setdefault(one.source_id, one)
+                else:
+                    nameless[str(item["id"])] = {"DIALOG_ID": item["id"]}
+            if len(found) + len(skipped) == before or max(pages.values()) == 1:
+                break
+        asked = {dialog: params for dialog, params in nameless.items() if dialog not in clear}
+        for dialog, told in asked_ids(source, asked, via).items():
+            if isinstance(told, Permanent):
+                refused.setdefault(dialog, SetAside("chats", dialog, "impossible", unreadable(source, via, told)))
+            else:
+                clear.add(dialog)
+                found.setdefault(told, Found(told, f"chat{told}", via))
+    skipped |= {dialog: one for dialog, one in refused.items() if dialog not in clear}
+    return found, {key: one for key, one in skipped.items() if not key.isdecimal() or int(key) not in found}
+
+
+def unreadable(source: Source, via: int, error: Permanent) -> str:
+    return say("skip.chat_refused", user=source.owners[via], code=error.code)
+
+
+def recent_chat(item: Args, via: int) -> Found | SetAside | None:
+    """An item of a recent list is named by a colleague's id, by `chat12`, or by `sg17`, the chat of a group. None: its
+    chat has to be asked for."""
+    dialog = str(item.get("id") or "")
+    chat = item["chat"] if isinstance(item.get("chat"), dict) else {}
+    named = dialog if dialog.startswith("chat") else ""
+    chat_id = next(filter(None, map(chat_number, (item.get("chat_id"), chat.get("id"), named))), 0)
+    if rule := skip_rule({"type": item.get("type"), **chat}):
+        return SetAside("chats", str(chat_id or dialog), "excluded", rule)
+    if dialog.isdecimal():
+        if chat_id:
+            return Found(chat_id, dialog, via)
+        return SetAside("chats", f"dialog{dialog}", "excluded", NOT_BEGUN)
+    if chat_id:
+        return Found(chat_id, f"chat{chat_id}", via)
+    if dialog.startswith("sg"):
+        return None
+    kind = str(item.get("type") or dialog)
+    return SetAside("chats", dialog or f"kind:{kind}", "excluded", say(UNKNOWN_KIND, kind=kind))
+
+
+def chat_number(value: Json) -> int:
+    """Of 12, "12" and "chat12"; 0 where there is none."""
+    text = str(value or "").removeprefix("chat")
+    return int(text) if text.isdecimal() else 0
+
+
+def asked_ids(source: Source, dialogs: Mapping[str, Args], via: int) -> dict[str, int | Permanent]:
+    """By dialog the number of its chat, or why the portal does not tell it."""
+    commands = [Command("im.dialog.get", params) for params in dialogs.values()]
+    found: dict[str, int | Permanent] = {}
+    for dialog, answer in zip(dialogs, source.batch(commands, via=via), strict=True):
+        try:
+            found[dialog] = chat_number(decoded(answer).get("id")) or strange("im.dialog.get", ("id",))
+        except Permanent as error:
+            found[dialog] = error
+    return found
+
+
+def skip_rule(chat: Mapping[str, Json]) -> str | None:
+    """Why a chat is not migrated as one; None where it is."""
+    kind, form, about = (str(chat.get(name) or "") for name in ("message_type", "type", "entity_type"))
+    if about in TASK_CHATS or form == "tasksTask":
+        return OF_A_TASK
+    if kind == "L" or about in OPEN_LINES or form in ("lines", "livechat"):
+        return OPEN_LINE
+    if kind == "A" or form == "copilot" or about.startswith("AI_ASSISTANT"):
+        return COPILOT
+    if kind == "S" or form in ("notify", "notification"):
+        return NOTIFICATIONS
+    return say(UNKNOWN_KIND, kind=kind) if kind and kind not in MIGRATED_KINDS else None
+
+
+def recent_items(source: Source, via: int, pages: dict[str, int], alarms: list[str]) -> Iterator[Args]:
+    """Every item of every list. `pages`: how many each list had last time, and has now.
+
+    Advance OFFSET by LIMIT, not by what came, and loop on `hasMore`: `total` is -1 and `next` is misleading."""
+    read = dict.fromkeys(pages, 0)
+    ahead = dict(pages)
+    while ahead:
+        wanted = [(name, read[name] + k) for name, count in ahead.items() for k in range(count)]
+        answers = source.batch([recent_page(name, page) for name, page in wanted], via=via)
+        for (name, page), answer in zip(wanted, answers, strict=True):
+            if name not in ahead:
+                continue  # it has ended on an earlier page
+            read[name] = page + 1
+            try:
+                said = decoded(answer)
+                items = opened(said, ("items",), "im.recent.list").items
+            except Permanent as error:
+                if name != NOT_NEEDED:
+                    raise
+                alarms.append(say("skip.copilot_unread", why=error.code or error.message))
+                del ahead[name]
+                continue
+            yield from (item for item in items if isinstance(item, dict))
+            told = [said[flag] for flag in ("hasMore", "hasMorePages") if flag in said]
+            if not (any(told) if told else items):  # where it does not tell, an empty page is the end
+                del ahead[name]
+        ahead = {name: min(9 * read[name], COMMANDS_AT_ONCE) for name in ahead}
+    pages.update(read)
+
+
+def recent_page(name: str, page: int) -> Command:
+    offset = {"OFFSET": page * RECENT_LIMIT, "LIMIT": RECENT_LIMIT}
+    return Command("im.recent.list", {**RECENT_LISTS[name], **offset})
+
+
+def decoded(answer: Answer) -> Mapping[str, Json]:
+    if isinstance(answer.error, Forbidden):
+        raise answer.error.gate
+    if answer.error is not None:
+        raise answer.error
+    said = msgspec.json.decode(answer.result or b"{}")
+    return said if isinstance(said, dict) else {}
+
+
+def details(source: Source, chats: Sequence[Found], number: int, started: datetime) -> Page:
+    rows: list[Row] = []
+    aside: list[SetAside] = []
+    for via in sorted({chat.via for chat in chats}):
+        mine = [chat for chat in chats if chat.via == via]
+        answers = iter(source.batch([command for chat in mine for command in about(chat)], via=via))
+        for chat in mine:
+            dialog, *people = [next(answers) for _ in about(chat)]
+            if isinstance(dialog.error, Forbidden):
+                raise dialog.error.gate
+            if isinstance(dialog.error, Permanent):
+                reason = unreadable(source, via, dialog.error)
+                aside.append(SetAside("chats", str(chat.chat_id), "impossible", reason))
+            elif dialog.error is not None:
+                raise dialog.error
+            else:
+                row_in(dialog.result, "im.dialog.get")
+                rows.append(chat_row(chat, dialog, participants(source, chat, *people)))
+                aside += unlisted_comments(chat, dialog)
+    log = PageEntry(number, len(chats), len(rows), digest(chats), started, datetime.now(UTC))
+    return Page(rows=rows, aside=aside, log=[log], alarms=untold(rows))
+
+
+def unlisted_comments(chat: Found, dialog: Answer) -> list[SetAside]:
+    """The comments under a post are a chat of their own, which is in no list; a message does not name it either
+    (api-reference/chats/messages/im-dialog-messages-get.md). Each channel counts once: nobody knows how many there
+    are."""
+    told = row_in(dialog.result, "im.dialog.get")
+    if told.get("message_type") not in CHANNELS:
+        return []
+    name = str(told.get("name") or chat.chat_id)
+    return [SetAside("chats", f"comments:{chat.chat_id}", "impossible", COMMENTS, name)]
+
+
+def untold(rows: Sequence[Row]) -> list[str]:
+    return [say("note.no_participants", id=row.source_id) for row in rows if "users" not in (row.extras or {})]
+
+
+def about(chat: Found) -> list[Command]:
+    """What has to be asked. Who is in a private dialog is known."""
+    said = Command("im.dialog.get", {"DIALOG_ID": chat.dialog})
+    people = Command("im.chat.user.list", {"CHAT_ID": chat.chat_id})
+    return [said, people] if chat.dialog.startswith("chat") else [said]
+
+
+def chat_row(chat: Found, dialog: Answer, users: list[int] | None) -> Row:
+    return Row(str(chat.chat_id), dialog.result or b"{}", chat_extras(chat.dialog, chat.via, users))
+
+
+def chat_extras(dialog: str, via: int, users: list[int] | None) -> Args:
+    """Participants that the portal does not tell are left out: unknown is not empty."""
+    told = {REFUSED: say("note.participants")} if users is None else {"users": users}
+    return {"via": via, "dialog": dialog, **told}
+
+
+def participants(source: Source, chat: Found, answer: Answer | None = None) -> list[int] | None:
+    """A private dialog has its two people; of another chat the portal tells. None where it refuses to."""
+    if answer is None:
+        return sorted({int(source.owners[chat.via]), int(chat.dialog)})
+    if isinstance(answer.error, Permanent):
+        return present(source, chat)
+    if answer.error is not None:
+        raise answer.error
+    try:
+        told = [msgspec.json.decode(raw, type=int, strict=False) for raw in people_in(answer, "im.chat.user.list")]
+    except (msgspec.DecodeError, RecursionError):
+        raise strange("im.chat.user.list", ()) from None
+    return told or present(source, chat)  # to who may not look the portal shows nobody, without a word
+
+
+def people_in(answer: Answer, method: str) -> list[msgspec.Raw]:
+    return opened(answer.result, (), method).items
+
+
+def present(source: Source, chat: Found) -> list[int] | None:
+    """The general chat refuses the plain list; this one tells those who are not dismissed."""
+    found: list[int] = []
+    while True:
+        params = {"DIALOG_ID": chat.dialog, "LIMIT": RECENT_LIMIT, "OFFSET": len(found)}
+        try:
+            answer = source.call("im.dialog.users.list", params, via=chat.via)
+        except Forbidden as error:
+            raise error.gate from None
+        except Permanent:
+            return None
+        people = [id_of(raw, "id", "im.dialog.users.list") for raw in people_in(answer, "im.dialog.users.list")]
+        found += map(int, people)
+        if not people or len(people) < RECENT_LIMIT:
+            return found
+
+
+# ---------------------------------------------------------------- reading, where the portal lists chats
+
+
+def listing(source: Source, cursor: Args, limit: int) -> Page:
+    started = datetime.now(UTC)
+    if not cursor:
+        pages: list[Args] = [{"via": via, "start": 0, "n": via * 1_000_000} for via in range(len(source.owners))]
+        return lowest(source, pages, limit) if limit else Page(next=pages)
+    via, start, number = int(cursor["via"]), int(cursor["start"]), int(cursor["n"])
+    answer = source.call("im.chat.get", {"start": start}, via=via)
+    raws = opened(answer.result, (), "im.chat.get").items
+    rows = with_participants(source, raws, via)
+    log = PageEntry(number, 50, len(rows), digest({"start": start, "via": via}), started, datetime.now(UTC))
+    more = bool(raws) and answer.next is not None and answer.next > start
+    more = more and not (limit and answer.next is not None and answer.next >= limit)  # by ascending id
+    return Page(
+        rows=rows,
+        next=[{"via": via, "start": answer.next, "n": number + 1}] if more else [],
+        reported=answer.total if len(source.owners) == 1 else None,
+        log=[log],
+        alarms=untold(rows),
+    )
+
+
+def lowest(source: Source, pages: Sequence[Args], limit: int) -> Page:
+    """The first of all webhooks' chats together."""
+    found: dict[str, Row] = {}
+    log: list[PageEntry] = []
+    reported = None
+    waiting = list(pages)
+    while waiting:
+        page = listing(source, waiting.pop(0), limit)
+        found = {row.source_id: row for row in page.rows} | found
+        log += page.log
+        reported = page.reported
+        waiting += page.next
+    rows = [found[source_id] for source_id in sorted(found, key=int)[:limit]]
+    return Page(rows=rows, reported=reported, log=log, alarms=untold(rows))
+
+
+def with_participants(source: Source, raws: Sequence[msgspec.Raw], via: int) -> list[Row]:
+    chats = [(raw, {**row_in(raw, "im.chat.get"), "id": id_of(raw, "id", "im.chat.get")}) for raw in raws]
+    asked = source.batch([Command("im.chat.user.list", {"CHAT_ID": chat["id"]}) for _, chat in chats], via=via)
+    rows = []
+    for (raw, chat), people in zip(chats, asked, strict=True):
+        dialog = str(chat.get("dialog_id") or f"chat{chat['id']}")
+        users = participants(source, Found(int(chat["id"]), f"chat{chat['id']}", via), people)
+        rows.append(Row(str(chat["id"]), bytes(raw), chat_extras(dialog, via, users)))
+    return rows
+
+
+# ---------------------------------------------------------------- reading again, one by one
+
+
+def refetch_chats(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
+    chats = [
+        Found(int(one.id), str(one.extras.get("dialog") or f"chat{one.id}"), int(one.extras.get("via", 0)))
+        for one in wanted
+    ]
+    found = {row.source_id: row for row in details(source, chats, 0, datetime.now(UTC)).rows}
+    # Participants are as they were told, or not told, when the chat was read: there is more than one way of asking.
+    return {
+        one.id: found[one.id]._replace(extras=one.extras) if one.extras else found[one.id]
+        for one in wanted
+        if one.id in found
+    }
+
+
+def refetch_messages(source: Source, wanted: Sequence[Seen], known: Known) -> dict[str, Row]:
+    chats = known.lookup("chats", sorted({one.parent for one in wanted}))
+    found: dict[str, Row] = {}
+    for via in sorted({int(chat.extras.get("via", 0)) for chat in chats.values()}):
+        mine = [one for one in wanted if one.parent in chats and int(chats[one.parent].extras.get("via", 0)) == via]
+        asked = source.batch([just_the(one, chats[one.parent]) for one in mine], via=via)
+        for one, answer in zip(mine, asked, strict=True):
+            if answer.error is not None:
+                raise answer.error
+            for raw in opened(answer.result, ("messages",), "im.dialog.messages.get").items:
+                if same_id(raw, "id", one.child):
+                    found[one.id] = Row(one.id, bytes(raw), one.extras)
+    return found
+
+
+def just_the(message: Seen, chat: Seen) -> Command:
+    """The newest one below the next id. Only this direction has an order (bitrix24-rest-1 §D5)."""
+    params = {"DIALOG_ID": dialog_of(chat), "LAST_ID": int(message.child) + 1, "LIMIT": 1}
+    return Command("im.dialog.messages.get", params)
+
+
+def dialog_of(chat: Seen) -> str:
+    return str(chat.extras.get("dialog") or f"chat{chat.id}")
+
+
+def message_count(chat: Seen) -> int | None:
+    """An estimate: the portal increments and decrements this counter and never recounts (bitrix24-rest-1 §D3)."""
+    count = chat.payload.get("message_count")
+    return None if count is None else int(count)

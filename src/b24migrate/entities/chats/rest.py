@@ -1,0 +1,185 @@
+"""Chats, as `im.chat.*` makes them: every one a chat of several people, stamped by what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from b24migrate.entities.chats import rest_import, rest_rules
+from b24migrate.messages import say
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Args, Item, Json
+from b24migrate.ports import Command
+from b24migrate.targets.rest import files, values
+from b24migrate.targets.rest.box import Box
+from b24migrate.targets.rest.create import one_by_one
+from b24migrate.targets.rest.user_names import names_of
+from b24migrate.targets.rest.values import Column, columns
+from b24migrate.targets.rest.writer import Known, Made, Writer
+
+ABOUT = "B24MIGRATE"  # the ENTITY_TYPE of our chats; their ENTITY_ID is the key
+OPEN = "open"
+TOLD = (
+    Column("name", "name"),
+    Column("description", "description"),
+    Column("owner", "owner", back=values.one_id),
+    Column("manager_list", "manager_list", back=values.ids),
+    Column("date_create", "date_create", back=values.utc),
+    Column("color", "color"),
+    Column("avatar", "avatar"),
+    *columns((("entity_type", "entity_type"), ("entity_id", "entity_id")), values.as_it_is, values.text),
+)
+
+
+def title_of(box: Box, item: Item) -> str:
+    fields = item.fields
+    return str(fields.get("name") or ", ".join(names_of(box, fields.get("users") or ()).values()))
+
+
+def chat_params(box: Box, item: Item) -> dict[str, Json]:
+    """Never with the pair of a group: a second chat of a group breaks the chats of its tasks."""
+    fields = item.fields
+    sent = {
+        "TYPE": "OPEN" if fields.get("type") == OPEN else "CHAT",
+        "TITLE": title_of(box, item),
+        "DESCRIPTION": fields.get("description") or "",
+        "USERS": fields.get("users") or [],
+        "ENTITY_TYPE": ABOUT,
+        "ENTITY_ID": item.key,
+    }
+    return {**sent, "AVATAR": box.file(str(fields["avatar"]))[1]} if fields.get("avatar") else sent
+
+
+def add_chats(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    if not rest_import.imports(box):
+        yield from one_by_one("im.chat.add", lambda item: chat_params(box, item))(box, items)
+        return
+    for item in items:
+        avatar = box.file(str(item.fields["avatar"]))[1] if item.fields.get("avatar") else ""
+        try:
+            number = rest_import.create(box, item, title_of(box, item), avatar)
+        except Permanent as error:
+            yield Made(item.key, error=error)
+            continue
+        rest_import.remember(box, item.key, number)
+        yield Made(item.key, number)
+
+
+def find_chats(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    found = dict(_about(box, begun, ABOUT))
+    imported = dict(_about(box, [key for key in begun if key not in found], rest_import.UNDER_IMPORT))
+    for key, number in imported.items():
+        rest_import.remember(box, key, number)
+    return found | imported
+
+
+def _about(box: Box, keys: Iterable[str], kind: str) -> Iterator[tuple[str, str]]:
+    keys = list(keys)
+    asked = [Command("im.chat.get", {"ENTITY_TYPE": kind, "ENTITY_ID": key}) for key in keys]
+    pairs = zip(keys, box.questions(asked), strict=True)
+    return ((key, str(said["ID"])) for key, said in pairs if said)
+
+
+def hand_over(box: Box, known: Known, item: Item) -> None:
+    """Not before an import is over."""
+    if not rest_import.is_under_way(box, known.target_id):
+        give(box, known, item.fields)
+
+
+def give(box: Box, known: Known, fields: Args) -> None:
+    """Managers first: only the owner names them, and who has given the chat away is none any more."""
+    chat = f"chat{known.target_id}"
+    about = box.question("im.dialog.get", {"DIALOG_ID": chat})
+    if str(about.get("owner")) != box.owner:
+        return
+    named = values.ids(about.get("manager_list") or [])
+    for user in (one for one in fields.get("manager_list") or () if str(one) not in named):
+        try:
+            box.call("im.chat.setManager", {"CHAT_ID": known.target_id, "USER_ID": user})
+        except Permanent:
+            continue  # in no document: a box may not have it
+    owner = fields.get("owner")
+    if owner and str(owner) != box.owner:
+        box.call("im.chat.setOwner", {"CHAT_ID": known.target_id, "USER_ID": owner})
+
+
+def trace(item: Item) -> Args:
+    """The box gives a picture a number of its own: which one it got only we know. The others join when an import is
+    over."""
+    return {name: item.fields.get(name) for name in ("avatar", "name", "users", "owner", "manager_list")}
+
+
+def end_import(box: Box, some: Mapping[str, Known]) -> None:
+    """When all messages are there. What is repeated after a crash does nothing twice."""
+    ours = {key: one for key, one in some.items() if rest_import.was_imported(box, key)}
+    if ours:
+        rest_import.clear(box)
+    said = box.questions([Command("im.dialog.get", {"DIALOG_ID": f"chat{one.target_id}"}) for one in ours.values()])
+    for one, about in zip(ours.values(), said, strict=True):
+        fields = one.trace if isinstance(one.trace, Mapping) else {}
+        if about is None or str(about.get("owner")) != box.owner:
+            continue
+        if about.get("entity_type") == rest_import.UNDER_IMPORT:
+            if fields.get("name") and fields["name"] != about.get("name"):
+                box.call("im.chat.updateTitle", {"CHAT_ID": one.target_id, "TITLE": fields["name"]})
+            rest_import.commit(box, one.target_id, values.ids(fields.get("users") or []))
+        give(box, one, fields)
+
+
+def picture_of(trace: Json) -> Json:
+    return trace.get("avatar") if isinstance(trace, Mapping) else None
+
+
+def update_chat(box: Box, known: Known, item: Item) -> None:
+    """The description cannot be changed any more. Of a chat under import the end changes the rest: what the box says of
+    a change would be the newest message, and none may come before it."""
+    if rest_import.is_under_way(box, known.target_id):
+        return
+    chat = {"CHAT_ID": known.target_id}
+    about = box.question("im.dialog.get", {"DIALOG_ID": f"chat{known.target_id}"})
+    name = chat_params(box, item)["TITLE"]
+    if name != about.get("name"):
+        box.call("im.chat.updateTitle", {**chat, "TITLE": name})
+    avatar = item.fields.get("avatar")
+    if avatar and avatar != picture_of(known.trace):
+        box.call("im.chat.updateAvatar", {**chat, "AVATAR": box.file(str(avatar))[1]})
+    there = values.ids(box.question("im.chat.user.list", chat))
+    new = [user for user in item.fields.get("users") or () if str(user) not in there]
+    if new:
+        box.call("im.chat.user.add", {**chat, "USERS": new, "HIDE_HISTORY": "N"})
+    hand_over(box, known, item)
+
+
+def read_chats(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    """The method that looks a chat up by its stamp says whether it is there at all."""
+    ids = [one.target_id for one in wanted.values()]
+    about = box.questions([Command("im.dialog.get", {"DIALOG_ID": f"chat{one}"}) for one in ids])
+    users = box.questions([Command("im.chat.user.list", {"CHAT_ID": one}) for one in ids])
+    return {
+        key: {**values.told(TOLD, said), "type": kind_of(said), "users": values.ids(mine or [])}
+        for key, said, mine in zip(wanted, about, users, strict=True)
+        if said
+    }
+
+
+def kind_of(about: Args) -> str:
+    """What a chat is about hides its type, but not what its messages are."""
+    return OPEN if about.get("message_type") == "O" else "chat"
+
+
+CHATS = Writer(
+    stream="chats",
+    entity="chats",
+    needs=("im.chat.add", "im.chat.get", "im.dialog.get", "im.chat.user.list", *files.NEEDS),
+    create=add_chats,
+    trace=trace,
+    find=find_chats,
+    finish=hand_over,
+    update=update_chat,
+    read=read_chats,
+    at_last=end_import,
+    check=rest_import.examined,
+    stays=say("keep.chat"),
+    rules=rest_rules.of_chats,
+)
+
+WRITERS = (CHATS,)

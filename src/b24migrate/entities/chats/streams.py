@@ -1,0 +1,238 @@
+"""Chats with their participants, and the whole history of their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from b24migrate.entities import probes
+from b24migrate.entities.chats.reader import (
+    UNKNOWN_KIND,
+    dialog_of,
+    gather,
+    listing,
+    message_count,
+    refetch_chats,
+    refetch_messages,
+    skip_rule,
+)
+from b24migrate.entities.codes import CRM_STREAMS, record_of, type_id
+from b24migrate.entities.readers import is_link
+from b24migrate.messages import say
+from b24migrate.model.records import Args, Json, SetAside, Table
+from b24migrate.model.streams import (
+    ABSENT,
+    Backward,
+    Entity,
+    Field,
+    FileRef,
+    Gather,
+    Kind,
+    Mention,
+    PerParent,
+    Policy,
+    Reading,
+    Resolve,
+    Seen,
+    Slices,
+    Stream,
+    texts,
+    times,
+)
+from b24migrate.ports import Source
+
+# Only a portal with a gateway of its own has this name as a listing method; its sibling `im.chat.get` then lists too.
+LISTS_MESSAGES = "im.chat.message.list"
+PRIVATE = say("skip.private")
+CHAT_KINDS = {"DEAL": "crm_deals", "CONTACT": "crm_contacts", "COMPANY": "crm_companies", "LEAD": "crm_leads"}
+
+
+# ---------------------------------------------------------------- what is said about the records
+
+
+def avatar(seen: Seen) -> Iterable[FileRef]:
+    url = seen.payload.get("avatar")
+    if is_link(url):
+        yield FileRef("chat", seen.id, url=str(url))
+
+
+def is_thread(seen: Seen) -> bool:
+    """Comments under a post of a channel."""
+    return str(seen.payload.get("parent_chat_id") or "0") != "0"
+
+
+def channel_of(seen: Seen) -> Json:
+    return str(seen.payload["parent_chat_id"]) if is_thread(seen) else ABSENT
+
+
+def post_of(seen: Seen) -> Json:
+    return f"{channel_of(seen)}:{seen.payload.get('parent_message_id')}" if is_thread(seen) else ABSENT
+
+
+def bound_to(seen: Seen, value: Json, resolve: Resolve) -> Json:
+    """What a chat is about, where the kind is known: a group, or a record of the CRM such as `DEAL|12`."""
+    text = str(value or "")
+    if seen.payload.get("entity_type") == "SONET_GROUP":
+        return resolve("groups", text) if text not in ("", "0") else None
+    kind, bar, source_id = text.partition("|")
+    if seen.payload.get("entity_type") != "CRM" or not bar:
+        return text
+    smart = kind.removeprefix("DYNAMIC_")
+    if smart.isdecimal():
+        return f"DYNAMIC_{type_id(int(smart), resolve)}|{record_of(int(smart), source_id, resolve)}"
+    return f"{kind}|{resolve(CHAT_KINDS.get(kind, kind), source_id)}"
+
+
+def params_of(seen: Seen) -> Mapping[str, Json]:
+    """An empty map arrives as []; very old messages have null."""
+    params = seen.payload.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def other_params(seen: Seen) -> Args:
+    return {name: value for name, value in params_of(seen).items() if name not in ("FILE_ID", "LIKE")}
+
+
+def reactions(seen: Seen) -> Args:
+    likes = params_of(seen).get("LIKE")
+    return {"LIKE": len(likes)} if likes else {}
+
+
+def file_ids(seen: Seen) -> list[str]:
+    ids = params_of(seen).get("FILE_ID") or []
+    return [str(one) for one in (ids.values() if isinstance(ids, dict) else ids if isinstance(ids, list) else [ids])]
+
+
+def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
+    """Keeps of each attached file what is needed to fetch it; its links expire and are asked for later."""
+    mine = [files[one] for one in file_ids(Seen("", row, {})) if one in files]
+    kept = [{"id": one["id"], "name": one.get("name", ""), "size": one.get("size")} for one in mine]
+    return {"files": kept} if kept else None
+
+
+def attached(seen: Seen) -> Iterable[FileRef]:
+    known = {str(one["id"]): one for one in seen.extras.get("files", [])}
+    for file_id in file_ids(seen):
+        told = known.get(file_id, {})
+        yield FileRef(
+            "disk", file_id, name=str(told.get("name", "")), size=told.get("size"), place=f"chat{seen.parent}"
+        )
+
+
+def chat_type(seen: Seen) -> str:
+    if seen.payload.get("message_type") == "P" or seen.payload.get("type") in ("private", "user"):
+        return "private"
+    return str(seen.payload.get("type") or "chat")
+
+
+def nobody_reads(
+    source: Source, staged: Callable[[str], Iterable[Seen]], readings: Sequence[Reading]
+) -> Iterable[SetAside]:
+    """A webhook sees its owner's chats only: the private chats between all the others stay where they are."""
+    if any(reading.needs == LISTS_MESSAGES for reading in readings):
+        return
+    for user in staged("users"):
+        if user.id not in source.owners:
+            name = (
+                f"{user.payload.get('NAME') or ''} {user.payload.get('LAST_NAME') or ''}".strip() or f"user {user.id}"
+            )
+            yield SetAside("chats", f"private:{user.id}", "impossible", PRIVATE, name)
+
+
+# ---------------------------------------------------------------- the streams
+
+chats = Stream(
+    name="chats",
+    table=Table("Chats", "chats"),
+    key="source:chat:{id}",
+    read=(Gather("im.chat.get", listing, needs=LISTS_MESSAGES), Gather("im.recent.list", gather)),
+    batch=20,
+    fields=(
+        Field("type", take=chat_type),
+        *texts("name"),
+        Field("description", Kind.RICH),
+        Field("owner", Kind.REF, to="users", policy=Policy.PLACEHOLDER),
+        Field("manager_list", Kind.REFS, to="users"),
+        Field("users", Kind.REFS, take=lambda seen: seen.extras.get("users", ABSENT), to="users"),
+        *times("date_create"),
+        *texts("color"),
+        Field("avatar", Kind.FILE, take=lambda seen: [ref.key for ref in avatar(seen)]),
+        *texts("entity_type"),
+        Field("entity_id", Kind.CODED, code=bound_to, names=("groups", *CRM_STREAMS)),
+        Field("parent_chat_id", Kind.REF, take=channel_of, to="chats", late=True, beyond=True),
+        Field("parent_message_id", Kind.REF, take=post_of, to="chat_messages", late=True, beyond=True),
+    ),
+    stamp="date_create",
+    files=avatar,
+    exclude=lambda seen: skip_rule(seen.payload),
+    unsure=UNKNOWN_KIND,
+    peek=("avatar", "entity_type", "message_type", "type"),
+    fetch=refetch_chats,
+    mentions=(
+        Mention(r"\[CHAT=(?:chat)?(\d+)"),
+        Mention(r"/online/\?IM_DIALOG=chat(\d+)(?![\w&])", link=True),
+    ),
+    covered=("users",),
+)
+
+chat_messages = Stream(
+    name="chat_messages",
+    table=Table("ChatMessages", "chat_messages"),
+    key="source:chat:msg:{child}",
+    read=(
+        PerParent(
+            of="chats",
+            method=LISTS_MESSAGES,
+            params=lambda chat: {"CHAT_ID": chat.id},
+            paging=Slices(),
+            items=("messages",),
+            side="files",
+            join=join_files,
+            needs=LISTS_MESSAGES,
+        ),
+        PerParent(
+            of="chats",
+            method="im.dialog.messages.get",
+            params=lambda chat: {"DIALOG_ID": dialog_of(chat)},
+            paging=Backward(),
+            items=("messages",),
+            expected=message_count,
+            side="files",
+            join=join_files,
+        ),
+    ),
+    batch=100,
+    batch_option="batch_messages",
+    ordered=True,
+    fields=(
+        Field("chat_id", Kind.REF, take=lambda seen: seen.parent, to="chats", policy=Policy.REQUIRE),
+        Field("author_id", Kind.REF, to="users", policy=Policy.PLACEHOLDER, keep=frozenset({"0"})),
+        *times("date"),
+        Field("text", Kind.RICH),
+        Field("params", Kind.TREE, take=other_params, inside={"CHAT_USER": "users", "NOTIFY": "users"}),
+        Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in attached(seen)]),
+        Field("reactions", Kind.AS_IS, take=reactions),
+    ),
+    stamp="date",
+    hashed=True,
+    volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
+    files=attached,
+    fetch=refetch_messages,
+    mentions=(Mention(r"\[CONTEXT=chat(\d+)/(\d+)"),),
+    title=("text",),
+)
+
+ENTITIES = (
+    Entity(
+        name="chats",
+        wire="chats",
+        scopes=("im",),
+        every_webhook=True,
+        streams=(chats, chat_messages),
+        optional_scopes={"disk": say("loss.chat_files")},
+        unreadable=nobody_reads,
+        probes={LISTS_MESSAGES: {"CHAT_ID": 0, "LIMIT": 1}},
+        talk=True,
+        unreadable_by="users",
+        habits=(probes.messages,),
+    ),
+)

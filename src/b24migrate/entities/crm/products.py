@@ -1,0 +1,189 @@
+"""Product rows of deals and smart-process items. The portal tells them owner by owner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakSet
+
+import msgspec
+
+from b24migrate.entities.readers import refused, row_in
+from b24migrate.messages import say
+from b24migrate.model.answers import opened, strange
+from b24migrate.model.errors import NO_SUCH_METHOD, Limited, Permanent, Transient
+from b24migrate.model.records import Args, Json, Row
+from b24migrate.model.values import flag, number
+from b24migrate.ports import Answer, Command, Source
+
+METHOD = "crm.item.productrow.list"
+OLDER_METHOD = "crm.deal.productrows.get"
+OWNERS = 50  # in one question, where the portal understands several
+UNDERSTANDS: WeakSet[Source] = WeakSet()  # the portals that have proven it to this process
+PAGE = 50
+SOME = 500  # owners: ten requests
+
+
+def products(owner_type: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
+    """The documentation says that a filter takes a list of owners, not every portal does. So all are asked for in few
+    questions; when an answer shows rows of an owner that is not the first of its list, the portal has understood, and
+    what it does not mention has no rows. Where nobody seems to have any, those that most likely have are asked for
+    alone. Otherwise each owner is asked for by itself."""
+
+    def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
+        # What the probes saw saves a request for nothing; that a list is understood is proven by the answers here.
+        alone = source.habits.get("product_owners") == "one" and source not in UNDERSTANDS
+        found = None if alone else together(source, owner_type, rows)
+        if found is not None:
+            return [told(row, found.get(row.source_id, [])) for row in rows]
+        return one_by_one(source, owner_type, rows)
+
+    return enrich
+
+
+def rows_at_once(source: Source) -> int:
+    """A question for each owner: what was told of some is kept before the next are asked for."""
+    return 0 if source in UNDERSTANDS else SOME
+
+
+def told(row: Row, rows: Sequence[Json]) -> Row:
+    return row._replace(extras={**(row.extras or {}), "productRows": in_order(rows)})
+
+
+def of_deals(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """By the older method, deal by deal, where a portal lacks the other."""
+    try:
+        return products("D")(source, rows)
+    except Permanent as error:
+        if error.code != NO_SUCH_METHOD:
+            raise
+    answers = source.batch([Command(OLDER_METHOD, {"id": row.source_id}) for row in rows])
+    done = []
+    for row, answer in zip(rows, answers, strict=True):
+        if not_told(answer):
+            done.append(refused(row, say("part.products"), answer.error or Permanent("")))
+        else:
+            raws = opened(answer.result, (), OLDER_METHOD).items
+            done.append(told(row, [camel(row_in(raw, OLDER_METHOD)) for raw in raws]))
+    return done
+
+
+def not_told(answer: Answer) -> bool:
+    """Refused for this one; a method that is not there, a limit and an outage are everybody's."""
+    if answer.error is None:
+        return False
+    if not isinstance(answer.error, Permanent) or answer.error.code == NO_SUCH_METHOD:
+        raise answer.error
+    return True
+
+
+def camel(row: Args) -> Args:
+    """PRODUCT_NAME is productName in the newer method."""
+    return {re.sub("_(.)", lambda found: found[1].upper(), name.lower()): value for name, value in row.items()}
+
+
+def together(source: Source, owner_type: str, of: Sequence[Row]) -> dict[str, list[Json]] | None:
+    """None when the portal does not understand a list of owners."""
+    owners = [row.source_id for row in of]
+    groups = [owners[at : at + OWNERS] for at in range(0, len(owners), OWNERS)]
+    questions = [question(owner_type, list(group)) for group in groups]
+    answers = source.batch(questions)
+    understood = False
+    first: list[list[Json]] = []
+    for group, answer in zip(groups, answers, strict=True):
+        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
+            raise answer.error  # a limit or an outage says nothing about what the portal understands
+        if answer.error is not None:
+            return None
+        first.append(rows_of(answer))
+        named = {str(row["ownerId"]) for row in first[-1]}
+        if not named.issubset(group):
+            return None  # it did not look at the filter at all
+        understood = understood or not named.isdisjoint(group[1:])
+    if understood:
+        UNDERSTANDS.add(source)
+    elif source not in UNDERSTANDS and not (not any(first) and none_has_any(source, owner_type, of)):
+        return None
+    found: dict[str, list[Json]] = {}
+    for rows in every_page(source, questions, answers, first):
+        for row in rows:
+            found.setdefault(str(row["ownerId"]), []).append(row)
+    return {owner: in_order(rows) for owner, rows in found.items()}
+
+
+def none_has_any(source: Source, owner_type: str, of: Sequence[Row]) -> bool:
+    """Whether those that most likely have rows have none: their amount is not typed in, so it is the sum of rows."""
+    likely = sorted(of, key=lambda row: -expects_rows(msgspec.json.decode(row.payload, type=Amount)))[:OWNERS]
+    answers = source.batch([question(owner_type, row.source_id) for row in likely])
+    return all(not_told(answer) or not rows_of(answer) for answer in answers)
+
+
+class Amount(msgspec.Struct):
+    opportunity: Any = None
+    is_manual: Any = msgspec.field(default=None, name="isManualOpportunity")
+
+
+def expects_rows(amount: Amount) -> bool:
+    return bool(number(amount.opportunity)) and not flag(amount.is_manual)
+
+
+def one_by_one(source: Source, owner_type: str, rows: Sequence[Row]) -> list[Row]:
+    questions = [question(owner_type, row.source_id) for row in rows]
+    answers = source.batch(questions)
+    closed = [not_told(answer) for answer in answers]
+    first: list[list[Json]] = [[] if no else rows_of(answer) for no, answer in zip(closed, answers, strict=True)]
+    found = every_page(source, questions, answers, first)
+    return [
+        refused(row, say("part.products"), answer.error or Permanent("")) if no else told(row, mine)
+        for row, answer, no, mine in zip(rows, answers, closed, found, strict=True)
+    ]
+
+
+def question(owner_type: str, owner: Json) -> Command:
+    return Command(METHOD, {"filter": {"=ownerType": owner_type, "=ownerId": owner}, "order": {"id": "ASC"}})
+
+
+def every_page(
+    source: Source, questions: Sequence[Command], answers: Sequence[Answer], first: Sequence[list[Json]]
+) -> list[list[Json]]:
+    """The rows of each question. The pages after the first are asked for side by side: there may be one for each."""
+    found = [list(rows) for rows in first]
+    last = dict(enumerate(answers))
+    while starts := {place: start for place, answer in last.items() if (start := following(answer, len(found[place])))}:
+        further = [
+            Command(questions[place].method, {**questions[place].params, "start": start})
+            for place, start in starts.items()
+        ]
+        last = {}
+        for place, answer in zip(starts, source.batch(further), strict=True):
+            if answer.error is not None:
+                raise answer.error
+            rows = rows_of(answer)
+            found[place] += rows
+            if rows:
+                last[place] = answer
+    return found
+
+
+def following(answer: Answer, got: int) -> int | None:
+    """Where the next page begins, None at the end."""
+    if answer.next is not None:
+        return answer.next
+    return got if got < (answer.total or 0) and got % PAGE == 0 else None
+
+
+def rows_of(answer: Answer) -> list[Json]:
+    rows = [row_in(raw, METHOD) for raw in opened(answer.result, ("productRows",), METHOD).items]
+    if not all(isinstance(row.get("ownerId"), str | int) for row in rows):
+        raise strange(METHOD, ("ownerId",))
+    return rows
+
+
+def in_order(rows: Sequence[Json]) -> list[Json]:
+    return sorted(rows, key=lambda row: (place_of(row.get("sort")), place_of(row.get("id"))))
+
+
+def place_of(value: Json) -> int:
+    text = str(value)
+    return int(text) if text.isascii() and text.isdecimal() else 0

@@ -1,0 +1,260 @@
+"""How CRM records are read: `crm.item.list`, and the deprecated listings where a portal lacks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from b24migrate.entities.crm.products import SOME, of_deals, products, rows_at_once
+from b24migrate.entities.readers import id_in, id_of, one_by_one, refused
+from b24migrate.messages import say
+from b24migrate.model.answers import opened
+from b24migrate.model.errors import Limited, Permanent, Transient
+from b24migrate.model.records import Args, Json, Row
+from b24migrate.model.streams import ABSENT, Fetch, FileKind, FileRef, Keyset, Known, Listing, Seen
+from b24migrate.model.values import flag, number, text, whole
+from b24migrate.ports import Command, Source
+
+FILE_KIND = "crm"
+MODERN = "crm.item.list"
+MULTIFIELDS = ("PHONE", "EMAIL", "WEB", "IM", "LINK")
+HOLDING = (dict, list)  # what a file can be in: few of a record's seventy values, and half a million are looked at
+IDS_AT_ONCE = 50  # in one filter: as many as a page holds
+
+
+def by_id(name: str, filter_name: str) -> Keyset:
+    return Keyset(filter_name, name, {"order": {name: "ASC"}}, {"order": {name: "DESC"}})
+
+
+def items(kind: int) -> Mapping[str, Json]:
+    """The parameters and further questions of `crm.item.list`. Multifields come only with `*`."""
+    enrich = {"enrich": products("D"), "enrich_scope": "crm", "enrich_some": rows_at_once} if kind == 2 else {}
+    return {"params": {"entityTypeId": kind, "select": ["*"], "useOriginalUfNames": "Y"}, **enrich}
+
+
+def smart_items(kind: Seen) -> Listing:
+    """Of one smart process; product rows only where it has any."""
+    entity_type = int(kind.payload["entityTypeId"])
+    params = {"entityTypeId": entity_type, "select": ["*"], "useOriginalUfNames": "Y"}
+    sells = flag(kind.payload.get("isLinkWithProductsEnabled"))
+    return Listing(
+        MODERN,
+        by_id("id", "filter"),
+        params=params,
+        items=("items",),
+        id="id",
+        enrich=products(f"T{entity_type:x}") if sells else None,
+        enrich_scope="crm",
+        enrich_some=rows_at_once,
+    )
+
+
+# ---------------------------------------------------------------- what is said about a record
+
+
+def multifields(seen: Seen) -> Json:
+    """Phones, addresses and the like; their own ids mean nothing to another portal."""
+    listed = seen.payload.get("fm", ABSENT)
+    if listed is ABSENT:
+        return ABSENT
+    members = listed.values() if isinstance(listed, dict) else listed or ()
+    return [
+        {"typeId": text(one.get("typeId")), "valueType": text(one.get("valueType")), "value": text(one.get("value"))}
+        for one in members
+    ]
+
+
+def emails(seen: Seen) -> list[str]:
+    listed = multifields(seen)
+    return [one["value"] or "" for one in (() if listed is ABSENT else listed) if one["typeId"] == "EMAIL"]
+
+
+def product_rows(seen: Seen) -> Json:
+    rows = seen.extras.get("productRows", ABSENT)
+    return rows if rows is ABSENT else [product_row(row) for row in rows]
+
+
+def product_row(row: Mapping[str, Json]) -> Args:
+    return {
+        "productName": text(row.get("productName")),
+        "price": number(row.get("price")),
+        "quantity": number(row.get("quantity")),
+        "discountRate": number(row.get("discountRate")),
+        "taxRate": number(row.get("taxRate")),
+        "taxIncluded": flag(row.get("taxIncluded")),
+        "measureCode": text(row.get("measureCode")),
+        "sort": whole(row.get("sort")),
+    }
+
+
+def files_of(seen: Seen, kind: int = 0) -> Iterator[FileRef]:
+    """A picture or a custom field's file is an object with an id; its link is asked for when it is fetched. Of an item
+    of a smart process its id tells the kind."""
+    holding = [value for value in seen.payload.values() if isinstance(value, HOLDING)]
+    for value in holding:
+        for one in value if isinstance(value, list) else (value,):
+            if is_file(one):
+                yield FileRef(FILE_KIND, str(one["id"]), place=f"{kind or seen.parent}:{seen.child}", url="")
+
+
+def is_file(value: Json) -> bool:
+    return isinstance(value, dict) and bool(value.get("id")) and ("urlMachine" in value or "downloadUrl" in value)
+
+
+def lasting(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Links to files hold a token that is another one each time."""
+    return {**payload, **{name: without_links(value) for name, value in payload.items() if isinstance(value, HOLDING)}}
+
+
+def without_links(value: Json) -> Json:
+    if isinstance(value, list):
+        return [without_links(one) for one in value]
+    return value["id"] if is_file(value) else value
+
+
+# ---------------------------------------------------------------- files
+
+
+def links(source: Source, refs: Sequence[FileRef]) -> dict[str, str]:
+    """The record is read again for the link, because the token in it expires."""
+    owners = sorted({ref.place for ref in refs})
+    commands = [
+        Command("crm.item.get", {"entityTypeId": kind, "id": item, "useOriginalUfNames": "Y"})
+        for kind, _, item in (owner.partition(":") for owner in owners)
+    ]
+    found: dict[str, str] = {}
+    for answer in source.batch(commands):
+        if isinstance(answer.error, Limited) or (isinstance(answer.error, Transient) and not answer.error.own):
+            raise answer.error  # a limit or an outage says nothing about the file
+        said = msgspec.json.decode(answer.result) if answer.result else None
+        item = said.get("item") if isinstance(said, dict) else None
+        for value in item.values() if isinstance(item, dict) else ():
+            for one in value if isinstance(value, list) else (value,):
+                if is_file(one) and one.get("urlMachine"):
+                    found[f"{FILE_KIND}:{one['id']}"] = str(one["urlMachine"])
+    return {ref.key: found[ref.key] for ref in refs if ref.key in found}
+
+
+def as_json(url: str) -> str:
+    """Some portals know the method only with an ending."""
+    return url.replace("getFile/?", "getFile.json?")
+
+
+CRM_FILES = FileKind(FILE_KIND, links, as_json)
+
+
+# ---------------------------------------------------------------- the deprecated listings
+
+
+def legacy(method: str, multifield: Iterable[str] = (), **more: Json) -> Listing:
+    params = {"order": {"ID": "ASC"}, "select": ["*", "UF_*", *multifield]}
+    return Listing(method, by_id("ID", "filter"), params=params, without=MODERN, **more)
+
+
+def legacy_contacts() -> Listing:
+    enrich = bound("crm.contact.company.items.get", "COMPANY_ID", "companyIds", say("part.companies"))
+    return legacy("crm.contact.list", MULTIFIELDS, enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
+
+
+def legacy_deals() -> Listing:
+    contacts = bound("crm.deal.contact.items.get", "CONTACT_ID", "contactIds", say("part.contacts"))
+
+    def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
+        return of_deals(source, contacts(source, rows))
+
+    return legacy("crm.deal.list", enrich=enrich, enrich_scope="crm", enrich_some=lambda _: SOME)
+
+
+def bound(method: str, field: str, name: str, label: str) -> Callable[[Source, Sequence[Row]], list[Row]]:
+    """All the bindings of each record; the listing tells the first one only."""
+
+    def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
+        answers = source.batch([Command(method, {"id": row.source_id}) for row in rows])
+        done = []
+        for row, answer in zip(rows, answers, strict=True):
+            if isinstance(answer.error, Permanent):
+                done.append(refused(row, label, answer.error))
+                continue
+            if answer.error is not None:
+                raise answer.error
+            bindings = [id_in(raw, field, method) for raw in opened(answer.result, (), method).items]
+            done.append(row._replace(extras={**(row.extras or {}), name: bindings}))
+        return done
+
+    return enrich
+
+
+LEGACY_NAMES = {
+    "DATE_CREATE": "createdTime",
+    "DATE_MODIFY": "updatedTime",
+    "CREATED_BY_ID": "createdBy",
+    "MODIFY_BY_ID": "updatedBy",
+    "MOVED_BY_ID": "movedBy",
+    "COMPANY_TYPE": "typeId",
+}
+
+
+def modern(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A record of a deprecated listing under the names of `crm.item.list`."""
+    if "ID" not in payload:
+        return payload
+    named = {modern_name(name): value for name, value in payload.items() if name not in MULTIFIELDS}
+    kinds = [one for kind in MULTIFIELDS for one in payload.get(kind) or ()]
+    fm = [{"typeId": one["TYPE_ID"], "valueType": one["VALUE_TYPE"], "value": one["VALUE"]} for one in kinds]
+    return {**named, "fm": fm} if any(kind in payload for kind in MULTIFIELDS) else named
+
+
+def modern_name(name: str) -> str:
+    if name.startswith("UF_"):
+        return name
+    first, *others = name.lower().split("_")
+    return LEGACY_NAMES.get(name) or first + "".join(part.capitalize() for part in others)
+
+
+# ---------------------------------------------------------------- reading again, by id
+
+
+def refetch_items(kind: int) -> Fetch:
+    def fetch(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
+        return refetched(source, kind, [one.id for one in wanted], "")
+
+    return fetch
+
+
+def refetch_legacy(listing: Listing) -> Fetch:
+    return one_by_one(listing.method, lambda source_id: {**listing.params, "filter": {"ID": source_id}})
+
+
+def refetch_smart_items(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
+    found: dict[str, Row] = {}
+    for kind in sorted({one.parent for one in wanted}):
+        mine = [one.child for one in wanted if one.parent == kind]
+        found |= refetched(source, int(kind), mine, f"{kind}:")
+    return found
+
+
+def refetched(source: Source, kind: int, ids: Sequence[str], prefix: str) -> dict[str, Row]:
+    groups = [ids[at : at + IDS_AT_ONCE] for at in range(0, len(ids), IDS_AT_ONCE)]
+    commands = [
+        Command(
+            MODERN,
+            {
+                "entityTypeId": kind,
+                "select": ["*"],
+                "useOriginalUfNames": "Y",
+                "filter": {"@id": list(group)},
+                "order": {"id": "ASC"},
+                "start": -1,
+            },
+        )
+        for group in groups
+    ]
+    found: dict[str, Row] = {}
+    for answer in source.batch(commands):
+        if answer.error is not None:
+            raise answer.error
+        for raw in opened(answer.result, ("items",), MODERN).items:
+            source_id = f"{prefix}{id_of(raw, 'id', MODERN)}"
+            found[source_id] = Row(source_id, bytes(raw))
+    return {f"{prefix}{one}": found[f"{prefix}{one}"] for one in ids if f"{prefix}{one}" in found}

@@ -1,0 +1,78 @@
+"""Close dates. A record that comes into a final stage is closed today, whatever an import says (kernel
+crm lib/Field/CloseDate.php; for deals a setting of the box): its own date is written once more, when it is there."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import msgspec
+
+from b24migrate.model.fidelity import Draft
+from b24migrate.model.records import Args, Json, Table
+from b24migrate.targets.rest import values
+from b24migrate.targets.rest.box import Box, inside
+
+STAGES = Table("CrmStages", "crm_stages")
+FIELD = "closedate"
+FINAL = ("S", "F")
+KEPT_S = 600.0
+NEAR = timedelta(days=2)  # to today: such a date does not show whether the box set it
+_OF_PIPELINE = re.compile(r"C(\d+):")
+_OF_SMART_PROCESS = re.compile(r"DT(\d+)_(\d+):")
+
+
+def dictionary(stage: Json) -> str:
+    """The dictionary that a stage belongs to, by its code."""
+    code = str(stage)
+    if smart := _OF_SMART_PROCESS.match(code):
+        return f"DYNAMIC_{smart[1]}_STAGE_{smart[2]}"
+    pipeline = _OF_PIPELINE.match(code)
+    return f"DEAL_STAGE_{pipeline[1]}" if pipeline else "DEAL_STAGE"
+
+
+def closes(box: Box, fields: Args) -> bool:
+    """Whether a record with a close date is in a final stage of the box."""
+    stage = fields.get("stageId")
+    return bool(stage and fields.get(FIELD)) and str(stage) in _final_stages(box, dictionary(stage))
+
+
+def _final_stages(box: Box, name: str) -> frozenset[str]:
+    def asked() -> frozenset[str]:
+        rows = inside(box.question("crm.status.list", {"filter": {"ENTITY_ID": name}}))
+        return frozenset(str(row["STATUS_ID"]) for row in rows if row.get("SEMANTICS") in FINAL)
+
+    return box.kept(f"final stages of {name}", asked, KEPT_S)
+
+
+def overwrites(box: Box, number: str, target_id: str, fields: Args) -> bool:
+    """Whether the box set another date. That is looked at once; then it holds for all records of the type."""
+    day = values.moment(fields[FIELD])
+    if day is None or abs(box.portal.clock.now() - day) < NEAR:
+        return True
+
+    def looked_at() -> bool:
+        asked = {"entityTypeId": number, "select": ["id", FIELD], "filter": {"@id": [target_id]}, "start": 0}
+        row = next(inside(box.question("crm.item.list", asked), "items"), {})
+        return values.day(row.get(FIELD)) != values.day(fields[FIELD])
+
+    return box.kept(f"close dates of {number}", looked_at, KEPT_S)
+
+
+def close(box: Box, number: str, target_id: str, fields: Args) -> None:
+    """The stage stays as it is, so that the date does, too."""
+    box.call("crm.item.update", {"entityTypeId": number, "id": target_id, "fields": {FIELD: fields[FIELD]}})
+
+
+def is_closed(box: Box, draft: Draft) -> bool:
+    """Whether the source's record with a close date is in a final stage there."""
+    stage = draft.get("stageId")
+    if not stage or not draft.get(FIELD):
+        return False
+    key = f"{dictionary(stage)}:{stage}"
+    return bool(box.kept(f"meaning of {key}", lambda: _is_final(box, key), KEPT_S))
+
+
+def _is_final(box: Box, key: str) -> bool:
+    found = box.store.get(STAGES, [key]).get(key)
+    return found is not None and msgspec.json.decode(found.payload).get("SEMANTICS") in FINAL

@@ -1,0 +1,53 @@
+"""What the box calls the custom fields of CRM records. A CRM before 25.0 passes the wish for their own codes over, and
+knows them only by names that it makes of these and from which there is no way back: so each type is asked for them."""
+
+from __future__ import annotations
+
+from b24migrate.model.records import Args, Json
+from b24migrate.targets.rest.box import Box
+
+WISH = {"useOriginalUfNames": "Y"}
+KEPT_S = 600.0
+_MARK = "names of custom fields in the CRM"
+
+
+def as_called(box: Box, number: str, fields: Args) -> dict[str, Json]:
+    """A record to be written, under the names that the box takes."""
+    names = _names(box, number, {name for name in fields if _is_custom(name)})
+    return {names.get(code, code): value for code, value in fields.items()}
+
+
+def as_coded(box: Box, number: str, row: Args) -> dict[str, Json]:
+    """A record that the box tells, under the codes by which its fields were made."""
+    names = _names(box, number, {name for name in row if _is_custom(name)})
+    codes = {name: code for code, name in names.items()}
+    return {codes.get(name, name): value for name, value in row.items()}
+
+
+def forget(box: Box) -> None:
+    """When fields are made."""
+    box.forget(_MARK)
+
+
+def _names(box: Box, number: str, met: set[str]) -> dict[str, str]:
+    """By code. Of one that is not known yet the box is asked: another worker may have made it a moment ago. What it
+    does not tell even then stays as it is, and is not asked for again so soon."""
+    kept = box.kept(_MARK, dict[str, dict[str, str]], KEPT_S)
+    known = kept.get(number, {})
+    if met - known.keys() - set(known.values()):
+        told = _told(box, number)
+        untold = (met | known.keys()) - told.keys() - set(told.values())
+        known = kept[number] = {**{name: name for name in untold}, **told}
+    return known
+
+
+def _told(box: Box, number: str) -> dict[str, str]:
+    """Where the box knows the wish, each is called as its code."""
+    said = box.question("crm.item.fields", {"entityTypeId": number, **WISH})["fields"]
+    described = said.items() if isinstance(said, dict) else ()  # no field at all is an empty list
+    codes = {name: str(about.get("upperName") or name) for name, about in described}
+    return {code: name for name, code in codes.items() if code.startswith("UF_")}
+
+
+def _is_custom(name: str) -> bool:
+    return name.startswith(("UF_", "uf"))

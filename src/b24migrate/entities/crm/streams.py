@@ -1,0 +1,385 @@
+"""Companies, contacts, deals and items of smart processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from b24migrate.entities import probes
+from b24migrate.entities.codes import (
+    COMPANY,
+    CONTACT,
+    CRM_STREAMS,
+    DEAL,
+    STAGE_CODES,
+    crm_code,
+    known_as,
+    pipeline,
+    record_of,
+    stages_of,
+    type_id,
+)
+from b24migrate.entities.crm.reader import (
+    FILE_KIND,
+    MODERN,
+    MULTIFIELDS,
+    by_id,
+    emails,
+    files_of,
+    items,
+    lasting,
+    legacy,
+    legacy_contacts,
+    legacy_deals,
+    modern,
+    multifields,
+    product_rows,
+    refetch_items,
+    refetch_legacy,
+    refetch_smart_items,
+    smart_items,
+)
+from b24migrate.entities.custom_fields import listed, of_types
+from b24migrate.entities.readers import either
+from b24migrate.entities.user_refs import person
+from b24migrate.messages import say
+from b24migrate.model.records import Args, Json, Table
+from b24migrate.model.streams import (
+    ABSENT,
+    Code,
+    CustomFields,
+    Each,
+    Entity,
+    Field,
+    Kind,
+    Listing,
+    Mention,
+    Policy,
+    Resolve,
+    Seen,
+    Stream,
+    Take,
+    days,
+    flags,
+    texts,
+    times,
+)
+from b24migrate.model.values import flag
+
+# what moves by itself, without anybody changing the record
+VOLATILE = frozenset({"lastActivityBy", "lastActivityTime", "lastCommunicationTime", "stageSemanticId"})
+UF = ("UF_", "uf")
+RECURRING = say("skip.recurring")
+
+
+def kind_of(seen: Seen, number: int) -> int:
+    """The type of an item: of a smart process it stands in its id."""
+    return number or int(seen.parent)
+
+
+def category(number: int) -> Code:
+    def code(seen: Seen, value: Json, resolve: Resolve) -> Json:
+        kind = kind_of(seen, number)
+        if value in (None, "") or (kind != DEAL and str(value) == "0"):
+            return None
+        return pipeline(kind, str(value), resolve)
+
+    return code
+
+
+def stage(number: int) -> Code:
+    """By what the target calls it, were it there already under the same name."""
+
+    def code(seen: Seen, value: Json, resolve: Resolve) -> Json:
+        if value in (None, ""):
+            return None
+        return resolve(STAGE_CODES, f"{stages_of(kind_of(seen, number), seen.payload.get('categoryId'))}:{value}")
+
+    return code
+
+
+def parents(seen: Seen) -> Args:
+    return {
+        name: value
+        for name, value in seen.payload.items()
+        if name.startswith("parentId") and name[len("parentId") :].isdecimal()
+    }
+
+
+def parent(_: Seen, pair: Json, resolve: Resolve) -> Args:
+    """Both sides: the parent's type in the name, and the parent itself."""
+    name, value = pair
+    number = int(name.removeprefix("parentId"))
+    if value in (None, "", 0, "0"):
+        return {}
+    return {f"parentId{type_id(number, resolve)}": record_of(number, str(value), resolve)}
+
+
+def picture(name: str) -> Take:
+    def take(seen: Seen) -> Json:
+        if name not in seen.payload:
+            return ABSENT
+        return [ref.key for ref in files_of(seen) if ref.key in set(keys_in(seen.payload[name]))]
+
+    return take
+
+
+def keys_in(value: Json) -> Iterable[str]:
+    many = value if isinstance(value, list) else [value]
+    return (f"{FILE_KIND}:{one['id']}" for one in many if isinstance(one, dict) and one.get("id"))
+
+
+def linked(name: str, to: str, kind: Kind = Kind.REFS) -> Field:
+    """A link to another record of the CRM: required where the source has it, dropped where it has it no longer."""
+    return Field(name, kind, take=told(name), to=to, policy=Policy.EXISTING)
+
+
+def told(name: str) -> Take:
+    """By the record itself, or by another method where the record tells the first one only."""
+    return lambda seen: seen.payload.get(name, seen.extras.get(name, ABSENT))
+
+
+PEOPLE = (
+    person("assignedById", Policy.PLACEHOLDER),
+    person("createdBy", Policy.PLACEHOLDER),
+    person("updatedBy"),
+    person("movedBy"),
+    Field("observers", Kind.REFS, to="users"),
+)
+EVERY = (
+    *PEOPLE,
+    *times("createdTime", "updatedTime", "movedTime"),
+    *flags("opened"),
+    Field("comments", Kind.RICH),
+    Field("sourceId", Kind.CODED, code=known_as("SOURCE"), names=("crm_stages",)),
+    Field("sourceDescription", Kind.RICH, beyond=True),
+    *texts("originatorId", "originId", "xmlId", beyond=True),
+    *texts("utmSource", "utmMedium", "utmCampaign", "utmContent", "utmTerm", beyond=True),
+)
+CLIENTS = (
+    linked("companyId", "crm_companies", Kind.REF),
+    replace(linked("contactId", "crm_contacts", Kind.REF), beyond=True),
+    linked("contactIds", "crm_contacts"),
+)
+MONEY = (
+    Field("opportunity", Kind.NUMBER),
+    *texts("currencyId"),
+    *flags("isManualOpportunity"),
+    *days("begindate", "closedate"),
+    Field("productRows", Kind.AS_IS, take=product_rows),
+)
+# A deal may have a parent among the items of smart processes, which come after the deals.
+LATER_PARENTS = Field(
+    "parentId", Kind.FAMILY, take=parents, code=parent, names=("crm_spitems",), late=True, beyond=True
+)
+
+
+def in_category(number: int) -> Field:
+    return Field("categoryId", Kind.CODED, code=category(number), names=("crm_categories",), policy=Policy.REQUIRE)
+
+
+def placed(number: int) -> tuple[Field, ...]:
+    staged = Field("stageId", Kind.CODED, code=stage(number), names=("crm_stages",), policy=Policy.REQUIRE)
+    return in_category(number), staged
+
+
+def typed(name: str, dictionary: str) -> Field:
+    return Field(name, Kind.CODED, code=known_as(dictionary), names=("crm_stages",), beyond=True)
+
+
+def family(
+    name: str,
+    table: str,
+    *,
+    number: int,
+    fallback: Listing,
+    page: str,
+    fields: tuple[Field, ...],
+    title: tuple[str, ...] = ("title", "TITLE"),
+    exclude: Callable[[Seen], str | None] | None = None,
+) -> Stream:
+    """A kind of record that every portal has."""
+    return Stream(
+        name=name,
+        table=Table(table, name),
+        read=(fallback, Listing("crm.item.list", by_id("id", "filter"), items=("items",), id="id", **items(number))),
+        fields=fields,
+        stamp="createdTime",
+        hashed=True,
+        volatile=VOLATILE,
+        lasting=lasting,
+        view=modern,
+        files=lambda seen: files_of(seen, number),
+        exclude=exclude,
+        fetch=either(refetch_items(number), refetch_legacy(fallback)),
+        mentions=(Mention(rf"/crm/{page}/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))", link=True),),
+        covered=("companyId", "companyIds", "contactIds"),
+        custom_prefix=UF,
+        late_custom=frozenset({"crm"}),
+        title=title,
+        emails=emails,
+    )
+
+
+crm_companies = family(
+    "crm_companies",
+    "CrmCompanies",
+    number=COMPANY,
+    fallback=legacy("crm.company.list", MULTIFIELDS),
+    page="company",
+    fields=(
+        *texts("title"),
+        *EVERY,
+        in_category(COMPANY),
+        Field("fm", Kind.AS_IS, take=multifields),
+        typed("typeId", "COMPANY_TYPE"),
+        typed("industry", "INDUSTRY"),
+        typed("employees", "EMPLOYEES"),
+        Field("revenue", Kind.NUMBER, beyond=True),
+        *texts("currencyId"),
+        *texts("bankingDetails", beyond=True),
+        *flags("isMyCompany", beyond=True),
+        Field("logo", Kind.FILE, take=picture("logo"), beyond=True),
+        LATER_PARENTS,
+    ),
+)
+
+crm_contacts = family(
+    "crm_contacts",
+    "CrmContacts",
+    number=CONTACT,
+    fallback=legacy_contacts(),
+    title=("name", "NAME", "secondName", "SECOND_NAME", "lastName", "LAST_NAME"),
+    page="contact",
+    fields=(
+        *texts("name", "lastName", "secondName"),
+        *texts("post", beyond=True),
+        *EVERY,
+        linked("companyId", "crm_companies", Kind.REF),
+        linked("companyIds", "crm_companies"),
+        in_category(CONTACT),
+        Field("fm", Kind.AS_IS, take=multifields),
+        typed("honorific", "HONORIFIC"),
+        typed("typeId", "CONTACT_TYPE"),
+        Field("birthdate", Kind.DAY, beyond=True),
+        *flags("export", beyond=True),
+        Field("photo", Kind.FILE, take=picture("photo"), beyond=True),
+        LATER_PARENTS,
+    ),
+)
+
+
+def recurring_template(seen: Seen) -> str | None:
+    """`crm.item.list` shows the templates of recurring deals among the deals, `crm.deal.list` does not. On the box one
+    would look like a deal (api-reference/crm/deals/recurring-deals)."""
+    return RECURRING if flag(seen.payload.get("isRecurring")) else None
+
+
+crm_deals = family(
+    "crm_deals",
+    "CrmDeals",
+    number=DEAL,
+    fallback=legacy_deals(),
+    page="deal",
+    exclude=recurring_template,
+    fields=(
+        *texts("title"),
+        *EVERY,
+        *CLIENTS,
+        *placed(DEAL),
+        *MONEY,
+        *flags("closed"),
+        typed("typeId", "DEAL_TYPE"),
+        Field("probability", Kind.NUMBER, beyond=True),
+        LATER_PARENTS,
+    ),
+)
+
+
+def smart_type(_: Seen, value: Json, resolve: Resolve) -> Json:
+    return type_id(int(value), resolve)
+
+
+SMART_PAGE = r"/crm/type/(\d+)/(?:details|show)/(\d+)(?=/?(?:[^\w/?&#-]|$))"
+crm_spitems = Stream(
+    name="crm_spitems",
+    table=Table("CrmSpItems", "crm_spitems"),
+    read=(
+        Each(
+            of="crm_types",
+            method="crm.item.list",
+            listing=smart_items,
+            prefix=lambda kind: str(kind.payload["entityTypeId"]),
+        ),
+    ),
+    fields=(
+        Field(
+            "entityTypeId",
+            Kind.CODED,
+            take=lambda seen: seen.parent,
+            code=smart_type,
+            names=("crm_types",),
+            policy=Policy.REQUIRE,
+        ),
+        *texts("title"),
+        *EVERY,
+        *CLIENTS,
+        *placed(0),
+        *MONEY,
+        Field("fm", Kind.AS_IS, take=lambda seen: multifields(seen) or ABSENT),
+        Field(
+            "parentId", Kind.FAMILY, take=parents, code=parent, names=CRM_STREAMS, policy=Policy.EXISTING, waits=True
+        ),
+    ),
+    stamp="createdTime",
+    hashed=True,
+    volatile=VOLATILE,
+    lasting=lasting,
+    files=files_of,
+    fetch=refetch_smart_items,
+    mentions=(Mention(SMART_PAGE, link=True),),
+    covered=("companyId", "contactIds", "parentId"),
+    custom_prefix=UF,
+    late_custom=frozenset({"crm"}),
+    title=("title",),
+    emails=emails,
+)
+
+
+def entity(stream: Stream, method: str) -> Entity:
+    fields = CustomFields(stream.name, "crm", listed(method), files=FILE_KIND, codes=crm_code, statuses=STAGE_CODES)
+    return Entity(
+        name=stream.name,
+        wire="crm",
+        scopes=("crm",),
+        needs_admin=True,
+        streams=(stream,),
+        custom_fields=fields,
+        probes={MODERN: {"entityTypeId": 2, "filter": {"<id": 1}, "select": ["id"], "start": -1}},
+        habits=(probes.crm,),
+    )
+
+
+ENTITIES = (
+    entity(crm_companies, "crm.company.userfield.list"),
+    entity(crm_contacts, "crm.contact.userfield.list"),
+    entity(crm_deals, "crm.deal.userfield.list"),
+    Entity(
+        name="crm_spitems",
+        wire="crm",
+        scopes=("crm",),
+        needs_admin=True,
+        streams=(crm_spitems,),
+        optional_scopes={"userfieldconfig": say("loss.sp_fields")},
+        custom_fields=CustomFields(
+            "crm_spitems",
+            "userfieldconfig",
+            of_types("crm_types"),
+            files=FILE_KIND,
+            codes=crm_code,
+            statuses=STAGE_CODES,
+            types="crm_types",
+        ),
+        habits=(probes.crm,),
+    ),
+)

@@ -1,0 +1,170 @@
+"""Comments of posts. A box shows their texts to their authors only, so a lost one is known by its author and post."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import takewhile
+from typing import NamedTuple
+
+from b24migrate.bitrix.newest_first import NEWEST
+from b24migrate.entities.feed import rest_rules
+from b24migrate.messages import say
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Args, Item, Json
+from b24migrate.targets.rest import files, values
+from b24migrate.targets.rest.box import Box, inside, strange
+from b24migrate.targets.rest.create import one_by_one, unclaimed
+from b24migrate.targets.rest.header_line import headed, number_of, numbered
+from b24migrate.targets.rest.writer import Known, Made, Writer
+
+STREAM = "feed_comments"
+READER = "log.blogcomment.user.get"
+PAGE = 100
+PLACES_S = 3600.0
+
+
+def comment_params(box: Box, item: Item) -> dict[str, Json]:
+    """The line before the text also keeps the box from taking a repeated +1 for a mistake."""
+    fields = item.fields
+    sent = {"POST_ID": fields["post_id"], "TEXT": headed(item.key, fields.get("date"), fields.get("text"))}
+    if fields.get("author_id"):
+        sent["USER_ID"] = fields["author_id"]
+    if fields.get("files"):
+        sent["FILES"] = list(fitting(box, fields["files"]))
+    return sent
+
+
+def fitting(box: Box, files: Sequence[str]) -> Iterator[list[str]]:
+    """Without those that no call can hold: `rules_feed` announces them."""
+    for one in files:
+        try:
+            yield list(box.file(str(one)))
+        except Permanent as error:
+            if error.code != "TOO_LARGE":
+                raise
+
+
+def add_comments(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    return one_by_one("log.blogcomment.add", lambda item: comment_params(box, item))(box, items)
+
+
+class Place(NamedTuple):
+    """How far one has read: the number that pages are counted by, and the lowest of those that comments go by."""
+
+    last: int = NEWEST
+    lowest: int = NEWEST
+
+
+def page_below(box: Box, author: str, last: int | None) -> list[Args]:
+    asked = {"USER_ID": int(author), **({} if last is None else {"LAST_ID": last}), "LIMIT": PAGE}
+    return list(inside(box.question(READER, asked), "comments"))
+
+
+def comments_by(box: Box, author: str, up_to: int = NEWEST) -> Iterator[list[Args]]:
+    """One person's, page by page, the newest first, from about this number down; each page in any order.
+
+    FIRST_ID does not say which comments above it come first (api-reference/log/blogcomment/log-blogcomment-user-get.md
+    names no order), so a walk upwards could jump over some. Both numbers of a comment grow together, and only one of
+    them is known: where pages ended is remembered, or every look at old ones would begin with the newest."""
+    ends: list[Place] = box.kept(f"comments by {author}", lambda: [Place()], PLACES_S)
+    place = min(one for one in ends if one.lowest > up_to or one == ends[0])
+    page = page_below(box, author, place.last)
+    if not page and place == ends[0]:
+        page = page_below(box, author, None)
+    while page:
+        yield page
+        last = min(int(row["id"]) for row in page)
+        if last >= place.last:
+            raise strange(READER)
+        place = Place(last, min(place.lowest, *(int(own_id(row)) for row in page)))
+        if len(page) >= PAGE and place < ends[-1]:
+            ends.append(place)
+        page = page_below(box, author, place.last)
+
+
+def own_id(row: Args) -> str:
+    return str(row.get("comment_id") or row["id"])
+
+
+def trace(item: Item) -> Args:
+    return {"author": str(item.fields.get("author_id") or ""), "post": str(item.fields["post_id"])}
+
+
+def find_comments(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    candidates: dict[str, list[str]] = {}
+    for author in sorted({str(one["author"]) for one in begun.values()}):
+        mine = {key: one for key, one in begun.items() if str(one["author"]) == author}
+        after = min(int(one.get("after") or 0) for one in mine.values())
+        pages = takewhile(partial(any_above, after), comments_by(box, author or box.owner))
+        rows = [row for page in pages for row in page if int(own_id(row)) > after]
+        rows.sort(key=lambda row: int(own_id(row)))  # where texts are hidden, the oldest is the first that was sent
+        for key, one in mine.items():
+            candidates[key] = [own_id(row) for row in rows if could_be(row, key, one)]
+    return unclaimed(box, STREAM, candidates)
+
+
+def any_above(number: int, page: Sequence[Args]) -> bool:
+    return any(int(own_id(row)) > number for row in page)
+
+
+def could_be(row: Args, key: str, trace: Args) -> bool:
+    """The owner of the webhook sees his own words, and everybody's where the box does not hide them."""
+    hidden = not row.get("text")
+    return str(row.get("post_id") or trace["post"]) == trace["post"] and (
+        hidden or numbered(row["text"]) == number_of(key)
+    )
+
+
+def update_comment(_box: Box, _known: Known, _item: Item) -> None:
+    raise Permanent(say("target.feed_comment"), code="ERROR_METHOD_NOT_FOUND")
+
+
+def read_comments(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    found: dict[str, Args] = {}
+    for author in sorted({str(one.trace["author"]) for one in wanted.values()}):
+        mine = {one.target_id: key for key, one in wanted.items() if one.trace["author"] == author}
+        for row in rows_of(box, author or box.owner, mine):
+            key = mine[own_id(row)]
+            found[key] = told_comment(row, author or box.owner, wanted[key].trace["post"])
+    return found
+
+
+def rows_of(box: Box, author: str, ids: Collection[str]) -> Iterator[Args]:
+    first, last = min(map(int, ids)), max(map(int, ids))
+    missing = set(ids)
+    for page in comments_by(box, author, last):
+        there = [row for row in page if own_id(row) in missing]
+        yield from there
+        missing -= {own_id(row) for row in there}
+        if not missing or not any_above(first, page):
+            return
+
+
+def told_comment(row: Args, author: str, post: str) -> Args:
+    return {
+        "post_id": str(row.get("post_id") or post),
+        "author_id": author,
+        "date": values.utc(row.get("date")),
+        "text": row.get("text"),
+        "files": values.ids(row.get("attach") or []),
+    }
+
+
+COMMENTS = Writer(
+    stream=STREAM,
+    entity="feed",
+    needs=("log.blogcomment.add", *files.NEEDS),  # its reader is private: no list of methods tells of it
+    create=add_comments,
+    trace=trace,
+    before=lambda box, _: {"after": box.highest(STREAM)},
+    find=find_comments,
+    update=update_comment,
+    unchangeable=True,
+    read=read_comments,
+    delete=lambda box, known: box.call("log.blogcomment.delete", {"COMMENT_ID": known.target_id}),
+    serial=True,  # all are of the time of the move: only their order tells who answered whom
+    rules=rest_rules.of_comments,
+)
+
+WRITERS = (COMMENTS,)

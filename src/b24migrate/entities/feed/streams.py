@@ -1,0 +1,546 @@
+"""The feed: posts with their recipients, and comments as far as their authors' webhooks show them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from b24migrate.entities import probes
+from b24migrate.entities.attachments import refs_of, resolved
+from b24migrate.entities.codes import recipient
+from b24migrate.entities.readers import id_of
+from b24migrate.messages import say
+from b24migrate.model.answers import opened
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Args, Json, Page, PageEntry, Row, SetAside, Table, digest
+from b24migrate.model.streams import (
+    ANY,
+    Alias,
+    Asking,
+    Backward,
+    Entity,
+    Field,
+    FileRef,
+    Gather,
+    Kind,
+    Known,
+    Mention,
+    Named,
+    PerParent,
+    Policy,
+    Probe,
+    Seen,
+    Slices,
+    Stream,
+    flags,
+    texts,
+    times,
+)
+from b24migrate.ports import Answer, Command, Source
+
+METHOD = "log.blogpost.get"
+PAGE = 50
+PAGES_AT_ONCE = 50
+CATCH_UP = 20  # pages at the top that are looked at again, at most
+OWN_FEED = say("skip.own_feed")
+REACTIONS = say("skip.reactions")
+UNPUBLISHED = say("skip.unpublished")
+HIDDEN = say("skip.hidden")
+NAMELESS = say("skip.nameless")
+BY_POST = say("skip.by_post")
+NO_CURSOR = say("skip.no_cursor")
+UNSEEN = say("skip.unseen_post")
+
+
+# ---------------------------------------------------------------- reading posts
+
+
+def gather(source: Source, cursor: Args, limit: int) -> Page:
+    """Page by page, the last bumped first; a comment bumps its post to the top while one reads. So when the end is
+    reached, the top is read again until all that stood there in the beginning have been met."""
+    if limit:
+        return lowest(source, limit)
+    if not cursor:
+        starts: list[Args] = [{"via": via, "start": 0} for via in range(len(source.owners))]
+        return Page(next=starts, alarms=[OWN_FEED, REACTIONS])
+    return again_at_the_top(source, cursor) if "top" in cursor else further(source, cursor)
+
+
+def further(source: Source, cursor: Args) -> Page:
+    started = datetime.now(UTC)
+    via, start = int(cursor["via"]), int(cursor["start"])
+    pages = 1 if not start else min(PAGES_AT_ONCE, -(-(int(cursor["total"]) - start) // PAGE))
+    answers = believed(source.batch([page_at(start + PAGE * k) for k in range(max(1, pages))], via=via))
+    found = [posts_in(answer) for answer in answers]
+    total = max(int(answers[-1].total or 0), start + len(found[-1]))
+    reached = start + PAGE * len(found)
+    nothing = start > 0 and not any(found)  # a whole request without a post: the end, whatever total the portal says
+    ended = answers[-1].next is None or reached >= total or nothing
+    hidden = int(cursor.get("hidden", 0))
+    if not nothing:
+        hidden += sum(PAGE - len(page) for page in (found if not ended else found[:-1]))
+    if ended and not nothing and total > reached - PAGE:
+        # of the last page; more than a page is a wrong total
+        hidden += max(0, min(PAGE, total - reached + PAGE) - len(found[-1]))
+    rows = [row for page in found for row in page]
+    first = cursor.get("first") or [row.source_id for row in found[0]]
+    onward = {"via": via, "start": reached, "total": total, "first": first, "hidden": hidden}
+    number = via * 1_000_000 + start // PAGE
+    page = told(source, rows, via, started, number)
+    page.next.append({**onward, "top": True} if ended else onward)
+    alone = len(source.owners) == 1
+    aside = [SetAside("feed_posts", f"unpublished:{k + 1}", "impossible", UNPUBLISHED, "") for k in range(hidden)]
+    return Page(
+        page.rows,
+        page.next,
+        reported=total - hidden if alone and ended else None,
+        log=page.log,
+        aside=[one._replace(name=say("skip.unpublished_posts")) for one in aside] if alone and ended else [],
+    )
+
+
+def again_at_the_top(source: Source, cursor: Args) -> Page:
+    started = datetime.now(UTC)
+    via = int(cursor["via"])
+    missing = set(cursor["first"])
+    rows: list[Row] = []
+    for k in range(CATCH_UP):
+        (answer,) = believed(source.batch([page_at(PAGE * k)], via=via))
+        found = posts_in(answer)
+        rows += found
+        missing -= {row.source_id for row in found}
+        if not missing or answer.next is None:
+            break
+    return told(source, rows, via, started, via * 1_000_000 + 900_000)
+
+
+def lowest(source: Source, limit: int) -> Page:
+    """The first by id of what all webhooks see together: there is no order by id, so all of them are looked at."""
+    found: dict[str, Row] = {}
+    log: list[PageEntry] = []
+    waiting: list[Args] = [{"via": via, "start": 0} for via in range(len(source.owners))]
+    while waiting:
+        page = gather(source, waiting.pop(0), 0)
+        found = {row.source_id: row for row in page.rows} | found
+        log += page.log
+        waiting += page.next
+    rows = [found[source_id] for source_id in sorted(found, key=int)[:limit]]
+    return Page(rows=rows, log=log, alarms=[OWN_FEED, REACTIONS])
+
+
+def page_at(start: int) -> Command:
+    return Command(METHOD, {"start": start})
+
+
+def believed(answers: Sequence[Answer]) -> Sequence[Answer]:
+    for answer in answers:
+        if answer.error is not None:
+            raise answer.error
+    return answers
+
+
+def posts_in(answer: Answer) -> list[Row]:
+    raws = opened(answer.result, (), METHOD).items
+    return [Row(id_of(raw, "ID", METHOD), bytes(raw)) for raw in raws]
+
+
+def told(source: Source, rows: Sequence[Row], via: int, started: datetime, number: int) -> Page:
+    """With the files behind the attachments, and whose webhook saw the posts."""
+    seen_by = {"via": via, "seen_by": source.owners[via]}
+    known = resolved(source, [row._replace(extras=seen_by) for row in rows], attachments, via)
+    log = PageEntry(number, len(rows), len(rows), digest({"via": via, "n": number}), started, datetime.now(UTC))
+    return Page(rows=known, log=[log])
+
+
+def refetch(source: Source, wanted: Sequence[Seen], _: Known) -> dict[str, Row]:
+    """Each through the webhook that saw it; one that nobody has seen yet through all of them."""
+    found: dict[str, Row] = {}
+    for via in range(len(source.owners)):
+        mine = [one for one in wanted if one.id not in found and int(one.extras.get("via", via)) == via]
+        commands = [Command(METHOD, {"POST_ID": int(one.id)}) for one in mine]
+        rows: list[Row] = []
+        for one, answer in zip(mine, source.batch(commands, via=via), strict=True):
+            if answer.error is not None and not isinstance(answer.error, Permanent):
+                raise answer.error
+            rows += [row for row in posts_in(answer) if row.source_id == one.id]
+        found |= {row.source_id: row for row in told(source, rows, via, datetime.now(UTC), 0).rows}
+    return found
+
+
+# ---------------------------------------------------------------- what is said about a post
+
+
+def value_of(payload: Mapping[str, Json], name: str) -> Json:
+    """A field of a post is a description, with its value inside."""
+    field = payload.get(name)
+    return field.get("VALUE") if isinstance(field, dict) else field
+
+
+def attachments(payload: Mapping[str, Json]) -> list[str]:
+    listed = payload.get("FILES") or value_of(payload, "UF_BLOG_POST_FILE") or ()
+    members = listed.values() if isinstance(listed, dict) else listed if isinstance(listed, list) else ()
+    return [str(one) for one in members if str(one).isdecimal()]
+
+
+def file_keys(seen: Seen) -> list[str]:
+    known = seen.extras.get("attached") or {}
+    return [str(known[one]["key"]) if one in known else f"attached:{one}" for one in attachments(seen.payload)]
+
+
+def important(seen: Seen) -> bool:
+    return str(value_of(seen.payload, "UF_BLOG_POST_IMPRTNT") or "0") not in ("0", "", "N")
+
+
+def important_until(seen: Seen) -> Json:
+    return value_of(seen.payload, "UF_IMPRTANT_DATE_END")
+
+
+# `#1` is a number, not a tag
+TAG = re.compile(r"\[TAG\](.+?)\[/TAG\]|(?<![\w/&#=?.])#(?!\d+(?![\w-]))(\w[\w-]*)", re.IGNORECASE)
+
+
+def tags(seen: Seen) -> list[str]:
+    """The portal tells tags by number only; their names stand in the text."""
+    if seen.payload.get("HAS_TAGS") == "N":
+        return []
+    found = TAG.findall(str(seen.payload.get("DETAIL_TEXT") or ""))
+    return list(dict.fromkeys(one or other for one, other in found))
+
+
+def recipients(seen: Seen) -> list[str]:
+    """As far as they can be read. A post whose recipients are not known stays between its author and its reader: shown
+    to everybody, it might tell what was private."""
+    codes = seen.extras.get(feed_recipients.name) or []
+    own = f"U{seen.payload.get('AUTHOR_ID')}"
+    if seen.payload.get("HAS_SOCNET_ALL") == "Y":
+        return ["UA", *(code for code in codes if not code.startswith("U"))]
+    others = [code for code in codes if code != own]
+    return others or list(dict.fromkeys([own, f"U{seen.extras.get('seen_by', seen.payload.get('AUTHOR_ID'))}"]))
+
+
+# ---------------------------------------------------------------- who a post was addressed to
+
+
+def addressed(of: str, prefix: str) -> PerParent:
+    """Recipients are told by no method; but one may ask which posts a group, a department or a person may see."""
+    return PerParent(
+        of=of,
+        method=METHOD,
+        params=lambda parent: {"LOG_RIGHTS": [f"{prefix}{parent.id}"]},
+        paging=Slices(offset="start", limit=""),
+        id="ID",
+        row_key=lambda parent, row: f"{row['ID']}:{prefix}{parent.id}",
+        bare=True,
+        everybody=True,
+    )
+
+
+feed_recipients = Stream(
+    name="feed_recipients",
+    table=Table("FeedRecipients", "feed_recipients"),
+    read=(addressed("groups", "SG"),),
+    more=(addressed("departments", "DR"), addressed("users", "U")),
+    fields=(),
+)
+
+feed_posts = Stream(
+    name="feed_posts",
+    table=Table("FeedPosts", "feed_posts"),
+    read=(Gather(METHOD, gather),),
+    batch=20,
+    fields=(
+        *texts("TITLE"),
+        Field("DETAIL_TEXT", Kind.RICH),
+        Field("AUTHOR_ID", Kind.REF, to="users", policy=Policy.PLACEHOLDER),
+        *times("DATE_PUBLISH"),
+        Field(
+            "DEST",
+            Kind.CODED,
+            take=recipients,
+            beside=feed_recipients.name,
+            code=recipient,
+            names=("users", "groups", "departments"),
+        ),
+        Field("IMPORTANT", Kind.FLAG, take=important),
+        Field("TAGS", Kind.AS_IS, take=tags),
+        Field("FILES", Kind.FILES, take=file_keys),
+        *flags("MICRO", "ENABLE_COMMENTS", beyond=True),
+        Field("IMPORTANT_DATE_END", Kind.TIME, take=important_until, beyond=True),
+    ),
+    stamp="DATE_PUBLISH",
+    hashed=True,
+    volatile=frozenset({"NUM_COMMENTS", "VIEWS", "HAS_COMMENT_IMAGES", "CATEGORY_ID"}),
+    files=refs_of,
+    fetch=refetch,
+    mentions=(
+        Mention(r"/company/personal/user/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("users", "feed_posts")),
+        Mention(r"/workgroups/group/(\d+)/blog/(\d+)(?!\d)", link=True, ids=("groups", "feed_posts")),
+    ),
+    title=("TITLE", "DETAIL_TEXT"),
+)
+
+
+# ---------------------------------------------------------------- which post an entry of the feed is
+
+# Comments name their post (kernel 25.100) or only its entry in the feed (documentation of log.blogcomment.user.get),
+# and posts do not name their entry. The documentation of log.blogpost.get calls its cursors ids of entries, and an old
+# portal knows none. It names no order, so which of several posts one gets is not known. But whatever the order is: the
+# one from the entry on is the entry's own if the one behind it is another, and so it is downwards. Where the nearest
+# comes first, upwards or downwards, that finds every post; it never finds a wrong one.
+
+
+class Cursor(StrEnum):
+    """What FIRST_ID and LAST_ID of log.blogpost.get count on a portal."""
+
+    ENTRY = "entry"
+    POST = "post"
+    NONE = "ignored"  # and everything is answered
+    UNKNOWN = "unknown"  # no visible post shows it
+
+
+BEYOND = 2**31 - 1  # no post follows it: a portal that returns one ignores cursors
+ENTRIES_AT_ONCE = 16  # three commands each, and one that proves that cursors are obeyed: one request
+POSTS_TRIED = 9  # five commands each
+POSTS_PROBED = 2  # at the start of a run
+
+
+def first_behind(number: int) -> Command:
+    return Command(METHOD, {"FIRST_ID": number, "LIMIT": 1})
+
+
+def last_before(number: int) -> Command:
+    return Command(METHOD, {"LAST_ID": number, "LIMIT": 1})
+
+
+def upwards(number: int) -> list[Command]:
+    """From it on, and behind it."""
+    return [first_behind(number - 1), first_behind(number)]
+
+
+def downwards(number: int) -> list[Command]:
+    """Up to it, and before it."""
+    return [last_before(number + 1), last_before(number)]
+
+
+def ids_by_cursor(source: Source, commands: Sequence[Command], via: int) -> list[list[str]] | None:
+    """The posts that each command finds; None where the portal ignores cursors."""
+    answers = believed(source.batch([*commands, first_behind(BEYOND)], via=via))
+    return obeyed([[row.source_id for row in posts_in(answer)] for answer in answers])
+
+
+def obeyed(found: Sequence[list[str]]) -> list[list[str]] | None:
+    """Without the last, which asks beyond everything; None if the portal ignores cursors."""
+    *pages, beyond = found
+    return None if beyond or any(len(one) > 1 for one in pages) else pages
+
+
+def about_posts(posts: Sequence[str]) -> list[Command]:
+    asked = [[*upwards(int(one)), *downwards(int(one)), Command(METHOD, {"POST_ID": int(one)})] for one in posts]
+    return [command for some in asked for command in some]
+
+
+def judged(posts: Sequence[str], found: Sequence[list[str]] | None) -> Cursor:
+    """A cursor that counts posts finds each of them by its id, one that counts entries finds others, or such as ought
+    to lie on its other side. Finding some and not others proves nothing: the order may hide them. A post that went
+    meanwhile says nothing."""
+    if found is None:
+        return Cursor.NONE
+    told = [found[place : place + 5] for place in range(0, len(found), 5)]
+    hits: list[bool] = []
+    for one, (start, behind, end, before, itself) in zip(posts, told, strict=True):
+        if itself != [one]:
+            continue
+        above, below = [*map(int, behind)], [*map(int, before)]
+        if any(post <= int(one) for post in above) or any(post >= int(one) for post in below):
+            return Cursor.ENTRY
+        hits.append(one in (found_at(start, behind), found_at(end, before)))
+    if not hits or (any(hits) and not all(hits)):
+        return Cursor.UNKNOWN
+    return Cursor.POST if all(hits) else Cursor.ENTRY
+
+
+def found_at(including: Sequence[str], beyond: Sequence[str]) -> str:
+    """The post at a number, from the posts with it and beyond it; empty where that is not told."""
+    return including[0] if including and including != beyond else ""
+
+
+def cursor_kind(source: Source, via: int = 0) -> Cursor:
+    """What the probes saw; else one page and one request with posts that are known."""
+    if source.habits.get("feed_cursor"):
+        return Cursor(str(source.habits["feed_cursor"]))
+    (page,) = believed(source.batch([page_at(0)], via=via))
+    posts = [row.source_id for row in posts_in(page)][:POSTS_TRIED]
+    return judged(posts, ids_by_cursor(source, about_posts(posts), via))
+
+
+def ask_feed(wide: bool) -> Asking:
+    """Which id the cursors of log.blogpost.get take, and how comments name their post."""
+    first, own = yield [page_at(0), comments_by(None)]
+    rows = [row for row in probes.listed(first) if str(row.get("ID")).isdecimal()]
+    posts = [str(row["ID"]) for row in rows][: POSTS_TRIED if wide else POSTS_PROBED]
+    authors = list(dict.fromkeys(probes.numbers(rows, "AUTHOR_ID")))[: probes.MANY if wide else probes.FEW]
+    asked = [*about_posts(posts), first_behind(BEYOND)] if posts else []
+    answers = yield [*asked, *map(comments_by, authors)]
+    pages, comments = answers[: len(asked)], [own, *answers[len(asked) :]]
+    known = [probes.opened(one) for one in comments]
+    keys = {key for one in known if isinstance(one, dict) for key in one if key.lower() == "comments"}
+    named = [row for one in comments for key in keys for row in probes.listed(one, key)]
+    names = {"post" if row.get("post_id") else "entry" for row in named}
+    kind = Cursor.UNKNOWN
+    if posts and not any(one.error for one in pages):
+        kind = judged(posts, obeyed([[str(row.get("ID")) for row in probes.listed(one)] for one in pages]))
+    return {
+        "feed_cursor": None if kind is Cursor.UNKNOWN else str(kind),
+        "comments_name": names.pop() if len(names) == 1 else None,
+        "comment_keys": {"comments": "lower", "COMMENTS": "upper"}.get(keys.pop()) if len(keys) == 1 else None,
+    }
+
+
+def comments_by(author: int | None) -> Command:
+    return Command("log.blogcomment.user.get", {**({"USER_ID": author} if author else {}), "LIMIT": 1})
+
+
+habits = Probe(
+    {
+        "feed_cursor": ("post", "entry", "ignored"),
+        "comments_name": ("post", "entry"),
+        "comment_keys": ("lower", "upper"),
+    },
+    ask_feed,
+)
+
+
+def posts_of_entries(source: Source, entries: Mapping[str, int]) -> dict[str, Named]:
+    """The post of each entry, through the webhook that likely sees it, else through the first. A cursor that counts
+    posts finds under the number of an entry a post of the same number or none: any other proves that it counts entries,
+    and where there is no proof it is asked for."""
+    found: dict[str, str] = {}
+    for via in sorted(set(entries.values())):
+        for one in dict.fromkeys((via, 0)):
+            left = [entry for entry, likely in entries.items() if likely == via and entry not in found]
+            posts = own_posts(source, left, one)
+            if posts is None:
+                return for_all(entries, Cursor.NONE)
+            found |= posts
+    if all(entry == post for entry, post in found.items()):
+        kind = cursor_kind(source, min(entries.values()))
+        if kind in (Cursor.POST, Cursor.NONE):
+            return for_all(entries, kind)
+        found = found if kind is Cursor.ENTRY else {}
+    return {entry: Named(found[entry]) if entry in found else Named(why=UNSEEN) for entry in entries}
+
+
+def for_all(entries: Iterable[str], kind: Cursor) -> dict[str, Named]:
+    why = Named(why=BY_POST if kind is Cursor.POST else NO_CURSOR)
+    return {ANY: why, **dict.fromkeys(entries, why)}
+
+
+def own_posts(source: Source, entries: Sequence[str], via: int) -> dict[str, str] | None:
+    """The post of each entry, of those that this webhook sees; None where the portal ignores cursors."""
+    posts: dict[str, str] = {}
+    left = entries
+    for pair in (upwards, downwards):
+        # The first command once more: what comes, goes or is bumped meanwhile must not pass for the entry's own.
+        asked = [command for one in left for command in (*pair(int(one)), pair(int(one))[0])]
+        found = ids_by_cursor(source, asked, via) if asked else []
+        if found is None:
+            return None
+        told = list(zip(left, found[::3], found[1::3], found[2::3], strict=True))
+        posts |= {entry: found_at(some, beyond) for entry, some, beyond, again in told if some == again}
+        left = [entry for entry, some, _, again in told if (some or again) and not posts.get(entry)]
+    return {entry: post for entry, post in posts.items() if post}
+
+
+# ---------------------------------------------------------------- comments
+
+
+def owner_of(author: Seen, owners: Sequence[str]) -> int:
+    """The author's own webhook, where there is one: only to him the portal shows the text."""
+    return owners.index(author.id) if author.id in owners else 0
+
+
+def comment_key(_: Seen, row: Args) -> str:
+    post = row.get("post_id") or f"log{row.get('log_id')}"
+    return f"{post}:{row.get('comment_id') or row['id']}"
+
+
+def concealed(author: Seen, row: Args, owners: Sequence[str]) -> str | None:
+    if author.id not in owners:
+        return HIDDEN
+    return None if row.get("post_id") or row.get("log_id") else NAMELESS
+
+
+def entry_of(row: Args) -> str:
+    return "" if row.get("post_id") else str(row["log_id"])
+
+
+def join_files(row: Args, files: Mapping[str, Json]) -> Args | None:
+    mine = [files[str(one)] for one in row.get("attach") or () if str(one) in files]
+    kept = [{"id": one["id"], "name": one.get("name", ""), "size": one.get("size")} for one in mine]
+    return {"files": kept} if kept else None
+
+
+def files_of_comment(seen: Seen) -> Iterator[FileRef]:
+    known = {str(one["id"]): one for one in seen.extras.get("files", ())}
+    for one in map(str, seen.payload.get("attach") or ()):
+        about = known.get(one, {})
+        yield FileRef("disk", one, name=str(about.get("name", "")), size=about.get("size"))
+
+
+def keys_of(refs: Iterable[FileRef]) -> list[str]:
+    return [ref.key for ref in refs]
+
+
+feed_comments = Stream(
+    name="feed_comments",
+    table=Table("FeedComments", "feed_comments"),
+    read=(
+        PerParent(
+            of="users",
+            method="log.blogcomment.user.get",
+            params=lambda author: {"USER_ID": int(author.id)},
+            paging=Backward(size=100),  # the documentation names no order of pages above an id
+            items=("comments",),
+            via=owner_of,
+            row_key=comment_key,
+            alias=Alias(of=entry_of, ask=posts_of_entries, at_once=ENTRIES_AT_ONCE),
+            conceals=concealed,
+            side="files",
+            join=join_files,
+        ),
+    ),
+    batch=50,
+    batch_option="batch_comments",
+    fields=(
+        Field(
+            "post_id",
+            Kind.REF,
+            take=lambda seen: seen.payload.get("post_id") or seen.parent,
+            to="feed_posts",
+            policy=Policy.REQUIRE,
+        ),
+        Field("author_id", Kind.REF, take=lambda seen: seen.extras.get("of"), to="users", policy=Policy.PLACEHOLDER),
+        *times("date"),
+        Field("text", Kind.RICH),
+        Field("files", Kind.FILES, take=lambda seen: keys_of(files_of_comment(seen))),
+    ),
+    stamp="date",
+    hashed=True,
+    files=files_of_comment,
+    title=("text",),
+)
+
+ENTITIES = (
+    Entity(
+        name="feed",
+        wire="feed",
+        scopes=("log",),
+        every_webhook=True,
+        aids=(feed_recipients,),
+        streams=(feed_posts, feed_comments),
+        optional_scopes={"disk": say("loss.feed_files")},
+        habits=(habits,),
+    ),
+)

@@ -1,0 +1,216 @@
+"""Workgroups and projects, with their members and roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from b24migrate.entities.readers import id_of, is_link, one_by_one, refused, row_in
+from b24migrate.messages import say
+from b24migrate.model.answers import opened
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Json, Page, Row, SetAside, Table
+from b24migrate.model.streams import (
+    ABSENT,
+    Entity,
+    Field,
+    FileRef,
+    Keyset,
+    Kind,
+    Listing,
+    Mention,
+    PerParent,
+    Policy,
+    Seen,
+    Stream,
+    Take,
+    Whole,
+    flags,
+    texts,
+    times,
+)
+from b24migrate.ports import Answer, Command, Source
+
+BY_ID = Keyset(filter="FILTER", id="ID", ascending={"ORDER": {"ID": "ASC"}}, descending={"ORDER": {"ID": "DESC"}})
+UNLISTED = say("skip.unlisted")
+MORE = ["ID", "TYPE", "PROJECT_DATE_START", "PROJECT_DATE_FINISH", "SCRUM_MASTER_ID"]
+
+DENIED = "ACCESS_DENIED"
+
+
+def enrich(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """`sonet_group.get` has no type, no project dates and no scrum master; `socialnetwork.api.workgroup.list` does."""
+    ids = [row.source_id for row in rows]
+    commands = [
+        Command(
+            "socialnetwork.api.workgroup.list",
+            {
+                "filter": {">=ID": ids[at], "<=ID": ids[min(at + 50, len(ids)) - 1]},
+                "select": MORE,
+                "order": {"ID": "ASC"},
+                "params": {"IS_ADMIN": "Y"},
+                "start": -1,
+            },
+        )
+        for at in range(0, len(ids), 50)
+    ]
+    more: dict[str, Json] = {}
+    for answer in source.batch(commands):
+        if answer.error is not None:
+            raise answer.error
+        for raw in opened(answer.result, ("workgroups",), "socialnetwork.api.workgroup.list").items:
+            workgroup = row_in(raw, "socialnetwork.api.workgroup.list")
+            more[id_of(raw, "id", "socialnetwork.api.workgroup.list")] = workgroup
+    done = [row._replace(extras={"workgroup": more[row.source_id]}) if row.source_id in more else row for row in rows]
+    return of_other_sites(source, done)
+
+
+def of_other_sites(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """The list answers for one site; extranet groups are asked for one by one. Their dates come in the portal's own
+    format without an offset, which cannot be read safely, so only the type is taken."""
+    unknown = [row.source_id for row in rows if not row.extras]
+    commands = [Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}}) for one in unknown]
+    answers = dict(zip(unknown, source.batch(commands), strict=True))
+    return [typed(row, answers[row.source_id]) if row.source_id in answers else row for row in rows]
+
+
+def typed(row: Row, answer: Answer) -> Row:
+    """A group that the method does not know stays without its type; one that it may not show is not complete."""
+    if isinstance(answer.error, Permanent):
+        return refused(row, say("part.group_type"), answer.error) if answer.error.code == DENIED else row
+    if answer.error is not None:
+        raise answer.error
+    said = msgspec.json.decode(answer.result or b"{}")
+    known = isinstance(said, dict) and said.get("TYPE")
+    return row._replace(extras={"workgroup": {"type": said["TYPE"]}}) if known else row
+
+
+def dismissed_members(
+    source: Source, groups: Mapping[str, tuple[Seen, set[str]]], grants: Callable[[str], bool]
+) -> Page:
+    """`sonet_group.user.get` lists the active members only, and the group counts all of them
+    (api-reference/sonet-group/members/sonet-group-user-get.md). `socialnetwork.api.workgroup.get` names the dismissed
+    as well; without that scope their number is all there is to know. Groups are asked for their number again: somebody
+    may have left since it was read."""
+    short = [one for one, (group, listed) in groups.items() if counted(group.payload) > len(listed)]
+    named = grants("socialnetwork")
+    commands = [
+        Command("socialnetwork.api.workgroup.get", {"params": {"groupId": one}})
+        if named
+        else Command("sonet_group.get", {"FILTER": {"ID": one}, "IS_ADMIN": "Y"})
+        for one in short
+    ]
+    page = Page()
+    for one, answer in zip(short, source.batch(commands), strict=True):
+        if answer.error is not None and not isinstance(answer.error, Permanent):
+            raise answer.error
+        group, listed = groups[one]
+        told = details_of(answer) or group.payload
+        members = {user: role for user, role in roles_of(told).items() if user not in listed}
+        for user, role in members.items():
+            page.rows.append(Row(f"{one}:{user}", msgspec.json.encode({"USER_ID": user, "ROLE": role})))
+        name = str(group.payload.get("NAME") or one)
+        for number in range(counted(told) - len(listed) - len(members)):
+            page.aside.append(SetAside("group_members", f"{one}:unlisted{number + 1}", "impossible", UNLISTED, name))
+    return page
+
+
+def counted(group: Mapping[str, Json]) -> int:
+    return int(group.get("NUMBER_OF_MEMBERS") or 0)
+
+
+def details_of(answer: Answer) -> Mapping[str, Json]:
+    told = msgspec.json.decode(answer.result) if answer.result else None
+    if isinstance(told, list):
+        told = told[0] if told else None
+    return told if isinstance(told, dict) else {}
+
+
+def roles_of(group: Mapping[str, Json]) -> dict[str, str]:
+    """Invited people are not among the members."""
+    moderators = {str(one) for one in values_of(group.get("MODERATOR_MEMBERS"))}
+    owner = str(group.get("OWNER_ID"))
+    members = [str(one) for one in values_of(group.get("MEMBERS"))]
+    return {one: "A" if one == owner else "E" if one in moderators else "K" for one in members}
+
+
+def values_of(listed: Json) -> Iterable[Json]:
+    """PHP sends a list with gaps as a map."""
+    return listed.values() if isinstance(listed, dict) else listed or ()
+
+
+def of_workgroup(name: str) -> Take:
+    """What nobody told is left out: null would say that it is known to be empty."""
+    return lambda seen: seen.extras.get("workgroup", {}).get(name, ABSENT)
+
+
+def image(seen: Seen) -> Iterable[FileRef]:
+    url = seen.payload.get("IMAGE")
+    if is_link(url):
+        yield FileRef("group", seen.id, url=str(url))
+
+
+groups = Stream(
+    name="groups",
+    table=Table("Groups", "groups"),
+    # Without IS_ADMIN even an administrator misses the secret groups he is not a member of.
+    read=(Listing("sonet_group.get", BY_ID, params={"IS_ADMIN": "Y"}, enrich=enrich, enrich_scope="socialnetwork"),),
+    batch=20,
+    fields=(
+        *texts("NAME"),
+        Field("DESCRIPTION", Kind.RICH),
+        Field("OWNER_ID", Kind.REF, to="users", policy=Policy.PLACEHOLDER),
+        *flags("ACTIVE", "VISIBLE", "OPENED", "CLOSED", "PROJECT"),
+        Field("TYPE", take=of_workgroup("type")),
+        *texts("SUBJECT_NAME", "KEYWORDS"),
+        *times("DATE_CREATE", "DATE_UPDATE", "DATE_ACTIVITY"),
+        Field("PROJECT_DATE_START", Kind.TIME, take=of_workgroup("projectDateStart")),
+        Field("PROJECT_DATE_FINISH", Kind.TIME, take=of_workgroup("projectDateFinish")),
+        Field("SCRUM_MASTER_ID", Kind.REF, take=of_workgroup("scrumMasterId"), to="users"),
+        Field("IMAGE", Kind.FILE, take=lambda seen: [ref.key for ref in image(seen)]),
+    ),
+    stamp="DATE_CREATE",
+    files=image,
+    peek=("IMAGE",),
+    fetch=one_by_one("sonet_group.get", lambda source_id: {"FILTER": {"ID": source_id}, "IS_ADMIN": "Y"}),
+    # Its pages below have words in their path; one with another id in it stays as it was.
+    mentions=(Mention(r"/workgroups/group/(\d+)(?=(?:/[a-z_]+)*/?(?:[^\w/?&#-]|$))", link=True),),
+    covered=("OWNER_ID",),
+)
+
+group_members = Stream(
+    name="group_members",
+    table=Table("GroupMembers", "groupMembers"),
+    # Everybody at once, no paging; the parameter is ID, not GROUP_ID.
+    read=(
+        PerParent(
+            of="groups",
+            method="sonet_group.user.get",
+            params=lambda group: {"ID": group.id},
+            paging=Whole(),
+            id="USER_ID",
+            empty_is_alarm=True,
+            unlisted=dismissed_members,
+        ),
+    ),
+    batch=50,
+    batch_option="batch_members",
+    fields=(
+        Field("GROUP_ID", Kind.REF, take=lambda seen: seen.parent, to="groups", policy=Policy.REQUIRE),
+        Field("USER_ID", Kind.REF, to="users", policy=Policy.REQUIRE),
+        *texts("ROLE"),
+    ),
+    title=("USER_ID", "ROLE"),
+)
+
+ENTITIES = (
+    Entity(
+        name="groups",
+        wire="groups",
+        scopes=("sonet_group",),
+        needs_admin=True,
+        streams=(groups, group_members),
+        optional_scopes={"socialnetwork": say("loss.group_details")},
+    ),
+)

@@ -1,0 +1,111 @@
+"""Ways of reading that several entities share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from b24migrate.messages import join, say
+from b24migrate.model.answers import opened, strange
+from b24migrate.model.errors import NO_SUCH_METHOD, Forbidden, MigrationError, Permanent
+from b24migrate.model.records import REFUSED, Args, Json, Row
+from b24migrate.model.streams import Fetch, Known, Seen
+from b24migrate.ports import Command, Source
+
+LONGEST_ID = 18  # digits
+NOTHING = frozenset({b"null", b"false", b"[]", b"{}", b'""'})  # answers that say that there is nothing
+
+
+def one_by_one(
+    method: str,
+    params: Callable[[str], Args],
+    *,
+    items: tuple[str, ...] = (),
+    id_field: str = "ID",
+    select: str = "",
+) -> Fetch:
+    """Fetches by id with one command each: a filter by one id is understood by every version of every method. With
+    `select`, the parameter in which custom fields must be named, or they do not come."""
+
+    def fetch(source: Source, wanted: Sequence[Seen], known: Known) -> dict[str, Row]:
+        asked = [params(one.id) for one in wanted]
+        if select:
+            custom = known.custom()
+            asked = [{**args, select: [*args.get(select, ()), *custom]} for args in asked]
+        commands = [Command(method, args) for args in asked]
+        found: dict[str, Row] = {}
+        for one, answer in zip(wanted, source.batch(commands), strict=True):
+            if answer.error is not None:
+                raise answer.error
+            for raw in opened(answer.result, items, method).items:
+                if same_id(raw, id_field, one.id):
+                    found[one.id] = Row(one.id, bytes(raw))
+        return found
+
+    return fetch
+
+
+def row_in(raw: msgspec.Raw | bytes | None, method: str) -> dict[str, Json]:
+    """An object. Raises the error of an answer that makes no sense."""
+    try:
+        found = msgspec.json.decode(raw or b"null")
+    except (msgspec.DecodeError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise strange(method, ())
+    return found
+
+
+def id_of(raw: msgspec.Raw, field: str, method: str) -> str:
+    """A number, as text. Raises the error of an answer that makes no sense."""
+    said = row_in(raw, method).get(field)
+    text = str(said) if isinstance(said, str | int) else ""
+    if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_ID):
+        raise strange(method, (field,))
+    return text
+
+
+def id_in(raw: msgspec.Raw, field: str, method: str) -> Json:
+    """The same, as the portal writes it."""
+    id_of(raw, field, method)
+    return row_in(raw, method)[field]
+
+
+def either(modern: Fetch, older: Fetch) -> Fetch:
+    """By the older method where a portal lacks the other."""
+
+    def fetch(source: Source, wanted: Sequence[Seen], known: Known) -> dict[str, Row]:
+        try:
+            return modern(source, wanted, known)
+        except Permanent as error:
+            if error.code != NO_SUCH_METHOD:
+                raise
+        return older(source, wanted, known)
+
+    return fetch
+
+
+def is_link(value: Json) -> bool:
+    """Pictures come as an address, whole or from the portal's root; as an empty text when there is none."""
+    return isinstance(value, str) and value.startswith(("http://", "https://", "/"))
+
+
+def same_id(raw: msgspec.Raw, field: str, source_id: str) -> bool:
+    """`A:B` joins two fields."""
+    try:
+        row: Json = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return isinstance(row, dict) and ":".join(str(row.get(name, "")) for name in field.split(":")) == source_id
+
+
+def refused(row: Row, what: str, error: Exception) -> Row:
+    """The row without the part that could not be read. A note says so, and the next run reads it again.
+    Raises GateUnmet when the method is refused for all of them."""
+    if isinstance(error, Forbidden):
+        raise error.gate
+    before = (row.extras or {}).get(REFUSED)
+    why = error.sentence if isinstance(error, MigrationError) else str(error)
+    said = say("note.unread", what=what, why=why)
+    return row._replace(extras={**(row.extras or {}), REFUSED: join((before, said)) if before else said})

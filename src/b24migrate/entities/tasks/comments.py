@@ -1,0 +1,185 @@
+"""Comments of tasks, from the two places where a portal may keep them: the forum and the task's chat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from b24migrate.entities.attachments import on_drive
+from b24migrate.entities.chats.streams import attached as files_of_message
+from b24migrate.entities.chats.streams import join_files
+from b24migrate.entities.readers import NOTHING, refused
+from b24migrate.messages import say
+from b24migrate.model.answers import entry, strange, with_emoji
+from b24migrate.model.errors import GateUnmet, Permanent
+from b24migrate.model.records import Json, Row, SetAside, Table, order_key
+from b24migrate.model.streams import (
+    Backward,
+    Field,
+    FileRef,
+    Kind,
+    PerParent,
+    Policy,
+    Reading,
+    Seen,
+    Stream,
+    Whole,
+    times,
+)
+from b24migrate.ports import Answer, Command, Source
+
+UNSEEN = say("skip.unseen_comments")
+# Seconds between a comment on the forum and its copy in the chat: somebody who says the same once more takes longer.
+APART = 10
+CHAT_KINDS = ("TASKS_TASK", "TASKS")
+
+
+def from_anywhere(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A comment of the forum under the names that a message of a chat has."""
+    if "POST_MESSAGE" not in payload:
+        return payload
+    return {
+        "author_id": payload.get("AUTHOR_ID"),
+        "date": payload.get("POST_DATE"),
+        "text": with_emoji(payload.get("POST_MESSAGE")),
+        "ATTACHED_OBJECTS": payload.get("ATTACHED_OBJECTS"),
+    }
+
+
+def files_of_comment(seen: Seen) -> Iterable[FileRef]:
+    if "ATTACHED_OBJECTS" in seen.payload:
+        return on_drive(seen.payload["ATTACHED_OBJECTS"])
+    return (ref._replace(place=f"chat{seen.payload.get('chat_id')}") for ref in files_of_message(seen))
+
+
+def behind_attachments(seen: Seen) -> Mapping[str, str]:
+    """A comment of the forum tells itself which file is behind an attachment."""
+    listed = seen.payload.get("ATTACHED_OBJECTS")
+    members = listed.values() if isinstance(listed, dict) else ()
+    return {str(one["ATTACHMENT_ID"]): f"disk:{one['FILE_ID']}" for one in members if one.get("FILE_ID")}
+
+
+def what_counts(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Links to files hold a secret and a token."""
+    if "ATTACHED_OBJECTS" not in payload:
+        return payload
+    return {**payload, "ATTACHED_OBJECTS": [ref.key for ref in on_drive(payload["ATTACHED_OBJECTS"])]}
+
+
+def same_comment(message: Seen, comment: Seen) -> bool:
+    """The portal may have copied the forum into the chat: the same words of the same person at about the same time."""
+    ours, theirs = (
+        (str(one.payload.get("author_id")), str(one.payload.get("text") or "").strip()) for one in (message, comment)
+    )
+    return ours == theirs and near(message.payload.get("date"), comment.payload.get("date"))
+
+
+def near(one: Json, other: Json) -> bool:
+    try:
+        apart = datetime.fromisoformat(str(one)) - datetime.fromisoformat(str(other))
+    except (ValueError, TypeError):
+        return False
+    return abs(apart.total_seconds()) <= APART
+
+
+def chat_of(task: Seen) -> str:
+    return str(task.payload.get("chatId") or task.extras.get("chatId") or "")
+
+
+def with_chats(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """Each task with its chat, where the list that it came from does not name it: chats of the new card first, then
+    those of the old one (chats/im-chat-get.md)."""
+    found: dict[str, Row] = {row.source_id: row for row in rows}
+    left = [row for row in rows if "CHAT_ID" not in msgspec.json.decode(row.payload)]
+    for kind in CHAT_KINDS:
+        asked = [Command("im.chat.get", {"ENTITY_TYPE": kind, "ENTITY_ID": row.source_id}) for row in left]
+        answers = list(zip(left, source.batch(asked), strict=True))
+        if any(isinstance(answer.error, GateUnmet) for _, answer in answers):
+            break  # without the scope `im` chats cannot be read: `doctor` says so, and the comments count as unseen
+        left = []
+        for row, answer in answers:
+            try:
+                chat = chat_in(answer)
+            except Permanent as error:
+                found[row.source_id] = refused(row, say("part.task_chat"), error)
+                continue
+            if chat:
+                found[row.source_id] = row._replace(extras={**(row.extras or {}), "chatId": chat})
+            else:
+                left.append(row)
+    return list(found.values())
+
+
+def chat_in(answer: Answer) -> Json:
+    """The chat that `im.chat.get` found; None: there is none."""
+    if answer.error is not None:
+        raise answer.error
+    if (answer.result or b"null") in NOTHING:
+        return None
+    chat = entry(answer.result, "ID", "im.chat.get")
+    if chat and not isinstance(chat, str | int):
+        raise strange("im.chat.get", ("ID",))
+    return chat
+
+
+task_comments = Stream(
+    name="task_comments",
+    table=Table("TaskComments", "task_comments"),
+    read=(
+        PerParent(
+            of="tasks",
+            method="task.commentitem.getlist",
+            params=lambda task: {"TASKID": task.id, "ORDER": {"ID": "asc"}, "FILTER": {">ID": 0}},
+            paging=Whole(),
+            id="ID",
+            mark="f",
+        ),
+    ),
+    more=(
+        PerParent(
+            of="tasks",
+            method="im.dialog.messages.get",
+            params=lambda task: {"DIALOG_ID": f"chat{chat_of(task)}"},
+            paging=Backward(),
+            items=("messages",),
+            side="files",
+            join=join_files,
+            scope="im",
+            only=lambda task: chat_of(task) not in ("", "0"),
+            others=True,
+            mark="m",
+            twins="f",
+            same=same_comment,
+        ),
+    ),
+    batch=50,
+    batch_option="batch_comments",
+    fields=(
+        Field("task_id", Kind.REF, take=lambda seen: seen.parent, to="tasks", policy=Policy.REQUIRE),
+        Field("author_id", Kind.REF, to="users", policy=Policy.PLACEHOLDER, keep=frozenset({"0"})),
+        *times("date"),
+        Field("text", Kind.RICH),
+        Field("files", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_comment(seen)]),
+    ),
+    stamp="date",
+    hashed=True,
+    volatile=frozenset({"unread", "viewed", "viewed_by_others", "replaces"}),
+    lasting=what_counts,
+    view=from_anywhere,
+    files=files_of_comment,
+    attached=behind_attachments,
+    title=("text", "POST_MESSAGE"),
+)
+
+
+def unseen_comments(_: Source, staged: Callable[[str], Iterable[Seen]], __: Sequence[Reading]) -> Iterator[SetAside]:
+    """Tasks whose comments the portal counts and does not show. Both streams come in order of the task's id."""
+    shown = (one.parent for one in staged("task_comments"))
+    at = next(shown, None)
+    for task in staged("tasks"):
+        while at is not None and order_key(at) < order_key(task.id):
+            at = next(shown, None)
+        if at != task.id and int(task.payload.get("commentsCount") or 0) > 0:
+            yield SetAside("task_comments", f"{task.id}:*", "impossible", UNSEEN, f"task {task.id}")

@@ -1,0 +1,233 @@
+"""Tasks, as `tasks.task.*` takes them: closed ones are made closed, since closing forces time and person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from b24migrate.entities.groups.rest_dates import may_be_why
+from b24migrate.entities.tasks import rest_rules
+from b24migrate.entities.tasks.rest_contents import in_tasks
+from b24migrate.entities.tasks.rest_version import keeps_dates
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Args, Item, Json
+from b24migrate.ports import Command
+from b24migrate.targets.rest import files, values
+from b24migrate.targets.rest.box import Box, by_the_dozen, inside
+from b24migrate.targets.rest.contents import tasks_where
+from b24migrate.targets.rest.create import attempt
+from b24migrate.targets.rest.custom_values import as_sent, as_told, in_wrapping
+from b24migrate.targets.rest.field_methods import positional
+from b24migrate.targets.rest.values import Column, columns
+from b24migrate.targets.rest.writer import Known, Made, Writer, stamp
+
+LONGEST_TITLE = 250
+# In no document, but in the kernel (tasks classes/general/task.php): updates that notify nobody, and new tasks for
+# which no robot starts and whose dates stay as they are. What is told of a new task cannot be suppressed.
+SILENT = {"params": {"SKIP_NOTIFICATION": "Y"}}
+NO_ROBOTS = {"DISABLE_BIZPROC_RUN": "Y", "CORRECT_DATE_PLAN": "N"}
+PEOPLE = (
+    ("createdBy", "CREATED_BY"),
+    ("responsibleId", "RESPONSIBLE_ID"),
+    ("changedBy", "CHANGED_BY"),
+    ("closedBy", "CLOSED_BY"),
+)
+TIMES = (
+    ("createdDate", "CREATED_DATE"),
+    ("changedDate", "CHANGED_DATE"),
+    ("closedDate", "CLOSED_DATE"),
+    ("dateStart", "DATE_START"),
+    ("deadline", "DEADLINE"),
+    ("startDatePlan", "START_DATE_PLAN"),
+    ("endDatePlan", "END_DATE_PLAN"),
+)
+FLAGS = (
+    ("allowTimeTracking", "ALLOW_TIME_TRACKING"),
+    ("taskControl", "TASK_CONTROL"),
+    ("matchWorkTime", "MATCH_WORK_TIME"),
+)
+OF_TASK = (
+    Column("title", "TITLE", lambda value: str(value or "")[:LONGEST_TITLE]),
+    Column("description", "DESCRIPTION", lambda value: value or ""),
+    Column("status", "STATUS", rest_rules.known_status),
+    Column("priority", "PRIORITY"),
+    Column("mark", "MARK", lambda value: value or ""),
+    *columns(PEOPLE, values.as_it_is, values.one_id),
+    *columns((("accomplices", "ACCOMPLICES"), ("auditors", "AUDITORS")), lambda value: value or [], values.ids),
+    *columns((("groupId", "GROUP_ID"), ("parentId", "PARENT_ID")), values.id_or_none, values.one_id),
+    *columns(TIMES, lambda value: value or "", values.utc),
+    Column("timeEstimate", "TIME_ESTIMATE", lambda value: value or 0, values.whole),
+    *columns(FLAGS, values.letter, values.flag),
+    Column("tags", "TAGS", lambda value: value or []),
+    Column("ufCrmTask", "UF_CRM_TASK", lambda value: value or [], values.ids),
+)
+FILES = "ufTaskWebdavFiles"
+APART = frozenset({one.wire for one in OF_TASK} | {FILES, "xmlId"})
+SELECT = ["*", *(one.native for one in OF_TASK), "XML_ID", "UF_TASK_WEBDAV_FILES", "CHAT_ID"]
+
+
+def camel(name: str) -> str:
+    first, *others = name.lower().split("_")
+    return first + "".join(part.capitalize() for part in others)
+
+
+def task_fields(box: Box, item: Item) -> dict[str, Json]:
+    fields = item.fields
+    rest = {name: value for name, value in fields.items() if name not in APART}
+    sent = {**values.written(OF_TASK, fields), **as_sent(box, "tasks", rest, in_wrapping), "XML_ID": stamp(item.key)}
+    if FILES in fields:
+        sent["UF_TASK_WEBDAV_FILES"] = [f"n{one}" for one in fields[FILES] or ()]
+    return sent
+
+
+def first_fields(box: Box, item: Item) -> dict[str, Json]:
+    """A deadline that comes together with MATCH_WORK_TIME is moved into working hours."""
+    return {**task_fields(box, item), "MATCH_WORK_TIME": "N"}
+
+
+def add_tasks(box: Box, items: Sequence[Item]) -> Iterator[Made]:
+    for item in items:
+        made = add_task(box, item)
+        yield add_task(box, item) if made.error is not None and may_be_why(box, item) else made
+
+
+def add_task(box: Box, item: Item) -> Made:
+    sent = {"fields": first_fields(box, item), "params": NO_ROBOTS}
+    return attempt(box, item, "tasks.task.add", lambda _: sent, lambda said: str(said["task"]["id"]))
+
+
+def finish_task(box: Box, known: Known, item: Item) -> None:
+    if item.fields.get("matchWorkTime"):
+        kept = {"MATCH_WORK_TIME": "Y", "CHANGED_DATE": item.fields.get("changedDate")}
+        box.call("tasks.task.update", {"taskId": known.target_id, "fields": kept, **SILENT})
+
+
+def find_tasks(box: Box, begun: Mapping[str, Json]) -> dict[str, str]:
+    """Whether the box filters by that field is written nowhere, so all that came since is looked at. Somebody may have
+    copied a task with its stamp: the first one is ours."""
+    found: dict[str, str] = {}
+    for keys in by_the_dozen(begun):
+        stamps = {stamp(key): key for key in keys}
+        after = min(int(begun[key].get("after") or 0) for key in keys)
+        for row in tasks_where(box, {"XML_ID": list(stamps)}, "XML_ID", after=after):
+            key = stamps.get(str(row.get("xmlId")))
+            if key:
+                found.setdefault(key, str(row["id"]))
+            if found.keys() >= set(keys):
+                break
+    return found
+
+
+def newest_tasks(box: Box) -> list[str]:
+    rows = inside(box.question("tasks.task.list", {"select": ["ID"], "order": {"ID": "desc"}}), "tasks")
+    return [str(row["id"]) for row in rows]
+
+
+def update_task(box: Box, known: Known, item: Item) -> None:
+    sent = {"taskId": known.target_id, "fields": first_fields(box, item), **SILENT}
+    try:
+        box.call("tasks.task.update", sent)
+    except Permanent:
+        if not may_be_why(box, item):
+            raise
+        box.call("tasks.task.update", sent)
+    finish_task(box, known, item)
+
+
+# ---------------------------------------------------------------- reading
+
+
+def rows_of(box: Box, ids: Sequence[str]) -> dict[str, Args]:
+    names = [*SELECT, *box.custom_types("tasks")]
+    asked = {"filter": {"ID": list(ids)}, "select": names, "order": {"ID": "asc"}}
+    return {str(row["id"]): row for row in box.pages("tasks.task.list", asked, "tasks")} if ids else {}
+
+
+def read_tasks(box: Box, wanted: Mapping[str, Known]) -> dict[str, Args]:
+    rows = rows_of(box, [one.target_id for one in wanted.values()])
+    objects = behind(box, [one for row in rows.values() for one in attachments(row)])
+    return {key: told_task(box, rows[one.target_id], objects) for key, one in wanted.items() if one.target_id in rows}
+
+
+def told_task(box: Box, row: Args, objects: Mapping[str, str]) -> Args:
+    upper = {one.native: row.get(camel(one.native)) for one in OF_TASK}
+    custom = {code: row.get(camel(code), row.get(code)) for code in box.custom_types("tasks")}
+    tags = [str(one.get("title")) for one in inside(row.get("tags"))]
+    files = [objects.get(one, one) for one in attachments(row)]
+    return {
+        **values.told(OF_TASK, upper),
+        **as_told(box, "tasks", custom),
+        "tags": tags,
+        FILES: files,
+        "xmlId": row.get("xmlId"),
+    }
+
+
+def attachments(row: Args) -> list[str]:
+    return [one.removeprefix("n") for one in values.ids(row.get(FILES))]
+
+
+def behind(box: Box, ids: Sequence[str]) -> dict[str, str]:
+    """The files of the Drive that attachments stand for."""
+    said = box.questions([Command("disk.attachedObject.get", {"id": one}) for one in ids])
+    return {one: str(about["OBJECT_ID"]) for one, about in zip(ids, said, strict=True) if about}
+
+
+# ---------------------------------------------------------------- at the end
+
+
+def what_moves(item: Item) -> Args:
+    """Checklists and comments move it, and their members join the task."""
+    return {name: item.fields.get(name) for name in ("createdDate", "changedDate", "accomplices", "auditors")}
+
+
+def restore(box: Box, some: Mapping[str, Known]) -> None:
+    """What came after a task is no change of the task; what somebody did to it on the box is, and stays."""
+    rows = rows_of(box, [one.target_id for one in some.values()])
+    for one in some.values():
+        row = rows.get(one.target_id)
+        if row is None or not isinstance(one.trace, Mapping) or not one.trace.get("changedDate"):
+            continue
+        if str(row.get("changedBy")) not in (box.owner, str(row.get("createdBy"))):
+            continue
+        there = {
+            "changedDate": values.utc(row.get("changedDate")),
+            "accomplices": values.ids(row.get("accomplices")),
+            "auditors": values.ids(row.get("auditors")),
+        }
+        if not keeps_dates(box):
+            there["changedDate"] = one.trace["changedDate"]
+        moved = {
+            name for name in there if one.trace.get(name) is not None and _set(there[name]) != _set(one.trace[name])
+        }
+        if moved:
+            names = {*moved, "changedDate"}
+            fields = values.written(OF_TASK, {name: one.trace[name] for name in names})
+            box.call("tasks.task.update", {"taskId": one.target_id, "fields": fields, **SILENT})
+
+
+def _set(value: Json) -> Json:
+    return sorted(value) if isinstance(value, list) else value
+
+
+# Others are listed among the types and not created (bitrix24-rest-2 §B.5).
+FIELD_TYPES = frozenset({"string", "double", "datetime", "boolean"})
+TASKS = Writer(
+    stream="tasks",
+    entity="tasks",
+    custom_fields=positional("task.item.userfield", FIELD_TYPES),
+    needs=("tasks.task.list", "tasks.task.add", "tasks.task.update", *files.NEEDS),
+    create=add_tasks,
+    trace=what_moves,
+    before=lambda box, _: {"after": box.highest("tasks", lambda: newest_tasks(box))},
+    find=find_tasks,
+    finish=finish_task,
+    update=update_task,
+    read=read_tasks,
+    at_last=restore,
+    delete=lambda box, known: box.call("tasks.task.delete", {"taskId": known.target_id}),
+    inside=in_tasks,
+    restless=frozenset({"changedDate", "changedBy", "activityDate"}),
+    rules=rest_rules.of_tasks,
+)
+
+WRITERS = (TASKS,)

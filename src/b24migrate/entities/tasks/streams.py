@@ -1,0 +1,339 @@
+"""Tasks with their checklists and comments, wherever the portal keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from b24migrate.entities import probes
+from b24migrate.entities.attachments import on_drive, refs_of, resolved, resolving
+from b24migrate.entities.codes import CRM_STREAMS, crm_link
+from b24migrate.entities.custom_fields import of_tasks
+from b24migrate.entities.readers import either, one_by_one, refused
+from b24migrate.entities.tasks.comments import task_comments, unseen_comments, with_chats
+from b24migrate.entities.user_refs import person
+from b24migrate.messages import say
+from b24migrate.model.answers import strange
+from b24migrate.model.errors import Permanent
+from b24migrate.model.records import Json, Row, Table
+from b24migrate.model.streams import (
+    ABSENT,
+    CustomFields,
+    Entity,
+    Field,
+    FileRef,
+    Keyset,
+    Kind,
+    Listing,
+    Mention,
+    PerParent,
+    Policy,
+    Resolve,
+    Seen,
+    Stream,
+    Take,
+    Whole,
+    flags,
+    texts,
+    times,
+    wholes,
+)
+from b24migrate.ports import Command, Source
+
+MODERN = "tasks.task.list"
+OLDER = "task.item.list"
+COLUMNS = [
+    "ID",
+    "TITLE",
+    "DESCRIPTION",
+    "STATUS",
+    "PRIORITY",
+    "MARK",
+    "CREATED_BY",
+    "RESPONSIBLE_ID",
+    "CHANGED_BY",
+    "CLOSED_BY",
+    "ACCOMPLICES",
+    "AUDITORS",
+    "GROUP_ID",
+    "PARENT_ID",
+    "CREATED_DATE",
+    "CHANGED_DATE",
+    "CLOSED_DATE",
+    "DATE_START",
+    "DEADLINE",
+    "START_DATE_PLAN",
+    "END_DATE_PLAN",
+    "TIME_ESTIMATE",
+    "ALLOW_TIME_TRACKING",
+    "TASK_CONTROL",
+    "MATCH_WORK_TIME",
+    "FORUM_TOPIC_ID",
+    "COMMENTS_COUNT",
+    "SERVICE_COMMENTS_COUNT",
+    "CHAT_ID",
+    "XML_ID",
+]
+# Computed ones come only when they are named; of the last two either brings both.
+SELECT = ["*", *COLUMNS, "TAGS", "UF_CRM_TASK", "UF_TASK_WEBDAV_FILES"]
+# Request names are upper-case, the answer's are not: a lower-case filter is ignored without a word.
+BY_ID = Keyset("filter", "ID", {"order": {"ID": "asc"}}, {"order": {"ID": "desc"}})
+# The older method takes its parameters by position: ORDER, FILTER, PARAMS, SELECT.
+OLD_BY_ID = Keyset("FILTER", "ID", {"ORDER": {"ID": "asc"}}, {"ORDER": {"ID": "desc"}})
+OLD = {"ORDER": {"ID": "asc"}, "FILTER": {}, "PARAMS": {"NAV_PARAMS": {"nPageSize": 50}}, "SELECT": SELECT}
+# What moves by itself, or is told of other records.
+VOLATILE = frozenset(
+    {
+        "subStatus",
+        "activityDate",
+        "viewedDate",
+        "commentsCount",
+        "serviceCommentsCount",
+        "newCommentsCount",
+        "favorite",
+        "isMuted",
+        "isPinned",
+        "isPinnedInGroup",
+        "notViewed",
+        "durationFact",
+        "timeSpentInLogs",
+        "group",
+        "creator",
+        "responsible",
+        "accomplicesData",
+        "auditorsData",
+        "action",
+        "checklist",
+        "checkListTree",
+        "statusComplete",
+        "exchangeId",
+        "exchangeModified",
+        "outlookVersion",
+        "sorting",
+    }
+)
+
+
+# ---------------------------------------------------------------- tasks
+
+
+def camel(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A row of `task.item.list` under the names of `tasks.task.list`."""
+    if "ID" not in payload or "id" in payload:
+        return payload
+    return {camel_name(name): value for name, value in payload.items()}
+
+
+def camel_name(name: str) -> str:
+    if name.startswith("UF_") and name not in ("UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE"):
+        return name
+    first, *others = name.lower().split("_")
+    return "status" if name == "REAL_STATUS" else first + "".join(part.capitalize() for part in others)
+
+
+def told(value: Json) -> list[Json]:
+    """A list in any of PHP's spellings."""
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+
+
+def of_task(name: str) -> Take:
+    """What the task itself tells; of a row of the older listing another method did."""
+    return lambda seen: seen.payload.get(name, seen.extras.get(name, ABSENT))
+
+
+def tags(seen: Seen) -> Json:
+    listed = of_task("tags")(seen)
+    if listed is ABSENT:
+        return ABSENT
+    return [str(one.get("title") if isinstance(one, dict) else one) for one in told(listed)]
+
+
+def whole_tasks(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """The older listing has no tags and no participants and, by the documentation, no chat."""
+    answers = source.batch([Command("task.item.getdata", {"TASKID": row.source_id}) for row in rows])
+    known = []
+    for row, answer in zip(rows, answers, strict=True):
+        if isinstance(answer.error, Permanent):
+            known.append(refused(row, say("part.tags"), answer.error))
+            continue
+        if answer.error is not None:
+            raise answer.error
+        said = msgspec.json.decode(answer.result or b"null")
+        if not isinstance(said, dict):
+            known.append(refused(row, say("part.tags"), strange("task.item.getdata", ())))
+            continue
+        said = camel(said)
+        more = {name: told(said[name]) for name in ("tags", "accomplices", "auditors") if name in said}
+        known.append(row._replace(extras={**(row.extras or {}), **more}))
+    return resolved(source, with_chats(source, known), attachments)
+
+
+def attachments(payload: Mapping[str, Json]) -> list[str]:
+    """Numbers, or numbers with an `n` before them."""
+    ids = (str(one).removeprefix("n") for one in told(camel(payload).get("ufTaskWebdavFiles")))
+    return [one for one in ids if one.isdecimal()]
+
+
+def file_keys(seen: Seen) -> Json:
+    if "ufTaskWebdavFiles" not in seen.payload:
+        return ABSENT
+    known = {name: str(one["key"]) for name, one in (seen.extras.get("attached") or {}).items()}
+    return [known.get(one, f"attached:{one}") for one in attachments(seen.payload)]
+
+
+tasks = Stream(
+    name="tasks",
+    table=Table("Tasks", "tasks"),
+    read=(
+        Listing(
+            OLDER,
+            OLD_BY_ID,
+            params=OLD,
+            without=MODERN,
+            enrich=whole_tasks,
+            enrich_scope="task",
+            enrich_some=lambda _: 500,
+            select="SELECT",
+        ),
+        Listing(
+            MODERN,
+            BY_ID,
+            params={"select": SELECT},
+            items=("tasks",),
+            id="id",
+            enrich=resolving(attachments),
+            enrich_scope="disk",
+            select="select",
+        ),
+    ),
+    batch=20,
+    fields=(
+        *texts("title"),
+        Field("description", Kind.RICH),
+        *texts("status", "priority"),
+        *texts("mark", "xmlId", beyond=True),
+        person("createdBy", Policy.PLACEHOLDER),
+        person("responsibleId", Policy.PLACEHOLDER),
+        person("changedBy"),
+        person("closedBy"),
+        Field("accomplices", Kind.REFS, take=of_task("accomplices"), to="users"),
+        Field("auditors", Kind.REFS, take=of_task("auditors"), to="users"),
+        Field("groupId", Kind.REF, to="groups", policy=Policy.REQUIRE),
+        Field("parentId", Kind.REF, to="tasks", waits=True),
+        *times("createdDate", "changedDate", "closedDate", "dateStart", "deadline", "startDatePlan", "endDatePlan"),
+        *wholes("timeEstimate"),
+        *flags("allowTimeTracking", "taskControl", "matchWorkTime", beyond=True),
+        Field("tags", Kind.AS_IS, take=tags),
+        Field(
+            "ufCrmTask",
+            Kind.CODED,
+            take=lambda seen: told(seen.payload["ufCrmTask"]) if "ufCrmTask" in seen.payload else ABSENT,
+            code=crm_link,
+            names=CRM_STREAMS,
+            policy=Policy.EXISTING,
+        ),
+        Field("ufTaskWebdavFiles", Kind.FILES, take=file_keys),
+    ),
+    stamp="createdDate",
+    hashed=True,
+    volatile=VOLATILE,
+    view=camel,
+    files=refs_of,
+    fetch=either(
+        one_by_one(
+            MODERN,
+            lambda source_id: {"filter": {"ID": source_id}, "select": SELECT},
+            items=("tasks",),
+            id_field="id",
+            select="select",
+        ),
+        one_by_one(OLDER, lambda source_id: {**OLD, "FILTER": {"ID": source_id}}, select="SELECT"),
+    ),
+    mentions=(
+        Mention(r"/company/personal/user/(\d+)/tasks/task/view/(\d+)", link=True, ids=("users", "tasks")),
+        Mention(r"/workgroups/group/(\d+)/tasks/task/view/(\d+)", link=True, ids=("groups", "tasks")),
+    ),
+    custom_prefix=("UF_", "uf"),
+    covered=("ufCrmTask",),
+)
+
+
+# ---------------------------------------------------------------- checklists
+
+
+def above(seen: Seen) -> Json:
+    """The item it lies under; the checklists themselves lie under none."""
+    return None if str(seen.payload.get("PARENT_ID") or 0) == "0" else f"{seen.parent}:{seen.payload['PARENT_ID']}"
+
+
+def member(_: Seen, value: Json, resolve: Resolve) -> Json:
+    return {"ID": resolve("users", str(value["ID"])), "TYPE": value.get("TYPE")}
+
+
+def lasting(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Of members and files only who and which they are: names and links change by themselves."""
+    people = [(str(one.get("ID")), one.get("TYPE")) for one in told(payload.get("MEMBERS"))]
+    return {**payload, "MEMBERS": people, "ATTACHMENTS": [ref.key for ref in on_drive(payload.get("ATTACHMENTS"))]}
+
+
+def files_of_item(seen: Seen) -> Iterable[FileRef]:
+    return on_drive(seen.payload.get("ATTACHMENTS"))
+
+
+task_checklists = Stream(
+    name="task_checklists",
+    table=Table("TaskChecklists", "task_checklists"),
+    read=(
+        PerParent(
+            of="tasks",
+            method="task.checklistitem.getlist",
+            params=lambda task: {"TASKID": task.id, "ORDER": {"ID": "asc"}},
+            paging=Whole(),
+            id="ID",
+        ),
+    ),
+    batch=50,
+    batch_option="batch_checklists",
+    fields=(
+        Field("TASK_ID", Kind.REF, take=lambda seen: seen.parent, to="tasks", policy=Policy.REQUIRE),
+        Field("PARENT_ID", Kind.REF, take=above, to="task_checklists", policy=Policy.EXISTING),
+        Field("TITLE", Kind.RICH),
+        *wholes("SORT_INDEX"),
+        *flags("IS_COMPLETE", "IS_IMPORTANT"),
+        person("CREATED_BY", Policy.PLACEHOLDER),
+        person("TOGGLED_BY"),
+        *times("TOGGLED_DATE"),
+        Field(
+            "MEMBERS",
+            Kind.CODED,
+            take=lambda seen: told(seen.payload.get("MEMBERS")),
+            code=member,
+            names=("users",),
+        ),
+        Field("ATTACHMENTS", Kind.FILES, take=lambda seen: [ref.key for ref in files_of_item(seen)], beyond=True),
+    ),
+    hashed=True,
+    lasting=lasting,
+    files=files_of_item,
+)
+
+
+ENTITIES = (
+    Entity(
+        name="tasks",
+        wire="tasks",
+        scopes=("task",),
+        needs_admin=True,
+        streams=(tasks, task_checklists, task_comments),
+        optional_scopes={
+            "im": say("loss.task_chats"),
+            "disk": say("loss.task_files"),
+        },
+        custom_fields=CustomFields("tasks", "task", of_tasks()),
+        probes={MODERN: {"filter": {"<ID": 1}, "select": ["ID"], "start": -1}},
+        unreadable=unseen_comments,
+        unreadable_by="tasks",
+        habits=(probes.tasks,),
+    ),
+)

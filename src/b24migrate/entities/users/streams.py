@@ -1,0 +1,104 @@
+"""Users and the departments they work in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from b24migrate.entities import probes
+from b24migrate.entities.custom_fields import listed
+from b24migrate.entities.readers import is_link, one_by_one
+from b24migrate.messages import say
+from b24migrate.model.records import Table
+from b24migrate.model.streams import (
+    CustomFields,
+    Entity,
+    Field,
+    FileRef,
+    Keyset,
+    Kind,
+    Listing,
+    Mention,
+    Offset,
+    Policy,
+    Rest,
+    Seen,
+    Stream,
+    days,
+    flags,
+    texts,
+    wholes,
+)
+
+# `user.get` takes the order as two strings, not as an object.
+BY_ID = Keyset(
+    filter="FILTER", id="ID", ascending={"sort": "ID", "order": "ASC"}, descending={"sort": "ID", "order": "DESC"}
+)
+
+
+# A page of a person itself: what lies below it has ids of other records in its path.
+PAGE = r"/company/personal/user/(\d+)(?=/?(?:[^\w/?&#-]|$))"
+DIALOG = r"/online/\?IM_DIALOG=(\d+)(?![\w&])"
+
+
+def photo(seen: Seen) -> Iterable[FileRef]:
+    url = seen.payload.get("PERSONAL_PHOTO")
+    if is_link(url):
+        yield FileRef("user", seen.id, url=str(url))
+
+
+departments = Stream(
+    name="departments",
+    table=Table("Departments", "departments"),
+    # Lower-case `sort` orders; upper-case SORT would be a filter by the number.
+    read=(Listing("department.get", Offset(), params={"sort": "ID", "order": "ASC"}),),
+    fields=(
+        *texts("NAME"),
+        Field("PARENT", Kind.REF, to="departments", policy=Policy.REQUIRE),
+        *wholes("SORT"),
+        Field("UF_HEAD", Kind.REF, to="users", late=True),
+    ),
+    fetch=one_by_one("department.get", lambda source_id: {"ID": source_id}),
+    adopted=lambda seen: not seen.payload.get("PARENT"),  # the root
+    mentions=(Mention(r"/company/structure\.php\?set_filter_structure=Y&structure_UF_DEPARTMENT=(\d+)", link=True),),
+)
+
+users = Stream(
+    name="users",
+    table=Table("Users", "users"),
+    # Without ADMIN_MODE, extranet users and some dismissed ones are missing.
+    read=(Listing("user.get", BY_ID, params={"ADMIN_MODE": True}),),
+    fields=(
+        *texts("NAME", "LAST_NAME", "SECOND_NAME", "EMAIL", "XML_ID", "USER_TYPE", "TIME_ZONE"),
+        *flags("ACTIVE"),
+        Field("UF_DEPARTMENT", Kind.REFS, to="departments"),
+        *days("DATE_REGISTER", "PERSONAL_BIRTHDAY", "UF_EMPLOYMENT_DATE"),
+        Field("PERSONAL_PHOTO", Kind.FILE, take=lambda seen: [ref.key for ref in photo(seen)]),
+    ),
+    rest=Rest(("PERSONAL_", "WORK_", "UF_")),
+    custom_prefix=("UF_USR_",),
+    late_custom=frozenset({"employee"}),
+    stamp="DATE_REGISTER",
+    natural="EMAIL",
+    natural_code="DUPLICATE_EMAIL",
+    title=("NAME", "SECOND_NAME", "LAST_NAME", "EMAIL"),
+    emails=lambda seen: [str(seen.payload.get("EMAIL") or "")],
+    required=("NAME", "EMAIL"),
+    files=photo,
+    peek=("PERSONAL_PHOTO",),
+    fetch=one_by_one("user.get", lambda source_id: {"FILTER": {"ID": source_id}, "ADMIN_MODE": True}),
+    mentions=(Mention(r"\[USER=(\d+)"), Mention(PAGE, link=True), Mention(DIALOG, link=True)),
+)
+
+ENTITIES = (
+    Entity(
+        name="users",
+        wire="users",
+        scopes=("user", "department"),
+        needs_admin=True,
+        streams=(departments, users),
+        optional_scopes={"user.userfield": say("loss.user_fields")},
+        custom_fields=CustomFields("users", "user.userfield", listed("user.userfield.list")),
+        matches_users=True,
+        habits=(probes.users,),
+    ),
+)

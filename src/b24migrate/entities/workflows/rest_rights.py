@@ -1,0 +1,84 @@
+"""Whether this box takes workflow templates from us: the application is asked, and what it may not is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from b24migrate.entities.workflows.rest_rules import Standing
+from b24migrate.messages import join, say
+from b24migrate.model.errors import GateUnmet, MigrationError, Transient
+from b24migrate.ports import TargetCheck
+from b24migrate.targets.rest.application import asked_as_application
+from b24migrate.targets.rest.box import Box
+
+KEPT_S = 60.0
+SCOPE = "bizproc"
+METHOD = "bizproc.workflow.template.add"
+NAME = say("doctor.name.application")
+MAKE = say("check.workflow_app_fix")
+MEND = {
+    Standing.ALONE: (say("check.workflow_app"), MAKE),
+    Standing.NARROW: (
+        say("check.workflow_scope", scope=SCOPE),
+        say("check.workflow_scope_fix", scope=SCOPE),
+    ),
+    Standing.POWERLESS: (
+        say("check.workflow_admin"),
+        say("check.workflow_admin_fix"),
+    ),
+    Standing.OLD: (
+        say("check.workflow_method", method=METHOD),
+        say("check.workflow_method_fix"),
+    ),
+}
+
+
+class Rights(NamedTuple):
+    standing: Standing
+    owner: str = ""  # whoever installed the application
+    error: MigrationError | None = None  # the application is there, and could not be asked
+
+
+def rights(box: Box) -> Rights:
+    """An application that is refused is no reason to leave anything behind: it has to be mended, and `examined` says
+    so. What would be kept is told as if it were."""
+    if box.application is None:
+        return Rights(Standing.ALONE)
+    try:
+        return box.kept("rights of the application", lambda: _asked(box), KEPT_S)
+    except (GateUnmet, Transient) as error:
+        return Rights(Standing.READY, error=error)
+
+
+def may_write(box: Box) -> bool:
+    """Raises what the application could not be asked for."""
+    found = rights(box)
+    if found.error is not None:
+        raise found.error
+    return found.standing is Standing.READY
+
+
+def examined(box: Box) -> TargetCheck:
+    """One line for people."""
+    found = rights(box)
+    if found.error is not None:
+        return TargetCheck(NAME, False, join((found.error.bare, found.error.hint), " "), fatal=True)
+    if found.standing in MEND:
+        return TargetCheck(NAME, False, *MEND[found.standing])
+    return TargetCheck(NAME, True, say("check.workflow_kept"))
+
+
+def _asked(box: Box) -> Rights:
+    profile, scopes, method = (
+        asked_as_application(box, name, params)
+        for name, params in (("profile", {}), ("scope", {}), ("method.get", {"name": METHOD}))
+    )
+    owner = str(profile.get("ID") or "") if isinstance(profile, Mapping) else ""
+    if isinstance(scopes, list) and SCOPE not in scopes:
+        return Rights(Standing.NARROW, owner)
+    if isinstance(profile, Mapping) and profile.get("ADMIN") is False:
+        return Rights(Standing.POWERLESS, owner)
+    if isinstance(method, Mapping) and method.get("isExisting") is False:
+        return Rights(Standing.OLD, owner)
+    return Rights(Standing.READY, owner)

@@ -1,0 +1,161 @@
+"""The dashboard as a function: the same pages and the same API, at the address of the function app. What is begun there
+goes the way of every request: onto the queue."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import azure.functions as func
+
+from b24migrate.app_cache import Keeper
+from b24migrate.config import dashboard_names, dashboard_token
+from b24migrate.functions import http
+from b24migrate.functions.http import Reply
+from b24migrate.messages import say
+from b24migrate.model.errors import MigrationError
+from b24migrate.ports import ANALYSIS, RegisterRow
+from b24migrate.web.action_files import LastAction
+
+if TYPE_CHECKING:
+    from azure.functions import AsgiMiddleware
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+LOGOUT = "logout:"  # begins the key of a row
+LOOKED_S = 5.0
+SESSIONS = 1000
+OFF = say("web.off")
+SWITCH = say("web.off_fix")
+
+
+class Dashboard:
+    """Made when it is first asked for: who only works through messages needs none of its libraries."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._making = Lock()
+        self._made: AsgiMiddleware | None = None
+
+    async def answer(self, req: func.HttpRequest, context: func.Context) -> func.HttpResponse:
+        try:
+            with self._making:
+                made = self._made = self._made or self._make()
+        except MigrationError as error:
+            return _turned_away(error.message, error.hint or SWITCH)
+        if made is None:
+            return _turned_away(OFF, SWITCH)
+        try:
+            answer: func.HttpResponse = await made.handle_async(req, context)
+        except UnicodeDecodeError:  # the middleware's, of an address that is no text
+            return _turned_away(say("web.no_page"), say("web.no_page_fix"), code="DASHBOARD_NOT_FOUND")
+        return answer
+
+    def _make(self) -> AsgiMiddleware | None:
+        """None without a token: everybody could come."""
+        token = dashboard_token()
+        if not token:
+            return None
+        from b24migrate.web.application import application
+        from b24migrate.web.auth import Doors, Latch, usable
+        from b24migrate.web.context import Context
+
+        context = Context(
+            doors=Doors(more=dashboard_names(), every=True),
+            latch=Latch.shared(usable(token), StoredLogouts(self._keeper)),
+            starter=Requests(self._keeper),
+            kept=self._keeper,
+        )
+        return func.AsgiMiddleware(_told_who_asks(application(context)))  # type: ignore[no-untyped-call]
+
+
+class StoredLogouts:
+    """In the store, so that every instance knows them; what one has seen, it does not ask for again at once."""
+
+    remote = True
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._lock = Lock()
+        self._open: OrderedDict[str, float] = OrderedDict()  # sessions that were not ended, and since when
+
+    def add(self, session: str, until_s: float) -> None:
+        with self._keeper.app() as app:
+            store = app.work.store
+            for row in store.rows(ANALYSIS, LOGOUT):
+                if row.values["Data"]["until_s"] < time.time():
+                    store.erase(ANALYSIS, row.key)
+            store.write(ANALYSIS, [RegisterRow(LOGOUT + session, {"Data": {"until_s": until_s}})])
+        with self._lock:
+            self._open.pop(session, None)
+
+    def has(self, session: str) -> bool:
+        with self._lock:
+            if time.monotonic() - self._open.get(session, -math.inf) < LOOKED_S:
+                return False
+        with self._keeper.app() as app:
+            ended = app.work.store.read(ANALYSIS, LOGOUT + session) is not None
+        with self._lock:
+            self._open.pop(session, None)
+            if not ended:
+                self._open[session] = time.monotonic()
+            while len(self._open) > SESSIONS:
+                self._open.popitem(last=False)
+        return ended
+
+
+class Requests:
+    """Begins things as `start`, `resume` and `retry` do. Nothing here takes as long as an analysis."""
+
+    able: Sequence[str] = ("start", "resume", "retry")
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+
+    def run(self, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> None:
+        wish = {"entities": list(entities), "phases": list(phases), "test_limit": test_limit}
+        _done(http.start(self._keeper, json.dumps(wish).encode()))
+
+    def resume(self) -> None:
+        _done(http.resume(self._keeper))
+
+    def retry(self, entities: Sequence[str], code: str) -> None:
+        _done(http.retry(self._keeper, json.dumps({"entities": list(entities), "code": code}).encode()))
+
+    def analyze(self) -> None:
+        hint = say("web.no_analysis_fix")
+        _done(Reply(409, {"code": "USAGE", "message": say("web.no_analysis"), "hint": hint}))
+
+    def last(self) -> LastAction | None:
+        """What was refused was told at once."""
+        return None
+
+
+def _told_who_asks(app: ASGIApp) -> ASGIApp:
+    """The middleware does not say who asks, and without it whoever guesses would lock everybody out. The last address
+    is what Azure's own front door has seen; those before it anybody can make up."""
+
+    async def asked(scope: Scope, receive: Receive, send: Send) -> None:
+        from b24migrate.web.auth import last_address
+
+        sent = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        await app({**scope, "client": (last_address(sent.get(b"x-forwarded-for", "")), 0)}, receive, send)
+
+    return asked
+
+
+def _done(reply: Reply) -> None:
+    from b24migrate.web.responses import Relayed
+
+    if reply.status >= http.USAGE:
+        said = {name: str(reply.body.get(name, "")) for name in ("message", "code", "hint")}
+        raise Relayed(reply.status, said["message"], code=said["code"], hint=said["hint"])
+
+
+def _turned_away(message: str, hint: str, code: str = "DASHBOARD_OFF") -> func.HttpResponse:
+    body = json.dumps({"code": code, "message": message, "hint": hint}, ensure_ascii=False)
+    return func.HttpResponse(body, status_code=404, mimetype="application/json", charset="utf-8")

@@ -1,0 +1,244 @@
+"""Requests: start, pause, resume, status, a mini-task by its name, retry, errors. The words of the command line."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from b24migrate.app import App
+from b24migrate.app_cache import Keeper
+from b24migrate.engine import plan, requeue, undo_lock
+from b24migrate.engine.plan import NoRun, Plan, Run
+from b24migrate.entities.names import entity_name, mini_task
+from b24migrate.insight import fidelity
+from b24migrate.insight.causes import causes
+from b24migrate.insight.status import snapshot
+from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration, GateUnmet, Halted, MigrationError, Stop
+from b24migrate.model.records import Json
+from b24migrate.model.streams import PHASES
+from b24migrate.monitor.functions_log import say_bug
+from b24migrate.monitor.logs import masked
+
+OK, ACCEPTED, USAGE, CONFLICT, GATE, CONFIGURATION, BUG, UNAVAILABLE = 200, 202, 400, 409, 412, 422, 500, 503
+
+
+class Reply(NamedTuple):
+    status: int
+    body: Mapping[str, Json]
+
+
+class Wish(msgspec.Struct, forbid_unknown_fields=True):
+    """What `start` may be asked for; nothing means what the configuration wants."""
+
+    entities: list[str] = []
+    phases: list[str] = []
+    test_limit: int | None = None
+    accept_fidelity: bool = False  # what the target does not keep
+
+
+class Limit(msgspec.Struct, forbid_unknown_fields=True):
+    test_limit: int | None = None
+
+
+class Again(msgspec.Struct, forbid_unknown_fields=True):
+    """What `retry` may be asked for; nothing means everything that failed."""
+
+    entities: list[str] = []
+    scope: str = ""
+    code: str = ""
+
+
+# ---------------------------------------------------------------- what may be asked
+
+
+def start(keeper: Keeper, body: bytes) -> Reply:
+    """Looks at both portals, makes the plan, puts the first jobs on the queue. A run of the same plan that is under
+    way or has stopped goes on."""
+
+    def act(app: App) -> Reply:
+        wish = _read(body, Wish)
+        names = [entity_name(name, app.catalog) for name in wish.entities]
+        if wish.accept_fidelity:
+            rules = fidelity.concerning(app.work, fidelity.asked(app.work), app.chosen(tuple(names)))
+            fidelity.accept(app.work, rules, say("work.by_request"))
+        return _begun(app, app.chosen(tuple(names)), _phases(wish.phases), wish.test_limit)
+
+    return _answered(keeper, act, fresh=True)
+
+
+def do(keeper: Keeper, task: str, body: bytes) -> Reply:
+    """One mini-task."""
+
+    def act(app: App) -> Reply:
+        entity, phase = mini_task(task, app.catalog)
+        return _begun(app, [entity], (phase,), _read(body, Limit).test_limit)
+
+    return _answered(keeper, act, fresh=True)
+
+
+def pause(keeper: Keeper) -> Reply:
+    """Closes the gate: jobs that are being done come to their end, no other is begun. Messages that come meanwhile are
+    taken off; `resume` sends others for the jobs that are left."""
+
+    def act(app: App) -> Reply:
+        run = plan.pause(app.work.store, app.work.clock, say("work.by_request"))
+        if run is None:
+            raise NoRun(say("work.nothing_to_pause"), code=plan.NO_RUN, hint=say("work.see_status"))
+        return Reply(OK, {"run": run.id, "state": run.state, "message": run.message})
+
+    return _answered(keeper, act)
+
+
+def resume(keeper: Keeper) -> Reply:
+    """Goes on with the current run, whatever its plan is: one that is paused, or has stopped."""
+
+    def act(app: App) -> Reply:
+        wanted = plan.to_resume(app.work.store).plan
+        return _begun(app, wanted.entities, wanted.phases, wanted.test_limit)
+
+    return _answered(keeper, act, fresh=True)
+
+
+def status(keeper: Keeper) -> Reply:
+    """How far everything is, and how the run ended or why it stopped."""
+
+    def act(app: App) -> Reply:
+        run = plan.current(app.work.store)
+        state = "none" if run is None else "stopped" if _has_stopped(run) else run.state
+        ending = {"exit_code": run.exit_code if run else None, "message": run.message if run else ""}
+        return Reply(OK, {**snapshot(app.work).to_json(), "state": state, **ending})
+
+    return _answered(keeper, act)
+
+
+def errors(keeper: Keeper) -> Reply:
+    """What failed, grouped by cause, and what to do about it."""
+    return _answered(keeper, lambda app: Reply(OK, {"errors": [cause.to_json() for cause in causes(app.work)]}))
+
+
+def retry(keeper: Keeper, body: bytes) -> Reply:
+    """Puts what failed back to work."""
+
+    def act(app: App) -> Reply:
+        wish = _read(body, Again)
+        names = [entity_name(name, app.catalog) for name in wish.entities]
+        names += [mini_task(wish.scope, app.catalog)[0]] if wish.scope else []
+        names = names or _all_that_may_be_retried(app)
+        _refuse_others_than(app, names)
+        renewed = requeue.renew(app.work, names, wish.code)
+        told = {"records": renewed.records, "files": renewed.files, "parts": renewed.parts}
+        if not renewed:
+            return Reply(OK, {**told, "message": say("work.nothing_to_retry")})
+        entities, phases = requeue.open_again(app.work, renewed)
+        reply = _begun(app, entities, phases, app.work.options.test_limit)
+        return Reply(reply.status, {**reply.body, **told})
+
+    return _answered(keeper, act, fresh=True)
+
+
+# ---------------------------------------------------------------- what they have in common
+
+
+def _begun(app: App, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> Reply:
+    limit = app.work.options.test_limit if test_limit is None else test_limit
+    ordered = tuple(entity.name for entity in app.catalog.entities if entity.name in entities)
+    _refuse_a_second(app, Plan(ordered, tuple(phases), limit))
+    app.work.options = replace(app.work.options, test_limit=limit)  # not before: others may be at work with these
+    run = app.runner.begin(entities, phases)
+    app.work.queue.tend(now=app.work.clock.now())  # what a stopped run left on the queue
+    if app.runner.conductor(run.plan).step():
+        app.runner.conclude(run)
+    return Reply(ACCEPTED, {"run": run.id, "entities": list(run.plan.entities), "phases": list(run.plan.phases)})
+
+
+def _refuse_a_second(app: App, wanted: Plan) -> None:
+    run = plan.current(app.work.store)
+    if run is None:
+        return
+    begun = datetime.fromisoformat(run.started) if run.started else app.work.clock.now()
+    beginning = run.state == plan.BEGINNING and app.work.clock.now() - begun < timedelta(seconds=plan.BEGINNING_S)
+    if beginning or (run.under_way and run.plan != wanted):
+        raise _under_way(run)
+
+
+def _refuse_others_than(app: App, names: Sequence[str]) -> None:
+    """While a run is under way only what is in its plan can be taken up again."""
+    run = plan.current(app.work.store)
+    if run is not None and run.under_way and not set(names) <= set(run.plan.entities):
+        raise _under_way(run)
+
+
+def _all_that_may_be_retried(app: App) -> list[str]:
+    run = plan.current(app.work.store)
+    return list(run.plan.entities) if run is not None and run.under_way else [one.name for one in app.catalog.entities]
+
+
+def _under_way(run: Run) -> Halted:
+    hint = say("work.other_plan_fix")
+    return Halted(say("work.other_plan", id=run.id), code=plan.UNDER_WAY, hint=hint)
+
+
+def _has_stopped(run: Run) -> bool:
+    return run.state == plan.ACTIVE and not run.under_way
+
+
+def _phases(names: Sequence[str]) -> Sequence[str]:
+    unknown = [name for name in names if name not in PHASES]
+    if unknown:
+        hint = say("cli.valid", names=list(PHASES))
+        raise BadConfiguration(say("settings.no_phase", name=unknown[0]), hint=hint, code="USAGE")
+    return [phase for phase in PHASES if phase in names] or PHASES
+
+
+def _read(body: bytes, shape: type[msgspec.Struct]) -> Json:
+    try:
+        read = msgspec.json.decode(body.strip() or b"{}", type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        text = say("settings.bad_body", error=error)
+        hint = say("settings.bad_body_fix", names=", ".join(shape.__struct_fields__))
+        raise BadConfiguration(text, hint=hint, code="USAGE") from None
+    if getattr(read, "test_limit", None) is not None and read.test_limit < 0:  # type: ignore[attr-defined]
+        raise BadConfiguration(say("settings.negative_limit"), hint=say("settings.zero_means_all"), code="USAGE")
+    return read
+
+
+# ---------------------------------------------------------------- how it is answered
+
+
+def _answered(keeper: Keeper, act: Callable[[App], Reply], *, fresh: bool = False) -> Reply:
+    """Never raises; no secret and no traceback leaves."""
+    redact: Callable[[str], str] = str
+    try:
+        with keeper.app(fresh=fresh) as app:
+            redact = app.settings.redactor.redact
+            return _clean(act(app), redact)
+    except MigrationError as error:
+        told = {"code": error.code, "message": error.message, "hint": error.hint}
+        exit_code = {"exit_code": error.exit_code} if isinstance(error, Stop) else {}
+        return _clean(Reply(_status_of(error), {**told, **exit_code}), redact)
+    except Exception as bug:  # noqa: BLE001 - the one place where a bug becomes an answer
+        reference = secrets.token_hex(4)
+        say_bug(bug, redact, reference=reference)
+        message = say("web.bug", reference=reference)
+        return Reply(BUG, {"code": "BUG", "message": message, "reference": reference})
+
+
+def _status_of(error: MigrationError) -> int:
+    if error.code == "USAGE":
+        return USAGE
+    if error.code in (plan.UNDER_WAY, plan.ON_PAUSE, plan.NO_RUN, undo_lock.UNDER_WAY):
+        return CONFLICT
+    kinds = {BadConfiguration: CONFIGURATION, GateUnmet: GATE}
+    return kinds.get(type(error), UNAVAILABLE)
+
+
+def _clean(reply: Reply, redact: Callable[[str], str]) -> Reply:
+    body: Mapping[str, Json] = json.loads(masked(redact(json.dumps(reply.body, ensure_ascii=False))))
+    return Reply(reply.status, body)

@@ -1,7 +1,0 @@
-"""The report: one page that stands on its own and prints well, and a table for each long list beside it."""
-
-from __future__ import annotations
-
-from b24migrate.hosts.report.making import Request, Written, make
-
-__all__ = ["Request", "Written", "make"]

@@ -1,0 +1,116 @@
+"""Why records failed, grouped by cause, each cause with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from b24migrate.engine.phases.context import Work
+from b24migrate.messages import say
+from b24migrate.messages.pages import Again, Page, link, page_of
+from b24migrate.model.records import Json, Status
+from b24migrate.model.streams import FINAL, LATE, PHASES
+
+NOTHING_TO_DO = say("errors.advice.wait")
+GIVEN_UP = say("errors.advice.given_up")
+RUN_AGAIN = say("errors.advice.run_again")
+DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """So many records of one stream, or parts of one mini-task, failed alike."""
+
+    place: str
+    code: str
+    count: int
+    status: str
+    example: str  # the id of one of them
+    message: str
+    fix: str
+    cause: str = ""
+    page: str = ""  # where to read about the code
+
+    @property
+    def waits(self) -> bool:
+        return self.status == Status.ERROR_RETRY
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What failed with one code, wherever it did. Never without causes; the most frequent is the first."""
+
+    code: str
+    causes: tuple[Cause, ...]
+
+    @property
+    def count(self) -> int:
+        return sum(one.count for one in self.causes)
+
+    @property
+    def waits(self) -> bool:
+        return self.causes[0].waits
+
+    @property
+    def page(self) -> Page:
+        return page_of(self.code)
+
+    @property
+    def fixes(self) -> list[str]:
+        """Mostly one: records and parts of the work may want different things."""
+        return list(dict.fromkeys(one.fix for one in self.causes))
+
+
+def causes(work: Work, stream: str = "") -> list[Cause]:
+    """Failed records and files by stream, then dead letters that are no records. Those to be retried come last. Of one
+    stream only, with the dead letters of its entity, when named."""
+    found = [cause for name in ([stream] if stream else work.streams) for cause in _records(work, name)]
+    found += _letters(work, stream)
+    return sorted(found, key=lambda cause: (cause.waits, -cause.count))
+
+
+def grouped(found: Iterable[Cause]) -> list[Group]:
+    """By code, over all streams: the most frequent first, those to be retried by themselves last."""
+    together: dict[tuple[bool, str], list[Cause]] = {}
+    for cause in found:
+        together.setdefault((cause.waits, cause.code), []).append(cause)
+    groups = [
+        Group(code, tuple(sorted(several, key=lambda one: -one.count))) for (_, code), several in together.items()
+    ]
+    return sorted(groups, key=lambda group: (group.waits, -group.count))
+
+
+def _records(work: Work, stream: str) -> list[Cause]:
+    table = work.streams[stream].table
+    found = []
+    for (status, code), count in work.store.error_counts(table).items():
+        one = work.store.one_failed(table, Status(status), code)
+        example, message = (one.row_key, one.last_error or "") if one else ("", "")
+        page = page_of(code)
+        found.append(Cause(stream, code, count, status, example, message, _fix(page, status), page.cause, link(page)))
+    return found
+
+
+def _fix(page: Page, status: str) -> str:
+    if status == Status.ERROR_RETRY:
+        return NOTHING_TO_DO
+    unaided = page.again in (Again.ASIDE, Again.STOPS) or "retry" in page.fix
+    return page.fix if unaided else GIVEN_UP  # a page that says "it is tried again" is past
+
+
+def _letters(work: Work, stream: str) -> list[Cause]:
+    found: dict[tuple[str, str], Cause] = {}
+    entity = work.owner.get(stream)
+    tasks = {entity.task(phase) for phase in (*PHASES, LATE, FINAL)} if entity else set()
+    for letter in work.queue.dead_parts():  # records are counted as such
+        if stream and letter.job.scope not in tasks:
+            continue
+        key = letter.job.scope, letter.code
+        count = found[key].count + 1 if key in found else 1
+        page = page_of(letter.code)
+        about = (letter.reason, RUN_AGAIN, page.cause, link(page))
+        found[key] = Cause(letter.job.scope, letter.code, count, DEAD, str(letter.job), *about)
+    return list(found.values())

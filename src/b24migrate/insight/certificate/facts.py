@@ -1,0 +1,119 @@
+"""Everything that the store knows of each source id, in order of stream and id, a few hundred at a time."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, Work
+from b24migrate.insight.certificate.sort import Fact, Place, by_place, in_order
+from b24migrate.model.records import Fate, Json, Link, Record, Span, order_key
+from b24migrate.model.streams import Stream
+from b24migrate.ports import COMPARED, FINDINGS, FORESEEN, PAGE_LOG, SET_ASIDE
+
+RECORD, ASIDE, EQUAL, FOUND, FORETOLD, PAGE = "record", "aside", "equal", "found", "foretold", "page"
+WHOLE_STREAM = "*"  # the id of a finding that concerns no single record
+
+
+class Aside(NamedTuple):
+    why: str
+    reason: str
+
+
+class Known(NamedTuple):
+    """All about one source id."""
+
+    stream: Stream
+    id: str
+    record: Record | None
+    link: Link | None
+    aside: Sequence[Aside]
+    equal: frozenset[str]  # the wire digests with which verify found it equal to what the source says
+    fates: Sequence[tuple[Fate, str]]  # what verify found otherwise, and where
+    foreseen: Sequence[str] = ()  # fields that differ as the target had announced; an empty one is the whole record
+
+
+def known_ids(work: Work, streams: Sequence[Stream], folder: Path) -> Iterator[Known]:
+    places = {stream.name: number for number, stream in enumerate(streams)}
+    facts = heapq.merge(
+        _records(work, streams),
+        in_order(_aside(work, places), folder),
+        in_order(_equal(work, places), folder),
+        in_order(_found(work, places), folder),
+        in_order(_foretold(work, places), folder),
+        key=by_place,
+    )
+    for (number, _), about in groupby(facts, key=by_place):
+        yield _together(streams[number], list(about))
+
+
+def pages(work: Work, streams: Sequence[Stream], folder: Path) -> Iterator[tuple[Stream, str, Mapping[str, Json]]]:
+    """Every page that was read of them: its stream, its number and what the log says."""
+    places = {stream.name: number for number, stream in enumerate(streams)}
+
+    def logged() -> Iterator[Fact]:
+        for row in work.store.all_rows(PAGE_LOG):
+            stream, _, number = row.key.partition(":")
+            if stream in places:
+                yield _place(places[stream], number), PAGE, number, dict(row.values)
+
+    for (place, _), _, number, said in in_order(logged(), folder):
+        yield streams[place], number, said
+
+
+def _place(stream: int, source_id: str) -> Place:
+    return stream, order_key(source_id)
+
+
+def _records(work: Work, streams: Sequence[Stream]) -> Iterator[Fact]:
+    for number, stream in enumerate(streams):
+        span = Span()
+        while records := work.store.records(stream.table, span, WALKED_AT_ONCE):
+            links = work.store.links(stream.name, [one.row_key for one in records])
+            for one in records:
+                yield _place(number, one.row_key), RECORD, one.row_key, (one, links.get(one.row_key))
+            span = Span(order_key(records[-1].row_key))
+
+
+def _aside(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
+    for row in work.store.all_rows(SET_ASIDE):
+        why, stream, source_id = row.key.split(":", 2)
+        if stream in places:
+            yield _place(places[stream], source_id), ASIDE, source_id, [why, str(row.values.get("Reason") or "")]
+
+
+def _equal(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
+    for row in work.store.all_rows(COMPARED):
+        stream = str(row.values["Stream"])
+        for source_id, digest in (row.values["Ids"] or ()) if stream in places else ():
+            yield _place(places[stream], source_id), EQUAL, source_id, digest
+
+
+def _found(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
+    for row in work.store.all_rows(FINDINGS):
+        stream, source_id = str(row.values["Stream"]), str(row.values["SourceId"])
+        if stream in places:
+            said = [row.values["Fate"], str(row.values.get("Field") or "")]
+            yield _place(places[stream], source_id), FOUND, source_id, said
+
+
+def _foretold(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
+    """That there are fewer of a stream is told by those that are missing."""
+    for row in work.store.all_rows(FORESEEN):
+        stream, source_id = str(row.values["Stream"]), str(row.values["SourceId"])
+        if stream in places and source_id != WHOLE_STREAM:
+            yield _place(places[stream], source_id), FORETOLD, source_id, str(row.values.get("Field") or "")
+
+
+def _together(stream: Stream, facts: Sequence[Fact]) -> Known:
+    said: dict[str, list[Json]] = {RECORD: [], ASIDE: [], EQUAL: [], FOUND: [], FORETOLD: []}
+    for _, kind, _, one in facts:
+        said[kind].append(one)
+    record, link = said[RECORD][0] if said[RECORD] else (None, None)
+    aside = [Aside(*one) for one in said[ASIDE]]
+    fates = sorted((Fate(fate), field) for fate, field in said[FOUND])
+    foreseen = sorted(set(said[FORETOLD]))
+    return Known(stream, facts[0][2], record, link, aside, frozenset(said[EQUAL]), fates, foreseen)

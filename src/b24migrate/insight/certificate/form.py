@@ -1,0 +1,190 @@
+"""What stands in a certificate: its lines, and how they hang together. `docs/certificate.md` says the same in words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from b24migrate.messages import say
+from b24migrate.model.records import Json, canonical
+
+FORMAT = "b24migrate/1"
+BEGINNING = b'{"certificate":"'  # of every certificate: keys are sorted, and the head has none before it
+AFTER_DIGITS = 12
+LONGEST_LINE = 1 << 20
+
+VERIFIED, MIGRATED, EXCLUDED, IMPOSSIBLE, FAILED = "verified", "migrated", "excluded", "impossible", "failed"
+CLASSES = (VERIFIED, MIGRATED, FAILED, EXCLUDED, IMPOSSIBLE)
+RETRIEVED = (VERIFIED, MIGRATED, FAILED, EXCLUDED)  # what cannot be read was not retrieved
+
+
+class Inventory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The row of the latest full pass over a stream."""
+
+    snapshot: str
+    method: str
+    reported: int | None
+    retrieved: int
+    pages: int
+
+
+class Sums(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`reported` is null where the source gives no total. Files have no inventory: they are met inside records."""
+
+    stream: str
+    reported: int | None
+    retrieved: int
+    verified: int
+    migrated: int
+    failed: int
+    excluded: int
+    impossible: int
+    inventory: Inventory | None
+
+
+class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """`foreseen`: how many fields differ as the target had announced; the lines of their ids name them."""
+
+    certificate: str
+    version: str
+    run: str
+    made_at: str
+    source: str
+    target: str
+    plan: dict[str, Json]
+    streams: list[Sums]
+    foreseen: int = 0
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename={"class_": "class"}):
+    """One source id. `after` says how the SHA-256 of everything before this line begins."""
+
+    stream: str
+    id: str
+    class_: str
+    after: str = ""
+    target: str | None = None
+    content: str | None = None
+    wire: str | None = None
+    origin: str | None = None
+    code: str | None = None
+    reason: str | None = None
+    foreseen: tuple[str, ...] = ()  # its fields that differ as the target had announced
+
+
+class PageLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    stream: str
+    page: int
+    params: str
+    retrieved: int
+    after: str = ""
+
+
+class Root(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    root: str
+    lines: int
+    after: str = ""
+
+
+class Made(NamedTuple):
+    """A certificate that was written, or checked and holds."""
+
+    head: Head
+    root: str
+    lines: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many ids of one stream are in each class."""
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CLASSES, 0))
+    pages: int = 0
+    foreseen: int = 0
+
+    def add(self, entry: Entry) -> None:
+        self.counts[entry.class_] += 1
+        self.foreseen += len(entry.foreseen)
+
+    def sums(self, stream: str, inventory: Inventory | None) -> Sums:
+        retrieved = inventory.retrieved if inventory else self.retrieved
+        return Sums(stream, inventory.reported if inventory else None, retrieved, **self.counts, inventory=inventory)
+
+    @property
+    def retrieved(self) -> int:
+        return sum(self.counts[name] for name in RETRIEVED)
+
+
+def unclosed(sums: Sums, pages: int) -> str:
+    """Which sum of a stream does not close, in words; nothing when all do."""
+    accounted = sums.verified + sums.migrated + sums.failed + sums.excluded
+    classes = say(
+        "certificate.sum",
+        migrated=sums.verified + sums.migrated,
+        failed=sums.failed,
+        excluded=sums.excluded,
+        accounted=accounted,
+    )
+    if sums.reported is not None and sums.reported != sums.retrieved:
+        return say("certificate.drift", stream=sums.stream, reported=sums.reported, retrieved=sums.retrieved)
+    if sums.retrieved != accounted:
+        return say("certificate.classes", stream=sums.stream, retrieved=sums.retrieved, classes=classes)
+    if sums.inventory is not None and sums.inventory.pages != pages:
+        return say("certificate.pages", stream=sums.stream, pages=sums.inventory.pages, logged=pages)
+    return ""
+
+
+def lacking(entry: Entry) -> str:
+    """What an id of its class must say and this one does not; nothing when it says all."""
+    if entry.class_ not in CLASSES:
+        return say("certificate.no_class", name=entry.class_)
+    needed: Mapping[str, tuple[str, ...]] = {
+        VERIFIED: ("target", "content", "wire"),
+        MIGRATED: ("target", "content"),
+        FAILED: ("code",),
+        EXCLUDED: ("reason",),
+        IMPOSSIBLE: ("reason",),
+    }
+    missing = [name for name in needed[entry.class_] if not getattr(entry, name)]
+    return say("certificate.lacking", name=entry.class_, missing=missing[0]) if missing else ""
+
+
+class Chain:
+    """The lines of a certificate one after another; each says what those before it amount to."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self.lines = 0
+
+    @property
+    def root(self) -> str:
+        return self._hash.hexdigest()
+
+    @property
+    def after(self) -> str:
+        return self.root[:AFTER_DIGITS] if self.lines else ""
+
+    def add(self, line: bytes) -> None:
+        self._hash.update(line)
+        self.lines += 1
+
+
+def written(line: Json) -> bytes:
+    return canonical(line) + b"\n"
+
+
+def append(out: BinaryIO, chain: Chain, line: Head | Entry | PageLine) -> None:
+    told = line if isinstance(line, Head) else msgspec.structs.replace(line, after=chain.after)
+    made = written(told)
+    out.write(made)
+    chain.add(made)
+
+
+def seal(out: BinaryIO, chain: Chain) -> str:
+    """The last line. Returns the root hash: the SHA-256 of everything before it."""
+    out.write(written(Root(chain.root, chain.lines, chain.after)))
+    return chain.root

@@ -1,0 +1,202 @@
+"""The analysis before a migration: looks at both ends, samples, foretells. It reads the source and nothing else; what
+it remembers is a row or two of its own in the store."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from zoneinfo import ZoneInfo
+
+from b24migrate.engine import plan, probe
+from b24migrate.engine.analysis import Analysis
+from b24migrate.engine.diagnosis import Diagnosis, refusal
+from b24migrate.engine.doctor import examine
+from b24migrate.engine.phases import lanes
+from b24migrate.engine.phases.context import Work
+from b24migrate.insight.forecast import machine as computing
+from b24migrate.insight.forecast import target_pace
+from b24migrate.insight.forecast.build import Builder, Need, all_calls
+from b24migrate.insight.forecast.compare import Played, remember
+from b24migrate.insight.forecast.course import Begins, Crew, Limits
+from b24migrate.insight.forecast.estimate import Situation, forecast
+from b24migrate.insight.forecast.meter import Meter
+from b24migrate.insight.forecast.model import (
+    Estimate,
+    MethodFacts,
+    PipelineFacts,
+    StreamFacts,
+    Survey,
+)
+from b24migrate.insight.forecast.sample import Sampled
+from b24migrate.insight.forecast.sampler import Sampler
+from b24migrate.insight.forecast.source import Look, Notice, with_needed
+from b24migrate.insight.forecast.target_pace import Pace
+from b24migrate.messages import join, say
+from b24migrate.model.streams import Entity
+from b24migrate.model.values import utc_text
+from b24migrate.ports import QUOTA
+from b24migrate.ports.quota import Bucket, opened
+
+SHARE = 0.02
+EMPLOYEE = "employee"
+OUTSIDERS = frozenset({"extranet", "email", "bot", "collaber", "shop"})
+
+
+def survey(
+    work: Work,
+    meter: Meter,
+    entities: Sequence[Entity],
+    limits: Limits,
+    *,
+    timezone: ZoneInfo,
+    share: float = SHARE,
+    notice: Notice = lambda _: None,
+) -> Survey:
+    """Raises Stop when the source cannot be asked; a target that is not there yet is no hindrance."""
+    began = work.clock.monotonic()
+    notice("both ends")
+    seen = examine(work.source, work.target, work.store, entities, timezone=timezone, clock=work.clock)
+    for check in seen.failed:
+        if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
+            raise refusal(check)
+    work.facts = Analysis(True, True, seen.facts).for_phases
+    probe.remember(work)
+    gauge, pace = computing.Gauge(work.clock), target_pace.measured(work)
+    look = Look(work, meter, Sampler(work, meter, share), notice)
+    skipped = _closed(seen)
+    for entity in with_needed(work, entities):
+        if entity.name not in skipped:
+            look.at(entity, wanted=entity in entities)
+            gauge.measure()
+    own = gauge.own
+    crew = Crew(work.options.workers, lanes.hands(work.options.workers), own.of(computing.STAGE_S))
+    builder = Builder(work.options, meter.costs, meter.paces, pace, own, crew, meter.payer)
+    needs = [look.need(entity) for entity in look.wanted]
+    begins = Begins(_level(work, limits), tuple(meter.spent_s.items()))
+    before = plan.current(work.store)
+    courses = tuple(map(builder.course, needs))
+    played = Played(courses, Situation(limits, crew, begins), before.id if before else "")
+    foretold = forecast(
+        played.courses,
+        played.situation,
+        slower_s=_slower_s(needs, pace),
+        own_error=own.error,
+        basis=_basis(look, limits, share, pace),
+        talk={entity.name for entity in work.entities if entity.talk},
+    )
+    found = Survey(
+        at=utc_text(work.clock.now()),
+        share=share,
+        took_s=work.clock.monotonic() - began,
+        requests=round(meter.used.requests),
+        scopes=seen.facts.scopes,
+        admin=seen.facts.admin,
+        webhooks=len(work.source.owners),
+        warnings=(*(check.message for check in (*seen.failed, *seen.warnings)), *look.warnings),
+        skipped={**skipped, **look.troubles},
+        streams=tuple(
+            _stream_facts(work, entity, look.sampler.found[stream.name])
+            for entity in look.wanted
+            for stream in entity.streams
+        ),
+        methods=tuple(_methods(needs, meter)),
+        files=tuple(one.facts for one in look.files.values()),
+        fields=tuple(look.fields),
+        pipelines=tuple(_pipelines(look)),
+        seats=_seats(look.sampler.found.get(work.people)),
+        impossible=tuple(look.impossible),
+        unread_people=look.unread_people,
+        forecast=foretold,
+        file_limit=look.file_limit,
+        large_files=tuple(sorted(look.large_files, key=lambda one: (-one.bytes, one.key))),
+        all_met=share >= 1 or all(one.met >= one.count for one in look.sampler.found.values() if one.stream.files),
+    )
+    remember(work.store, found, played)
+    return found
+
+
+def _closed(seen: Diagnosis) -> dict[str, str]:
+    """Entities that the source does not give to this webhook."""
+    failed = [check for check in seen.failed if check.entity and check.gate.startswith("auth.cloud")]
+    return {check.entity: check.message for check in failed}
+
+
+def _level(work: Work, limits: Limits) -> float:
+    """How full the bucket is now, after the analysis: whoever begins at once finds it so."""
+    now = work.clock.now().timestamp()
+    bucket = Bucket(limits.per_second, limits.bucket)
+    return max((bucket.level(opened(row), now) for row in work.store.rows(QUOTA)), default=0.0)
+
+
+def _slower_s(needs: Sequence[Need], pace: Pace) -> dict[str, float]:
+    """By how much a call may last longer than assumed, with a target that nobody has measured."""
+    per_record_s = target_pace.SLOW_RECORD_S - target_pace.RECORD_S
+    return {
+        need.entity.name: per_record_s * max((one.batch for one in need.streams), default=0)
+        for need in needs
+        if not pace.knows(need.entity)
+    }
+
+
+def _stream_facts(work: Work, entity: Entity, sampled: Sampled) -> StreamFacts:
+    records = Estimate.of(round(sampled.count), sampled.uncertain, exact=sampled.exact, basis=sampled.basis)
+    return StreamFacts(sampled.stream.name, entity.name, records, sampled.met, work.reading(sampled.stream).method)
+
+
+def _methods(needs: Sequence[Need], meter: Meter) -> Iterator[MethodFacts]:
+    calls = all_calls(needs)
+    for name in sorted(calls, key=lambda one: -calls[one]):
+        cost = meter.costs.get(name)
+        yield MethodFacts(name, cost.seconds if cost else 0.0, cost.calls if cost else 0, math.ceil(calls[name]))
+
+
+def _basis(look: Look, limits: Limits, share: float, pace: Pace) -> tuple[str, ...]:
+    tried = sum(found.tried for found in look.files.values())
+    paces = look.meter.paces
+    source = say("forecast.source_free")
+    if limits.per_second:
+        source = say("forecast.source_limits", count=f"{limits.per_second:g}", bucket=f"{limits.bucket:g}")
+    if limits.operating_s:
+        key = "forecast.execution_batches" if look.meter.batch_pays else "forecast.execution"
+        source = say(key, source=source, seconds=f"{limits.operating_s:g}")
+    return (
+        say("forecast.sample", share=share, count=round(look.meter.used.requests)),
+        source,
+        say("forecast.request", seconds=paces.request_s),
+        say("forecast.files_tried", count=tried) if tried else say("forecast.files_assumed"),
+        _box(look, pace),
+        say("forecast.at_once"),
+    )
+
+
+def _box(look: Look, pace: Pace) -> str:
+    key = "forecast.box" if pace.answers else "forecast.box_silent"
+    told: list[str] = [say(key, seconds=f"{pace.call_s:.2f}")]
+    known = sorted({entity.wire for entity in look.wanted if pace.knows(entity)})
+    if known:
+        told.append(say("forecast.box_measured"))
+    if len(known) < len({entity.wire for entity in look.wanted}):
+        assumed, slow = f"{target_pace.RECORD_S * 1000:.1f}", f"{target_pace.SLOW_RECORD_S * 1000:.0f}"
+        rest = "forecast.box_assumed_rest" if known else "forecast.box_assumed"
+        told.append(say(rest, assumed=assumed, slow=slow))
+    return join(told)
+
+
+def _pipelines(look: Look) -> Iterator[PipelineFacts]:
+    for sampled in look.sampler.found.values():
+        for one in sampled.rows if sampled.stream.pipelines else ():
+            yield PipelineFacts(one.parent, one.child, str(one.payload.get("name") or ""))
+
+
+def _seats(people: Sampled | None) -> Estimate | None:
+    """Active people of the company: those who will sign in to the box. Bots are never listed."""
+    if people is None or not people.rows:
+        return None
+    active = [one for one in people.rows if one.payload.get("ACTIVE") in (True, "Y", "1", "true")]
+    inside = [one for one in active if str(one.payload.get("USER_TYPE") or EMPLOYEE) not in OUTSIDERS]
+    share = len(inside) / len(people.rows)
+    whole = len(people.rows) >= people.count
+    error = math.sqrt(share * (1 - share) / len(people.rows)) / share if share and not whole else 0.0
+    return Estimate.of(
+        round(share * people.count), error, exact=whole, basis=say("forecast.people", count=len(people.rows))
+    )

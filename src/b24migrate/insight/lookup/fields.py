@@ -1,0 +1,182 @@
+"""Which fields a record has, whoever knows of them: the stream, the custom fields, the payload, the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from b24migrate.engine.phases.compose import Composer, value_of
+from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.custom_values import CustomValues, Mapped
+from b24migrate.engine.phases.pull_through import named
+from b24migrate.engine.phases.references import Resolver
+from b24migrate.insight.lookup.model import FieldNote, Named
+from b24migrate.insight.lookup.portals import STRANGE
+from b24migrate.model.records import Json
+from b24migrate.model.streams import ABSENT, Field, Kind, Seen, Stream, Unresolved
+
+MOST_NAMED = 20
+PAYLOAD, CUSTOM, TARGET = "payload", "custom", "target"
+MAPPED_KINDS = frozenset(
+    {Kind.REF, Kind.REFS, Kind.CODED, Kind.FAMILY, Kind.RICH, Kind.TREE, Kind.FILE, Kind.FILES},
+)
+MAPPED_TYPES = frozenset({"enumeration", "employee", "file", "crm", "crm_status", "string", "url"})
+TEXT_TYPES = frozenset({"string", "url"})
+
+
+@dataclass(slots=True)
+class Draft:
+    """A field before it is judged. `mapped`: what it says may be called otherwise on the target."""
+
+    name: str
+    kind: str
+    source: Json = ABSENT
+    staged: Json = ABSENT
+    source_names: tuple[str, ...] = ()
+    names: tuple[Named, ...] = ()
+    field: str = ""  # as the stream calls it
+    mapped: bool = False
+    is_text: bool = False  # with links to the portal inside
+    may_be_sent: bool = True
+    note: FieldNote | None = None
+
+
+class Noticing(dict[str, Any]):
+    """A payload that notices which of its fields somebody looks at."""
+
+    def __init__(self, payload: Mapping[str, Json]) -> None:
+        super().__init__(payload)
+        self.noticed: dict[str, None] = {}
+
+    def get(self, name: str, default: Json = None) -> Json:
+        self.noticed[name] = None
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> Json:
+        self.noticed[name] = None
+        return super().__getitem__(name)
+
+
+@dataclass(slots=True)
+class Drafting:
+    work: Work
+    stream: Stream
+    composer: Composer
+    said: Seen
+    staged: Seen
+    asked: bool  # whether what is said is of now
+    used: set[str] = field(default_factory=set)  # fields of the payload that others are made of
+
+    def all(self, sent: Mapping[str, Json], there: Mapping[str, Json]) -> list[Draft]:
+        """In the order of the stream, then custom fields, the rest of what is sent, and what is not."""
+        drafts = {one.name: one for spec in self.stream.fields for one in self._of(spec)}
+        for one in (*self._custom(), *self._rest(sent), *self._unsent(drafts.keys() | sent.keys())):
+            drafts.setdefault(one.name, one)
+        for name in there:
+            drafts.setdefault(name, Draft(name, TARGET, may_be_sent=False))
+        return list(drafts.values())
+
+    # ------------------------------------------------------------ the stream's own
+
+    def _of(self, spec: Field) -> Iterator[Draft]:
+        payload = Noticing(self.said.payload)
+        value = self._value(spec, self.said._replace(payload=payload))
+        before = self._value(spec, self.staged)
+        if spec.kind is Kind.FAMILY:
+            yield from self._family(spec, value, before)
+            return
+        noticed = tuple(name for name in payload.noticed if name in payload)
+        self.used.update(noticed)
+        yield Draft(
+            spec.name,
+            spec.kind,
+            value,
+            before,
+            source_names=() if noticed == (spec.name,) else noticed,
+            names=self._named(spec),
+            field=spec.name,
+            mapped=spec.kind in MAPPED_KINDS and (spec.when is None or spec.when(self.said)),
+            is_text=spec.kind in (Kind.RICH, Kind.TREE),
+            note=FieldNote.AS_READ if self.asked and self._is_from_extras(spec, value) else None,
+        )
+
+    def _is_from_extras(self, spec: Field, value: Json) -> bool:
+        """And they are those of the time when it was read."""
+        if spec.take is None or self.said.extras != self.staged.extras:
+            return False
+        return bool(self._value(spec, self.said._replace(extras={})) != value)
+
+    def _value(self, spec: Field, one: Seen) -> Json:
+        try:
+            return value_of(spec, self.composer.shown_to(spec, one))
+        except STRANGE:
+            return ABSENT
+
+    def _family(self, spec: Field, value: Json, before: Json) -> Iterator[Draft]:
+        """Each member goes under a name of its own, which may be another one on the target."""
+        for name, part in value.items() if isinstance(value, dict) else ():
+            self.used.add(name)
+            earlier = before.get(name, ABSENT) if isinstance(before, dict) else ABSENT
+            for wire in self._wire_names(spec, name, part) or (name,):
+                names = () if wire == name else (name,)
+                yield Draft(wire, spec.kind, part, earlier, names, field=spec.name, mapped=bool(spec.streams))
+
+    def _wire_names(self, spec: Field, name: str, part: Json) -> tuple[str, ...]:
+        try:
+            return tuple(spec.code(self.said, (name, part), Resolver(self.work)) or ()) if spec.code else (name,)
+        except (Unresolved, *STRANGE):
+            return ()
+
+    def _named(self, spec: Field) -> tuple[Named, ...]:
+        if not spec.streams or (spec.when is not None and not spec.when(self.said)):
+            return ()
+        try:
+            found = list(dict.fromkeys(named(spec, self.composer.shown_to(spec, self.said))))
+        except (Unresolved, *STRANGE):
+            return ()
+        return tuple(
+            Named(stream, source_id, self.work.links.target_id(stream, source_id) or "")
+            for stream, source_id in found[:MOST_NAMED]
+        )
+
+    # ------------------------------------------------------------ custom fields, and what else there is
+
+    def _custom(self) -> Iterator[Draft]:
+        if not self.stream.custom_prefix:
+            return
+        custom = CustomValues(self.work, self.stream)
+        for name in self.said.payload:
+            mapped = custom.mapped(name)
+            if mapped is not None:
+                self.used.add(name)
+                yield self._of_custom(name, mapped)
+
+    def _of_custom(self, name: str, mapped: Mapped) -> Draft:
+        wire = name if mapped.lost else mapped.target
+        return Draft(
+            wire,
+            f"{CUSTOM} {mapped.type}".strip(),
+            self.said.payload[name],
+            self.staged.payload.get(name, ABSENT),
+            source_names=() if wire == name else (name,),
+            mapped=mapped.type in MAPPED_TYPES,
+            is_text=mapped.type in TEXT_TYPES,
+            may_be_sent=not mapped.lost,
+            note=FieldNote(mapped.lost) if mapped.lost else None,
+        )
+
+    def _rest(self, sent: Mapping[str, Json]) -> Iterator[Draft]:
+        for name in sent:
+            if name in self.said.payload:
+                self.used.add(name)
+            yield self._plain(name, Kind.AS_IS)
+
+    def _unsent(self, known: set[str]) -> Iterator[Draft]:
+        for name in {**self.staged.payload, **self.said.payload}:
+            if name not in self.used and name not in known:
+                yield self._plain(name, PAYLOAD, may_be_sent=False)
+
+    def _plain(self, name: str, kind: str, *, may_be_sent: bool = True) -> Draft:
+        payload, before = self.said.payload, self.staged.payload
+        return Draft(name, kind, payload.get(name, ABSENT), before.get(name, ABSENT), may_be_sent=may_be_sent)

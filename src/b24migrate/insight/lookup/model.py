@@ -1,0 +1,255 @@
+"""What somebody sees who looks a record up. Values only; whoever shows them finds the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+
+from b24migrate.messages import plain
+from b24migrate.model.records import Json
+
+LONGEST = 1000  # characters of a value that are shown
+LONGEST_TITLE = 200
+
+
+class RecordVerdict(StrEnum):
+    """The one thing to say first."""
+
+    EQUAL = "equal"
+    DIFFERS = "differs"
+    MISSING = "missing"  # it was imported, and the target has it no longer
+    FAILED = "failed"
+    WAITING = "waiting"  # to be sent, or to be tried again
+    LINKED = "linked"  # the target had it before us, and it is left alone
+    EXCLUDED = "excluded"  # by a rule
+    IMPOSSIBLE = "impossible"  # the source does not show it
+    IMPORTED = "imported"  # the target was not asked whether it still has it, or did not answer
+    AID = "aid"  # only read, to complete other records
+
+
+class FieldVerdict(StrEnum):
+    EQUAL = "equal"
+    REWRITTEN = "rewritten"  # it names something that is called otherwise on the target, and rightly so
+    DIFFERS = "differs"
+    FORESEEN = "foreseen"  # it differs as the target had announced
+    MISSING = "missing"  # the target does not have the record
+    ONLY_SOURCE = "only_source"  # it was to be sent and got lost: what it names is not on the target
+    ONLY_TARGET = "only_target"  # nothing of it is sent any more, and the target has it
+    NOT_SENT = "not_sent"  # no part of what is migrated
+    BEYOND = "beyond"  # more than the contract names, and the target does not keep it
+    OWN = "own"  # the target had the record before us and keeps its own value
+    UNKNOWN = "unknown"  # the target was not asked, or did not answer
+
+
+class FieldNote(StrEnum):
+    AS_READ = "as_read"  # another method told it, which is not asked again: the source's value is the staged one
+    LEFT = "custom_values_left"  # the custom field is not on the target
+    EXCLUDED = "custom_values_excluded"  # the custom field is left out by the field map
+    NO_ADDRESSES = "no_addresses"  # links to the portals cannot be compared without their addresses
+
+
+class SideState(StrEnum):
+    """Whether a portal was asked, and what it said."""
+
+    NOW = "now"
+    GONE = "gone"  # it does not have the record
+    CANNOT = "cannot"  # this kind cannot be asked for by its id
+    NOT_ASKED = "not_asked"
+    ABSENT = "absent"  # its webhook cannot be had here
+    FAILED = "failed"  # it did not answer, or refused: `message` says why
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    state: SideState
+    message: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value as text; `length` in characters is more than the text has where it was cut. `json`: it was no text."""
+
+    text: str
+    length: int
+    json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A record that a field names, and what it became; empty where it is not on the target."""
+
+    stream: str
+    id: str
+    target_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """One field. What nobody says is null. `changed`: the source says something else than what was staged."""
+
+    name: str  # on the wire; of what is not sent, the source's
+    kind: str
+    verdict: FieldVerdict
+    source: Shown | None = None
+    staged: Shown | None = None
+    sent: Shown | None = None
+    target: Shown | None = None
+    changed: bool = False
+    source_names: tuple[str, ...] = ()  # what the source calls it, where that is something else
+    names: tuple[Named, ...] = ()
+    unresolved: tuple[str, ...] = ()  # source ids that are not on the target
+    note: FieldNote | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why it was not imported. `cause`, `fix` and `page` are of the code."""
+
+    code: str
+    message: str
+    at: str
+    again_at: str  # when it is tried again by itself
+    cause: str
+    fix: str
+    page: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetLink:
+    target_id: str
+    digest: str  # of what was last sent
+    origin: str  # import, matched, loaded
+    imported_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The record's own time: as received, in UTC, and the offset it was given in."""
+
+    original: str
+    utc: str
+    offset_min: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBefore:
+    """What the last verify found."""
+
+    fate: str
+    field: str
+    expected: str
+    actual: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Inside a tree, where something stays as it was on the source."""
+
+    place: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """`state`: waiting (to be fetched), fetched, imported, retrying, failed, unknown (nobody has met it yet)."""
+
+    id: str
+    name: str
+    size: int | None
+    state: str
+    target_id: str
+    error_code: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """So many came with this parent; with `more` they are only those that were counted. `reported`: what the source
+    said how many there are, where it said it."""
+
+    stream: str
+    read: int
+    more: bool = False
+    reported: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    why: str
+    reason: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordView:
+    stream: str
+    entity: str
+    id: str
+    title: str
+    emails: tuple[str, ...]
+    verdict: RecordVerdict
+    status: str  # empty where it is not staged
+    attempts: int
+    revision: int
+    run: str
+    pulled_through: bool
+    changed: bool  # the source says something else than what was staged
+    trouble: Trouble | None
+    problem: str  # why it could not be sent as it is now
+    link: TargetLink | None
+    times: Times | None
+    source: Side
+    target: Side
+    fields: tuple[FieldRow, ...]
+    findings: tuple[FoundBefore, ...]
+    places: tuple[Place, ...]
+    files: tuple[FileView, ...]
+    files_in_all: int
+    children: tuple[Children, ...]
+    aside: Aside | None
+
+    def to_json(self) -> dict[str, Json]:
+        made: dict[str, Json] = msgspec.to_builtins(self, enc_hook=plain)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """`by`: id, email (these are exact), child (its own id, without the parent's), target (its id there), title."""
+
+    stream: str
+    entity: str
+    id: str
+    title: str
+    email: str
+    status: str
+    target_id: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """`next` goes on behind the last record that was looked at; null at the end."""
+
+    hits: tuple[Hit, ...]
+    looked_at: int
+    next: str | None
+
+    def to_json(self) -> dict[str, Json]:
+        made: dict[str, Json] = msgspec.to_builtins(self, enc_hook=plain)
+        return made
+
+
+def shown(value: Json) -> Shown:
+    """A megabyte of name is a name, too: its beginning is shown, and how long it is."""
+    is_text = isinstance(value, str)
+    text = value if is_text else msgspec.json.encode(value).decode()
+    return Shown(text[:LONGEST], len(text), not is_text)
+
+
+def cut(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"

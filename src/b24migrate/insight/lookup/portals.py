@@ -1,0 +1,84 @@
+"""Asks both portals about one record. That they cannot be had is a sentence, never an exception."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import msgspec
+
+from b24migrate.engine.phases.comparison import asked_again
+from b24migrate.engine.phases.context import Work
+from b24migrate.insight.lookup.model import Side, SideState
+from b24migrate.messages import say
+from b24migrate.model.errors import MigrationError
+from b24migrate.model.records import Link, Record, Row
+from b24migrate.model.streams import Stream
+from b24migrate.ports import TargetRecord
+
+# what code that reads a portal's answer runs into when the answer is none of those that it knows
+STRANGE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
+SOURCE, TARGET = "source", "target"
+
+
+@dataclass(slots=True)
+class Onlooker(Work):
+    """Works like the other and leaves no notes: who only looks has nothing to say."""
+
+    def note(self, entity: str, message: str, level: str = "warning", *, about: str = "") -> None:
+        pass
+
+
+def onlooker(work: Work) -> Onlooker:
+    made = Onlooker(**{one.name: getattr(work, one.name) for one in fields(Work) if one.init})
+    made.links, made.texts = work.links, work.texts
+    return made
+
+
+def the_source(work: Work, stream: Stream, record: Record, *, ask: bool) -> tuple[Side, Row | None]:
+    """Read-only, by the same question as verify's."""
+    if (side := _unasked(work, SOURCE, ask=ask)) is not None:
+        return side, None
+    if stream.fetch is None:
+        return Side(SideState.CANNOT), None
+    try:
+        row = asked_again(work, stream, [record]).get(record.row_key)
+    except MigrationError as error:
+        return _failed(error), None
+    except STRANGE:
+        return _strange(SOURCE), None
+    return Side(SideState.GONE if row is None else SideState.NOW), row
+
+
+def the_target(
+    work: Work, stream: Stream, record: Record, link: Link | None, *, ask: bool
+) -> tuple[Side, TargetRecord | None]:
+    """By the key under which we sent it; what the target had before has none."""
+    if (side := _unasked(work, TARGET, ask=ask)) is not None:
+        return side, None
+    entity = work.owner.get(stream.name)
+    if entity is None or stream not in entity.streams or (link is not None and link.origin != "import"):
+        return Side(SideState.CANNOT), None
+    key = stream.key_of(record.row_key)
+    try:
+        found = work.target.read(entity.wire, stream.name, [key]).get(key)
+    except MigrationError as error:
+        return _failed(error), None
+    except STRANGE:
+        return _strange(TARGET), None
+    return Side(SideState.GONE if found is None else SideState.NOW), found
+
+
+def _unasked(work: Work, name: str, *, ask: bool) -> Side | None:
+    if not ask:
+        return Side(SideState.NOT_ASKED)
+    if name in work.options.absent:
+        return Side(SideState.ABSENT, say(f"lookup.absent.{name}"), say("lookup.staged"))
+    return None
+
+
+def _failed(error: MigrationError) -> Side:
+    return Side(SideState.FAILED, error.message, error.hint)
+
+
+def _strange(name: str) -> Side:
+    return Side(SideState.FAILED, say(f"lookup.strange.{name}"))

@@ -1,0 +1,246 @@
+"""One record as a whole: who it is, what became of it, and its fields on every side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from b24migrate.engine.phases.comparison import said
+from b24migrate.engine.phases.compose import Composed, Composer
+from b24migrate.engine.phases.context import Work, seen
+from b24migrate.engine.phases.expected import Foresight
+from b24migrate.insight.lookup import related
+from b24migrate.insight.lookup.fields import Drafting
+from b24migrate.insight.lookup.judge import Evidence, judged
+from b24migrate.insight.lookup.model import (
+    Aside,
+    FieldRow,
+    FieldVerdict,
+    RecordVerdict,
+    RecordView,
+    Side,
+    SideState,
+    TargetLink,
+    Times,
+    Trouble,
+    cut,
+)
+from b24migrate.insight.lookup.portals import STRANGE, onlooker, the_source, the_target
+from b24migrate.insight.lookup.titles import emails_of, short_title
+from b24migrate.messages import say, unpack
+from b24migrate.model.errors import MigrationError
+from b24migrate.model.records import Json, Link, Record, Row, Span, Status, order_key
+from b24migrate.model.streams import Seen, Stream
+from b24migrate.ports import TargetRecord
+
+LONGEST_ID = 300
+_LAST = "\U0010ffff"
+_AFTER_SURROGATES = "\ue000"
+
+
+def record(work: Work, stream: str, source_id: str, *, ask: bool = True) -> RecordView | None:
+    """None where nothing is known of it. With `ask` both portals are asked, each once and only for this record."""
+    known = work.streams.get(stream)
+    if known is None or not may_be_an_id(source_id):
+        return None
+    looking = onlooker(work)
+    row = _row(looking, known, source_id)
+    aside = related.aside(looking, stream, source_id)
+    if row is not None:
+        return _staged(looking, known, row, aside, ask=ask)
+    return None if aside is None else _set_aside(looking, known, source_id, aside)
+
+
+def may_be_an_id(text: str) -> bool:
+    """Everything else no store is asked for. Half a pair of surrogates is no text."""
+    return 0 < len(text) <= LONGEST_ID and "\0" not in text and text == text.encode("utf-8", "ignore").decode()
+
+
+def _row(work: Work, stream: Stream, source_id: str) -> Mapping[str, Json] | None:
+    """The whole row, times and all."""
+    key = order_key(source_id)
+    rows = work.store.export(stream.table, Span(_before(key), key), 1)
+    return next((row for row in rows if row["RowKey"] == source_id), None)
+
+
+def _before(key: str) -> str:
+    """Behind everything that comes before the key."""
+    last = "\ud7ff" if key[-1] == _AFTER_SURROGATES else chr(ord(key[-1]) - 1)
+    return key[:-1] + last + _LAST
+
+
+def _record(row: Mapping[str, Json]) -> Record:
+    return Record(
+        row["RowKey"],
+        Status(row["Status"]),
+        row["Payload"],
+        extras=row["Extras"],
+        attempts=int(row["Attempts"] or 0),
+        target_id=row["TargetId"],
+        natural=row["NaturalKey"],
+        revision=int(row["Revision"] or 0),
+    )
+
+
+class Sides(NamedTuple):
+    source: Side
+    now: Row | None
+    target: Side
+    found: TargetRecord | None
+
+
+def _staged(work: Work, stream: Stream, row: Mapping[str, Json], aside: Aside | None, *, ask: bool) -> RecordView:
+    one = _record(row)
+    link = work.store.links(stream.name, [one.row_key]).get(one.row_key)
+    sides = _asked(work, stream, one, link, ask=ask)
+    then = seen(one, stream)
+    now = said(stream, one, sides.now)
+    fields, problem = _fields(work, stream, one, (then, now), sides)
+    files, files_in_all = related.files(work, stream, now)
+    return RecordView(
+        stream=stream.name,
+        entity=entity_of(work, stream),
+        id=one.row_key,
+        title=short_title(stream, now),
+        emails=emails_of(stream, now),
+        verdict=RecordVerdict.AID if _is_aid(work, stream) else _verdict(one, link, sides.target, fields),
+        status=one.status.value,
+        attempts=one.attempts,
+        revision=one.revision,
+        run=str(row["RunId"] or ""),
+        pulled_through=bool(row["PulledThrough"]),
+        changed=any(field.changed for field in fields if field.verdict is not FieldVerdict.NOT_SENT),
+        trouble=_trouble(row),
+        problem=problem,
+        link=_link(link, row),
+        times=_times(row),
+        source=sides.source,
+        target=sides.target,
+        fields=fields,
+        findings=related.findings(work, stream.name, one.row_key),
+        places=related.places(work, stream.name, one.row_key),
+        files=files,
+        files_in_all=files_in_all,
+        children=related.children(work, stream, one.row_key),
+        aside=aside,
+    )
+
+
+def _asked(work: Work, stream: Stream, one: Record, link: Link | None, *, ask: bool) -> Sides:
+    """Both at once: somebody waits, and one that does not answer takes its time."""
+    with ThreadPoolExecutor(1) as beside_us:
+        target = beside_us.submit(the_target, work, stream, one, link, ask=ask)
+        return Sides(*the_source(work, stream, one, ask=ask), *target.result())
+
+
+def _fields(
+    work: Work, stream: Stream, one: Record, versions: tuple[Seen, Seen], sides: Sides
+) -> tuple[tuple[FieldRow, ...], str]:
+    """And why it could not be sent as it is, if so."""
+    then, now = versions
+    composer = Composer(work, stream, late=True)
+    try:
+        composed = composer.compose_seen(one, now)
+        problem = composed.problem[1] if composed.problem else ""
+    except STRANGE as error:
+        composed, problem = Composed(one), say("lookup.unreadable", error=error)
+    there = sides.found.fields if sides.found else {}
+    unresolved: dict[str, tuple[str, ...]] = {}
+    for name, source_id in composed.unresolved:
+        unresolved[name] = (*unresolved.get(name, ()), source_id)
+    evidence = Evidence(
+        stream,
+        composed.fields,
+        there,
+        sides.target.state,
+        stream.adopted(now),
+        unresolved,
+        not work.options.absent,
+        _announced(work, stream, now, sides.target),
+    )
+    drafts = Drafting(work, stream, composer, now, then, sides.now is not None).all(composed.fields, there)
+    return judged(drafts, evidence), cut(problem)
+
+
+def _announced(work: Work, stream: Stream, one: Seen, target: Side) -> Callable[[str], bool]:
+    if target.state is not SideState.NOW:
+        return lambda _: False
+    try:
+        return Foresight(work, stream).announced(one)
+    except (MigrationError, *STRANGE):
+        return lambda _: False
+
+
+def _verdict(one: Record, link: Link | None, target: Side, fields: tuple[FieldRow, ...]) -> RecordVerdict:
+    if one.status is not Status.IMPORT_OK:
+        return RecordVerdict.FAILED if one.status is Status.IMPORT_ERR else RecordVerdict.WAITING
+    if link is not None and link.origin != "import":
+        return RecordVerdict.LINKED
+    if target.state is SideState.GONE:
+        return RecordVerdict.MISSING
+    if target.state is not SideState.NOW:
+        return RecordVerdict.IMPORTED
+    differs = any(field.verdict is FieldVerdict.DIFFERS for field in fields)
+    return RecordVerdict.DIFFERS if differs else RecordVerdict.EQUAL
+
+
+def _is_aid(work: Work, stream: Stream) -> bool:
+    return stream.name in work.owner and stream not in work.owner[stream.name].streams
+
+
+def _trouble(row: Mapping[str, Json]) -> Trouble | None:
+    """What is imported has none any more."""
+    if not row["LastErrorCode"] and not row["LastError"]:
+        return None
+    code, at, again_at = (str(row[name] or "") for name in ("LastErrorCode", "LastErrorAtUtc", "RetryAfterUtc"))
+    return related.trouble(code, unpack(row["LastError"] or "", row["LastErrorMessage"]), at, again_at)
+
+
+def _link(link: Link | None, row: Mapping[str, Json]) -> TargetLink | None:
+    if link is None:
+        return None
+    return TargetLink(link.target_id, link.digest, link.origin, str(row["ImportedAtUtc"] or ""))
+
+
+def _times(row: Mapping[str, Json]) -> Times | None:
+    if not row["SourceOriginal"] and not row["SourceUtc"]:
+        return None
+    offset = row["OriginalOffsetMin"]
+    return Times(str(row["SourceOriginal"] or ""), str(row["SourceUtc"] or ""), None if offset is None else int(offset))
+
+
+def entity_of(work: Work, stream: Stream) -> str:
+    owner = work.owner.get(stream.name)
+    return owner.name if owner else ""
+
+
+def _set_aside(work: Work, stream: Stream, source_id: str, aside: Aside) -> RecordView:
+    unasked = Side(SideState.NOT_ASKED)
+    return RecordView(
+        stream=stream.name,
+        entity=entity_of(work, stream),
+        id=source_id,
+        title=aside.name,
+        emails=(),
+        verdict=RecordVerdict(aside.why),
+        status="",
+        attempts=0,
+        revision=0,
+        run="",
+        pulled_through=False,
+        changed=False,
+        trouble=None,
+        problem="",
+        link=None,
+        times=None,
+        source=unasked,
+        target=unasked,
+        fields=(),
+        findings=related.findings(work, stream.name, source_id),
+        places=(),
+        files=(),
+        files_in_all=0,
+        children=(),
+        aside=aside,
+    )

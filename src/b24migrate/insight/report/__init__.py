@@ -1,0 +1,8 @@
+"""What a report says, as values: how it stands, what became of everything, and the long lists row by row."""
+
+from __future__ import annotations
+
+from b24migrate.insight.report.model import Facts, Proof, Standing
+from b24migrate.insight.report.tally import Excerpt, Tally
+
+__all__ = ["Excerpt", "Facts", "Proof", "Standing", "Tally"]

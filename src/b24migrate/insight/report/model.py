@@ -1,0 +1,174 @@
+"""The values of a report. Whoever shows them finds the words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from b24migrate.engine.plan import Run
+from b24migrate.engine.state import ENDED
+from b24migrate.insight.causes import Group
+from b24migrate.insight.certificate.checks import NEEDED
+from b24migrate.insight.fidelity import Fidelity
+from b24migrate.insight.forecast import Compared, Survey
+from b24migrate.insight.overview.model import Point
+
+
+class Standing(StrEnum):
+    """The one thing to say first."""
+
+    NO_RUN = "no_run"
+    RUNNING = "running"
+    PAUSED = "paused"
+    BLOCKED = "blocked"  # by a gate, before its end
+    STOPPED = "stopped"  # by an error, before its end
+    PARTLY = "partly"  # what was asked for is done, and it was not the whole
+    TRY_OUT = "try_out"  # only the first few records of each kind
+    FINDINGS = "findings"  # at its end, with something to look at
+    DONE = "done"
+
+    @property
+    def finished(self) -> bool:
+        return self in (Standing.DONE, Standing.FINDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFacts:
+    entity: str
+    name: str
+    source: int | None  # what the portal says it has
+    read: int
+    waiting: int  # read, and not tried yet
+    retrying: int
+    imported: int
+    verified: int  # found equal on the target
+    failed: int
+    excluded: int
+    impossible: int
+    drift: int
+    findings: int
+    places: int  # that keep ids of the source
+    losses: Mapping[str, int]
+
+    @property
+    def known(self) -> int:
+        """All that is known to exist: each is in one of the parts."""
+        return self.imported + self.failed + self.excluded + self.impossible + self.waiting + self.retrying
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseFacts:
+    entity: str
+    phase: str
+    state: str
+    started: str
+    finished: str
+    seconds: float | None  # None: it has not begun
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityFacts:
+    name: str
+    concerned: bool  # wanted, in the plan, or worked on before
+    verified: bool
+    phases: tuple[PhaseFacts, ...]
+    streams: tuple[StreamFacts, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def missing(self) -> tuple[PhaseFacts, ...]:
+        """The steps without which it is not whole."""
+        return tuple(one for one in self.phases if one.phase in NEEDED and one.state not in ENDED)
+
+    @property
+    def seconds(self) -> float:
+        """Of its steps; they may have waited for others in between."""
+        return sum(one.seconds or 0.0 for one in self.phases)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Over all streams; files are not among them."""
+
+    source: int  # what was reported, or met where the source gives no total
+    read: int
+    imported: int
+    verified: int
+    failed: int
+    waiting: int
+    excluded: int
+    impossible: int
+    drift: int  # without signs: records too many do not make up for records too few
+    findings: int
+
+
+@dataclass(slots=True)
+class FileFacts:
+    """Grows while the files are walked through."""
+
+    known: int = 0
+    imported: int = 0
+    failed: int = 0
+    waiting: int = 0
+    too_large: int = 0
+    bytes_imported: int = 0
+    bytes_failed: int = 0  # of those whose size is known
+    by_entity: dict[str, list[int]] = field(default_factory=dict)  # known, imported, failed, bytes on the target
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The certificate's root hash, or why there is none."""
+
+    root: str = ""
+    classes: Mapping[str, int] = field(default_factory=dict)  # how many ids are in each, files included
+    code: str = ""
+    message: str = ""
+
+    @property
+    def ids(self) -> int:
+        return sum(self.classes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a look at the store tells; the long lists come row by row."""
+
+    at: str
+    standing: Standing
+    run: Run | None
+    runs: tuple[Run, ...]  # the earliest first
+    entities: tuple[EntityFacts, ...]
+    totals: Totals
+    files_failed: int
+    causes: tuple[Group, ...]
+    waits: tuple[tuple[str, float], ...]  # seconds for the limit of a method, the longest first
+    survey: Survey | None
+    compared: tuple[Compared, ...]
+    history: tuple[Point, ...]
+    proof: Proof
+    fidelity: Fidelity | None = None  # what the target does not keep; None: it was never asked
+
+    @property
+    def concerned(self) -> tuple[EntityFacts, ...]:
+        return tuple(one for one in self.entities if one.concerned)
+
+    @property
+    def streams(self) -> tuple[StreamFacts, ...]:
+        return tuple(stream for entity in self.concerned for stream in entity.streams)
+
+    @property
+    def phases(self) -> tuple[PhaseFacts, ...]:
+        return tuple(phase for entity in self.concerned for phase in entity.phases)
+
+    @property
+    def took_s(self) -> float | None:
+        """From the beginning of the earliest phase to the end of the last; None when none has begun."""
+        begun = [one.started for one in self.phases if one.started]
+        ended = [one.finished or self.at for one in self.phases if one.started]
+        if not begun:
+            return None
+        return (max(map(datetime.fromisoformat, ended)) - min(map(datetime.fromisoformat, begun))).total_seconds()

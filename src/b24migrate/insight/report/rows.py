@@ -1,0 +1,338 @@
+"""The long lists of a report, row by row: in order of stream and id, a few hundred in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from b24migrate.engine.phases.context import Work, seen
+from b24migrate.engine.phases.custom_fields import chosen, is_excluded, left_behind
+from b24migrate.insight.certificate.sort import Fact, in_order
+from b24migrate.insight.lookup.titles import title_of
+from b24migrate.insight.report.model import FileFacts
+from b24migrate.model.records import Fate, Json, Record, Span, Status, Table, order_key
+from b24migrate.model.streams import Stream
+from b24migrate.ports import (
+    CUSTOM_FIELDS,
+    FINDINGS,
+    FORESEEN,
+    ID_MAP,
+    INVENTORY,
+    SET_ASIDE,
+    SPARED,
+    UNRESOLVED,
+    Register,
+    RegisterRow,
+)
+
+AT_ONCE = 200
+FILES = "files"
+TOO_LARGE = "TOO_LARGE"
+STATES = {Status.IMPORT_OK: "imported", Status.IMPORT_ERR: "failed"}
+UNREADABLE = (msgspec.DecodeError, TypeError, AttributeError, KeyError)  # whatever it is, it failed for a reason
+
+
+class Failed(NamedTuple):
+    stream: str
+    source_id: str
+    title: str
+    code: str
+    message: str
+    attempts: int
+
+
+class Aside(NamedTuple):
+    why: str  # excluded or impossible
+    stream: str
+    source_id: str
+    name: str
+    reason: str
+
+
+class Found(NamedTuple):
+    stream: str
+    source_id: str
+    fate: str
+    field: str
+    expected: str
+    actual: str
+    note: str
+
+
+class Unresolved(NamedTuple):
+    """`kind`: place (inside a tree, keeps the source's id) or dangling (a reference that verify wanted resolved)."""
+
+    kind: str
+    stream: str
+    source_id: str
+    place: str
+    what: str
+
+
+class Activity(NamedTuple):
+    """`state`: of its record (failed when it was refused, imported, pending); `code`: what it runs, or its
+    properties."""
+
+    stream: str
+    source_id: str
+    title: str
+    state: str
+    place: str
+    activity: str
+    code: str
+
+
+class Linked(NamedTuple):
+    stream: str
+    source_id: str
+    target_id: str
+    origin: str
+
+
+class FailedFile(NamedTuple):
+    entity: str
+    stream: str
+    key: str
+    name: str
+    size: int | None
+    code: str
+    message: str
+
+
+class CustomField(NamedTuple):
+    """`fate`: created, mapped (the target had it), excluded, left (its values stay behind), failed, or open."""
+
+    entity: str
+    code: str
+    type: str
+    label: str
+    fate: str
+    target: str
+    note: str
+
+
+class Counted(NamedTuple):
+    """One full pass over a stream."""
+
+    stream: str
+    at: str
+    reported: int | None
+    retrieved: int
+    drift: int | None  # None where the source gives no total, or only the first few were read
+    pages: int
+    method: str
+    latest: bool
+    limited: bool
+
+
+# ---------------------------------------------------------------- records
+
+
+def failed(work: Work) -> Iterator[Failed]:
+    for entity in work.entities:
+        for stream in entity.streams:
+            for one in failed_records(work, stream.table):
+                code, message = one.last_error_code or "", one.last_error or ""
+                yield Failed(stream.name, one.row_key, title(one, stream), code, message, one.attempts)
+
+
+def failed_records(work: Work, table: Table) -> Iterator[Record]:
+    """Few are asked for by themselves; for many the table is walked through."""
+    counts = work.store.counts(table)
+    if not counts[Status.IMPORT_ERR]:
+        return
+    few = counts[Status.IMPORT_ERR] + counts[Status.ERROR_RETRY] <= AT_ONCE
+    records = iter(work.store.failed(table, AT_ONCE)) if few else walked(work, table)
+    yield from (one for one in records if one.status is Status.IMPORT_ERR)
+
+
+def walked(work: Work, table: Table) -> Iterator[Record]:
+    span = Span()
+    while records := work.store.records(table, span, AT_ONCE):
+        yield from records
+        span = Span(order_key(records[-1].row_key))
+
+
+def title(record: Record, stream: Stream) -> str:
+    try:
+        return title_of(stream, seen(record, stream))
+    except UNREADABLE:
+        return ""
+
+
+def activities(work: Work) -> Iterator[Activity]:
+    """Parts of records that would run code on the target, whether they were sent or not."""
+    for entity in work.entities:
+        for stream in entity.streams:
+            for one in walked(work, stream.table) if stream.forbidden else ():
+                yield from _activities(stream, one)
+
+
+def _activities(stream: Stream, record: Record) -> Iterator[Activity]:
+    state = STATES.get(record.status, "pending")
+    try:
+        parts = stream.forbidden(seen(record, stream)) if stream.forbidden else ()
+    except UNREADABLE:
+        return
+    for part in parts:
+        yield Activity(stream.name, record.row_key, title(record, stream), state, *part)
+
+
+# ---------------------------------------------------------------- registers
+
+
+def set_aside(work: Work, folder: Path) -> Iterator[Aside]:
+    def told(row: RegisterRow) -> Sequence[str]:
+        why, stream, source_id = row.key.split(":", 2)
+        return stream, source_id, why, _text(row, "Name"), _text(row, "Reason")
+
+    for stream, source_id, why, name, reason in _sorted(work, SET_ASIDE, folder, told):
+        yield Aside(why, stream, source_id, name, reason)
+
+
+def findings(work: Work, folder: Path, register: Register = FINDINGS) -> Iterator[Found]:
+    names = ("Stream", "SourceId", "Fate", "Field", "Expected", "Actual", "Note")
+    for said in _sorted(work, register, folder, lambda row: [_text(row, name) for name in names]):
+        yield Found(*said)
+
+
+def foreseen(work: Work, folder: Path) -> Iterator[Found]:
+    """What differs as the target had announced; then what it announced, and what is equal all the same."""
+    yield from findings(work, folder, FORESEEN)
+    yield from findings(work, folder, SPARED)
+
+
+def unresolved(work: Work, folder: Path) -> Iterator[Unresolved]:
+    names = ("Stream", "SourceId", "Place", "What")
+    for said in _sorted(work, UNRESOLVED, folder, lambda row: [_text(row, name) for name in names]):
+        yield Unresolved("place", *said)
+
+    def dangling(row: RegisterRow) -> Sequence[str] | None:
+        is_one = row.values["Fate"] == Fate.DANGLING
+        return [_text(row, name) for name in ("Stream", "SourceId", "Field", "Expected")] if is_one else None
+
+    for said in _sorted(work, FINDINGS, folder, dangling):
+        yield Unresolved("dangling", *said)
+
+
+def links(work: Work, folder: Path) -> Iterator[Linked]:
+    def told(row: RegisterRow) -> Sequence[str]:
+        stream, _, source_id = row.key.partition(":")
+        return stream, source_id, _text(row, "TargetId"), _text(row, "Origin")
+
+    for said in _sorted(work, ID_MAP, folder, told):
+        yield Linked(*said)
+
+
+def inventories(work: Work) -> Iterator[Counted]:
+    rows = {place: [] for place in (*_places(work), "")}  # type: dict[str, list[RegisterRow]]
+    for row in work.store.rows(INVENTORY):
+        rows.setdefault(str(row.values["Stream"]), []).append(row)
+    for stream, own in rows.items():
+        for row in sorted(own, key=lambda one: str(one.values["SnapshotUtc"])):
+            yield _counted(stream, row.values)
+
+
+def _counted(stream: str, said: Mapping[str, Json]) -> Counted:
+    reported = None if said.get("ReportedTotal") is None else int(said["ReportedTotal"])
+    retrieved, limited = int(said["RetrievedTotal"]), bool(said.get("Limited"))
+    drift = None if reported is None or limited else reported - retrieved
+    pages, method = int(said.get("PageCount") or 0), str(said.get("SourceMethod") or "")
+    latest = bool(said.get("IsLatest"))
+    return Counted(stream, str(said["SnapshotUtc"]), reported, retrieved, drift, pages, method, latest, limited)
+
+
+def custom_fields(work: Work) -> Iterator[CustomField]:
+    for entity in work.entities:
+        custom = entity.custom_fields
+        if custom is None:
+            continue
+        wished = chosen(work, entity.name)
+        for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name):
+            kind, error = _text(row, "Type"), _text(row, "Error")
+            fate, note = FATES.get(_text(row, "State"), "open"), error
+            if is_excluded(row.key, wished):
+                fate, note = "excluded", ""
+            elif why := left_behind(custom, kind):
+                fate, note = "left", why
+            elif error:
+                fate = "failed"
+            yield CustomField(entity.name, row.key, kind, _text(row, "Label"), fate, _text(row, "TargetField"), note)
+
+
+FATES = {"created": "created", "exists": "mapped", "failed": "failed", "differs": "failed"}
+
+
+# ---------------------------------------------------------------- files
+
+
+def payload_of(record: Record) -> dict[str, Json]:
+    """Nothing where the row in the store is damaged."""
+    try:
+        return msgspec.json.decode(record.payload, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return {}
+
+
+def failed_files(work: Work, facts: FileFacts) -> Iterator[FailedFile]:
+    """Walks through all of them and counts; gives those that failed."""
+    for one in walked(work, work.streams[FILES].table):
+        said = payload_of(one)
+        size = said.get("size")
+        size = int(size) if isinstance(size, int | str) and str(size).isdecimal() else None
+        _count(facts, one, str(said.get("entity") or ""), size)
+        if one.status is Status.IMPORT_ERR:
+            entity, stream, name = (str(said.get(key) or "") for key in ("entity", "stream", "name"))
+            code, message = one.last_error_code or "", one.last_error or ""
+            yield FailedFile(entity, stream, one.row_key, name, size, code, message)
+
+
+def _count(facts: FileFacts, record: Record, entity: str, size: int | None) -> None:
+    own = facts.by_entity.setdefault(entity, [0, 0, 0, 0])
+    facts.known += 1
+    own[0] += 1
+    if record.status is Status.IMPORT_OK:
+        facts.imported += 1
+        facts.bytes_imported += size or 0
+        own[1] += 1
+        own[3] += size or 0
+    elif record.status is Status.IMPORT_ERR:
+        facts.failed += 1
+        facts.too_large += record.last_error_code == TOO_LARGE
+        facts.bytes_failed += size or 0
+        own[2] += 1
+    else:
+        facts.waiting += 1
+
+
+# ---------------------------------------------------------------- in order
+
+
+def _sorted(
+    work: Work, register: Register, folder: Path, told: Callable[[RegisterRow], Sequence[str] | None]
+) -> Iterator[list[str]]:
+    """What is told of each row, beginning with its stream and id, in the order of these and then of the rest."""
+    places = _places(work)
+
+    def facts() -> Iterator[Fact]:
+        for row in work.store.all_rows(register):
+            said = told(row)
+            if said is not None:
+                after = "\x00".join(said[2:])
+                yield (places.get(said[0], len(places)), f"{order_key(said[1])}\x00{after}"), "", "", list(said)
+
+    for _, _, _, said in in_order(facts(), folder):
+        yield said
+
+
+def _places(work: Work) -> dict[str, int]:
+    named = [stream.name for entity in work.entities for stream in entity.streams]
+    return {name: place for place, name in enumerate(dict.fromkeys((*named, *work.streams)))}
+
+
+def _text(row: RegisterRow, name: str) -> str:
+    value = row.values.get(name)
+    return "" if value is None else value if isinstance(value, str) else str(value)

@@ -1,0 +1,196 @@
+"""Which activities of workflow templates are standard, and which would run code that the source wrote.
+
+A template is a tree of activities. The kernel loads the class behind an activity by its `Type`, whatever the case
+(bizproc, `CBPRuntime::includeActivityFile`), and evaluates the properties of two of them as PHP: `CodeActivity` and the
+condition `codecondition`. A system import and an update skip the check that only administrators save those
+(`CBPWorkflowTemplateLoader::parseFields`). So what is not on this list is not sent.
+
+Expressions such as `{{=round({=Document:OPPORTUNITY})}}` are harmless: `CBPCalc` knows a fixed list of functions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from b24migrate.model.records import Json
+
+# The folders in `install/activities/bitrix` of the modules of a box, without those that evaluate PHP (codeactivity,
+# codecondition) and without controllerremoteiblockactivity, which writes to other sites. The import module of the box
+# has the same list (box-module, lib/Contract/Activities.php).
+_NAMES = (
+    # bizproc
+    """absenceactivity approveactivity calendaractivity createdocumentactivity delayactivity deletedocumentactivity
+    emptyblockactivity eventdrivenactivity fixresultactivity foreachactivity forumreviewactivity getuseractivity
+    getuserinfoactivity handleexternaleventactivity ifelseactivity ifelsebranchactivity listenactivity
+    lockdocumentactivity logactivity mailactivity mathoperationactivity parallelactivity publishdocumentactivity
+    randomstringactivity requestinformationactivity requestinformationoptionalactivity reviewactivity
+    robotdelayactivity savehistoryactivity sequenceactivity sequentialworkflowactivity setfieldactivity
+    setglobalvariableactivity setpermissionsactivity setstateactivity setstatetitleactivity setvariableactivity
+    socnetlogactivity socnetmessageactivity startscriptactivity startworkflowactivity stateactivity
+    statefinalizationactivity stateinitializationactivity statemachineworkflowactivity terminateactivity
+    unlockdocumentactivity unpublishdocumentactivity waitworkdayactivity webhookactivity whileactivity"""
+    # crm
+    """ createcrmcompanydocumentactivity createcrmcontactdocumentactivity createcrmdealdocumentactivity
+    createcrmleaddocumentactivity crmaddproductrow crmchangedealcategoryactivity crmchangedynamiccategoryactivity
+    crmchangerelationsactivity crmchangerequisiteactivity crmchangeresponsibleactivity crmchangestatusactivity
+    crmcompletetaskactivity crmcontrolnotifyactivity crmconvertdocumentactivity crmcopydealactivity
+    crmcopydynamicactivity crmcopymoveproductrow crmcreateadsactivityfb crmcreateadsactivityga crmcreateadsactivityvk
+    crmcreateadsactivityya crmcreatecallactivity crmcreatedynamicactivity crmcreateleadcontactactivity
+    crmcreatemeetingactivity crmcreaterequestactivity crmcreatereturnleadactivity crmcreatetodoactivity
+    crmdealstagelistenactivity crmdeletedynamicactivity crmeventaddactivity crmexcludeactivity
+    crmgenerateentitydocumentactivity crmgenerateqr crmgetdataentityactivity crmgetdynamicinfoactivity
+    crmgetpaymentinfoactivity crmgetpaymenturlactivity crmgetproductrowactivity crmgetrelationsinfoactivity
+    crmgetrequisitesinfoactivity crmgotochat crmgotochatwhatsapp crmleadstatuslistenactivity crmorderpayactivity
+    crmremoveproductrow crmresourcebooking crmresourcebookingcancel crmsendemailactivity crmsendsmsactivity
+    crmsendwhatsappmessageactivity crmsetcompanyfield crmsetcontactfield crmsetobserverfield crmsetorderallowdelivery
+    crmsetordercanceled crmsetorderdeducted crmsetorderpaid crmsetshipmentfield crmsetshipmentstatus
+    crmtimelinecommentadd crmupdatedynamicactivity crmwaitactivity"""
+    # calendar, disk, im, imopenlines, lists, rpa, sign, socialnetwork, tasks, voximplant
+    """ calendar2activity createlistsdocumentactivity createworkgroup diskaddfolderactivity diskcopymoveactivity
+    diskdetailactivity diskremoveactivity diskuploadactivity diskuploadversionactivity getlistsdocumentactivity
+    imaddmembertogroupchatactivity imaddmessagetogroupchatactivity imcreategroupchatactivity immessageactivity
+    imnotifyactivity imopenlinesmessageactivity rpaapproveactivity rpachangestageactivity rpamoveactivity
+    rparequestactivity rpareviewactivity signdocumentactivity socnetblogpostactivity task2activity
+    taskschangeresponsibleactivity taskschangestageactivity taskschangestatusactivity tasksdeletetaskactivity
+    tasksgetdocumentactivity tasksupdatetaskactivity updatelistsdocumentactivity voximplantcallactivity"""
+)
+STANDARD = frozenset(_NAMES.split())
+# It runs no code, but sends records to an address that the source chose: such a template stays off until somebody has
+# looked at the address.
+OUTGOING = "webhookactivity"
+# Of an application: the kernel finds it by a number in its table of applications, or not at all.
+OF_AN_APPLICATION = re.compile(r"rest_[0-9a-z]+", re.IGNORECASE)
+# Every property of these may name a condition: the kernel tries to load a class of that name.
+BRANCHES = frozenset({"ifelsebranchactivity", "whileactivity"})
+CONDITIONS = frozenset({"fieldcondition", "mixedcondition", "propertyvariablecondition", "truecondition"})
+PLAIN = frozenset({"title", "condition", "editorcomment"})
+# Both evaluate PHP: they are looked for everywhere, also where the kernel does not look for activities today.
+EVALUATED = frozenset({"codeactivity", "codecondition"})
+NAMELESS = "(no type)"
+UNREADABLE = "(unreadable)"
+PARTS = ("TEMPLATE", "PARAMETERS", "VARIABLES", "CONSTANTS")
+MOST = 100  # of one template
+LONGEST_NAME = 100
+LONGEST_PLACE = 1_000
+LONGEST_CODE = 30_000
+
+
+class Part(NamedTuple):
+    """A part of a template that is not standard."""
+
+    place: str
+    name: str  # of the activity or the condition, as the template spells it
+    code: str  # what it would run, or its properties
+
+
+def forbidden(fields: Mapping[str, Json]) -> list[Part]:
+    """All parts of a template that are not on the list, but no more than a hundred."""
+    found: list[Part] = []
+    for part in _parts(fields):
+        found.append(part)
+        if len(found) == MOST:
+            break
+    return found
+
+
+def names(parts: Iterable[Part]) -> list[str]:
+    return list(dict.fromkeys(part.name for part in parts))
+
+
+def is_allowed(name: str, allowed: frozenset[str]) -> bool:
+    """By its own name. What has no name cannot be allowed."""
+    return name not in (NAMELESS, UNREADABLE) and name.lower() in allowed
+
+
+def watched(tree: Json, place: str = "") -> Iterator[tuple[str, str]]:
+    """Activities that are sent, but that somebody must look at before the template may start by itself: place, type."""
+    left = [(tree, place)]
+    while left:
+        one, at = left.pop()
+        if isinstance(one, dict):
+            kind = one.get("Type")
+            if isinstance(kind, str) and "Properties" in one and _is_watched(kind):
+                yield at, kind
+        left += reversed([(part, _below(at, name)) for name, part in _entries(one)])
+
+
+def _is_watched(kind: str) -> bool:
+    return kind.lower() == OUTGOING or OF_AN_APPLICATION.fullmatch(kind) is not None
+
+
+def _parts(fields: Mapping[str, Json]) -> Iterator[Part]:
+    """Without recursion: nobody knows how deep the source nests."""
+    # what it is, where it stands, and whether the kernel takes its members for activities, or itself for one
+    left: list[tuple[Json, str, str]] = [
+        (fields[name], name, "list" if name == PARTS[0] else "") for name in reversed(PARTS) if name in fields
+    ]
+    while left:
+        one, place, role = left.pop()
+        if role and not isinstance(one, (dict, list)):
+            if role == "activity" or one not in (None, "", 0):
+                yield Part(place, UNREADABLE, _shown(one))
+        elif role == "list":
+            left += reversed([(part, _below(place, name), "activity") for name, part in _entries(one)])
+        elif isinstance(one, dict) and (role or {"Type", "Properties"} <= one.keys()):
+            yield from _activity(one, place)
+            # Keys differ in case for the kernel: `children` is a property like any other.
+            roles = {"Children": "list"}
+            left += reversed([(part, _below(place, name), roles.get(name, "")) for name, part in one.items()])
+        else:
+            if role:
+                yield Part(place, UNREADABLE, _shown(one))
+            yield from _evaluated(one, place)
+            left += reversed([(part, _below(place, name), "") for name, part in _entries(one)])
+
+
+def _activity(one: Mapping[str, Json], place: str) -> Iterator[Part]:
+    kind, properties = one.get("Type"), one.get("Properties")
+    known = isinstance(kind, str) and (kind.lower() in STANDARD or OF_AN_APPLICATION.fullmatch(kind))
+    if not known:
+        yield Part(place, str(kind)[:LONGEST_NAME] if kind else NAMELESS, _code(properties))
+    elif str(kind).lower() in BRANCHES and isinstance(properties, dict):
+        for name, value in properties.items():
+            # `codecondition` is found like everywhere else
+            if name.lower() not in CONDITIONS | PLAIN and _plain(name) not in EVALUATED:
+                yield Part(f"{place}/Properties/{name[:LONGEST_NAME]}", name[:LONGEST_NAME], _shown(value))
+
+
+def _evaluated(one: Json, place: str) -> Iterator[Part]:
+    for name, part in one.items() if isinstance(one, dict) else ():
+        if _plain(name) in EVALUATED:
+            yield Part(_below(place, name), name[:LONGEST_NAME], _shown(part))
+        elif name.lower() == "type" and isinstance(part, str) and _plain(part) in EVALUATED:
+            yield Part(place, part[:LONGEST_NAME], _code(one))
+
+
+def _plain(name: str) -> str:
+    """As the kernel looks for the file."""
+    return name.strip().lower().removeprefix("cbp")
+
+
+def _entries(one: Json) -> Iterator[tuple[str, Json]]:
+    """PHP sends a list with gaps as a map."""
+    if isinstance(one, dict):
+        yield from one.items()
+    elif isinstance(one, list):
+        yield from ((str(number), part) for number, part in enumerate(one))
+
+
+def _below(place: str, name: str) -> str:
+    return (f"{place}/{name[:LONGEST_NAME]}" if place else name)[:LONGEST_PLACE]
+
+
+def _code(properties: Json) -> str:
+    code = properties.get("ExecuteCode") if isinstance(properties, dict) else None
+    return code[:LONGEST_CODE] if isinstance(code, str) and code else _shown(properties)
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, str):
+        return value[:LONGEST_CODE]
+    try:
+        return json.dumps(value, ensure_ascii=False)[:LONGEST_CODE]
+    except (ValueError, RecursionError, TypeError):
+        return UNREADABLE

@@ -1,0 +1,99 @@
+"""Opening an answer by key: the one place where it is decided what an answer without the expected key means.
+
+A list that is not where the documentation has it is an error and never an empty list: taken for empty, everything in it
+would be lost without a word. Keys come in lower case in the documentation and in capitals from some kernels
+(`comments` of log.blogcomment.user.get); both are taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from b24migrate.messages import say
+from b24migrate.model.errors import Permanent
+
+STRANGE = "STRANGE_RESULT"
+UNCLEAR = frozenset({STRANGE, "KEYSET_IGNORED"})  # codes of answers that nobody understands; a refusal has others
+_EMOJI = re.compile(r":(f[0-4][89ab][0-9a-f](?:[89ab][0-9a-f]){2}):")
+_LEVEL = msgspec.json.Decoder(dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | bool | None)
+
+
+class Opened(NamedTuple):
+    """The members of a list, raw or decoded; the value next to it; and the keys as this portal spells them."""
+
+    items: list[Any]
+    beside: Any = None
+    path: tuple[str, ...] = ()
+
+
+def opened(result: object, path: Sequence[str] = (), what: str = "", beside: str = "") -> Opened:
+    """The list at the path. PHP: a list with gaps is a map, and no members may be `false` or `null`."""
+    side = None
+    taken: tuple[str, ...] = ()
+    for name in path:
+        level = _level(result)
+        key = spelled(level, name) if isinstance(level, Mapping) else None
+        if key is None:
+            raise strange(what, path)
+        side = level.get(spelled(level, beside)) if beside else None
+        taken = (*taken, key)
+        result = level[key]
+    found = _level(result)
+    if isinstance(found, Mapping):
+        return Opened(list(found.values()), side, taken)
+    if isinstance(found, list):
+        return Opened(found, side, taken)
+    if found is None or found is False:
+        return Opened([], side, taken)
+    raise strange(what, path)
+
+
+def entry(result: object, name: str, what: str = "") -> Any:
+    """What is under one key of an answer, decoded."""
+    level = _level(result)
+    key = spelled(level, name) if isinstance(level, Mapping) else None
+    if key is None:
+        raise strange(what, (name,))
+    value = level[key]
+    try:
+        return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+    except (msgspec.DecodeError, RecursionError):
+        raise strange(what, (name,)) from None
+
+
+def with_emoji(text: Any) -> Any:
+    """The forum keeps emoji as `:f09f9880:`, the digits of their bytes, and its older methods return them so (kernel
+    forum/lib/message.php, tasks/classes/general/commentitem.php)."""
+    return _EMOJI.sub(_emoji, text) if isinstance(text, str) else text
+
+
+def _emoji(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found[1]).decode()
+    except UnicodeDecodeError:
+        return found[0]
+
+
+def spelled(level: Mapping[str, Any], name: str) -> str | None:
+    """The key as this portal writes it."""
+    return next((key for key in (name, name.upper(), name.lower()) if key in level), None)
+
+
+def strange(what: str, path: Sequence[str]) -> Permanent:
+    method = what or say("portal.unnamed")
+    text = say("portal.no_key", method=method, path=".".join(path)) if path else say("portal.no_list", method=method)
+    return Permanent(text, code=STRANGE)
+
+
+def _level(part: object) -> Any:
+    """One level of it; what is decoded already stays as it is."""
+    if not isinstance(part, (bytes, msgspec.Raw)):
+        return part
+    try:
+        return _LEVEL.decode(part)
+    except (msgspec.DecodeError, RecursionError):
+        return part

@@ -1,0 +1,57 @@
+"""What a target keeps of a field: said by the target, listed before anything is written, and judged by in verify."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from b24migrate.messages import Message
+from b24migrate.model.records import Json, digest
+
+# the fields of a record under the names of the wire, as far as they can be told before anything else has arrived:
+# flags, times and numbers as they are sent, references still with the ids of the source
+Draft: TypeAlias = Mapping[str, Json]
+KEY = ""  # in a draft: the key under which the record is sent. No field is called so
+Judge: TypeAlias = Callable[[Draft], bool]
+
+EMPTY: tuple[Json, ...] = (None, "", [], {})
+
+
+class Keeping(StrEnum):
+    KEPT = "kept"
+    TRANSFORMED = "transformed"  # all of it is there, in another form
+    APPROXIMATED = "approximated"  # something near it is there
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is not kept of a field. Fields without a rule are kept."""
+
+    stream: str
+    field: str  # a name on the wire; ending in `*`: every name that begins so; empty: the record as a whole
+    keeping: Keeping
+    reason: str  # a message; in the words of the target if it is not one of ours
+    touches: Judge | None = None  # the records it concerns; None: those in which the field is filled
+    # where it depends on the records before, in order of their ids: a fresh judge for one pass over the stream
+    running: Callable[[], Judge] | None = None
+    among: Callable[[str], bool] | None = None  # of the names that begin so, which it is about; None: all of them
+
+    def concerns(self, name: str) -> bool:
+        if not self.field.endswith("*"):
+            return name == self.field
+        return name.startswith(self.field[:-1]) and (self.among is None or self.among(name))
+
+    @property
+    def digest(self) -> str:
+        """Of what it says to people: it is accepted once. A message is known by its key: new words change nothing."""
+        reason = [self.reason.key, self.reason.values] if isinstance(self.reason, Message) else self.reason
+        return digest([self.stream, self.field, self.keeping.value, reason])
+
+    def judge(self) -> Judge:
+        return self.running() if self.running else self.touches or self._filled
+
+    def _filled(self, draft: Draft) -> bool:
+        return any(self.concerns(name) and value not in EMPTY for name, value in draft.items()) or not self.field

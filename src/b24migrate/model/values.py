@@ -1,0 +1,158 @@
+"""Values as the wire wants them: booleans, numbers, times in UTC, days; whatever spelling the portal used."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo
+
+from b24migrate.model.records import Json
+
+LARGEST = 2.0**63  # of whole numbers: no portal keeps larger ones
+FALSE = frozenset({"N", "n", "0", "", "false", "False", "FALSE"})
+NOTHING = frozenset({"", "0"})
+PORTAL_FORMATS = ("%d.%m.%Y %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y %H:%M:%S")
+
+
+class Moment(NamedTuple):
+    """A time as received, in UTC, and the offset it was given in."""
+
+    original: str
+    utc: datetime
+    offset_min: int
+
+
+# as received, in UTC, the offset it was given in
+Stamp: TypeAlias = tuple[str | None, str | None, int | None]
+NO_TIME: Stamp = (None, None, None)
+
+
+class OddValue(ValueError):
+    """A value of another type than any spelling of it has: an object where a number belongs. It may name the field."""
+
+
+def scalar(value: Json) -> Json:
+    """PHP writes an empty list for many a value that is not set; anything in it belongs to another field."""
+    if isinstance(value, (dict, list)):
+        if value:
+            raise OddValue
+        return None
+    return value
+
+
+def flag(value: Json) -> bool | None:
+    """`Y`/`N`, `1`/`0` and real booleans all occur."""
+    value = scalar(value)
+    if value is None:
+        return None
+    return value not in FALSE if isinstance(value, str) else bool(value)
+
+
+def whole(value: Json) -> int | None:
+    found = number(value)
+    if found is not None and abs(found) > LARGEST:
+        raise OddValue
+    return None if found is None else int(found)
+
+
+def number(value: Json) -> float | None:
+    value = scalar(value)
+    if is_unset(value):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        raise OddValue from None
+    if not math.isfinite(found):
+        raise OddValue
+    return found
+
+
+def is_unset(value: Json) -> bool:
+    """A nought is a number, although Python takes it for false."""
+    return value is None or value is False or value == ""
+
+
+def text(value: Json) -> str | None:
+    value = scalar(value)
+    return None if value is None or value is False else str(value)
+
+
+def reference(value: Json) -> str | None:
+    """An id as text; None for the many ways of saying that there is none."""
+    value = scalar(value)
+    if value is None or isinstance(value, bool):
+        return None
+    return None if str(value) in NOTHING else str(value)
+
+
+def references(value: Json) -> list[str]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list):
+        value = [value]
+    return [one for one in map(reference, value) if one is not None]
+
+
+def by_number(source_id: str) -> tuple[int, str]:
+    return (int(source_id) if source_id.isdecimal() else 0, source_id)
+
+
+def moment(value: Json, timezone: ZoneInfo) -> Moment | None:
+    """None when unset (`""`, `null`, `false`, `{}` all occur) or unreadable; without an offset in the source's zone."""
+    if not isinstance(value, str) or not value:
+        return None
+    parsed = _parse(value)
+    if parsed is None:
+        return None
+    if parsed.tzinfo is None:
+        parsed = parsed.replace(tzinfo=timezone)
+    offset = parsed.utcoffset()
+    return Moment(value, parsed.astimezone(UTC), int(offset.total_seconds() // 60) if offset else 0)
+
+
+def stamp(value: Json, timezone: ZoneInfo) -> Stamp:
+    """What a record keeps of its time."""
+    return _stamp(value, timezone) if isinstance(value, str) else NO_TIME
+
+
+@lru_cache(maxsize=4096)  # days repeat, and so do the times of a batch that is read, sent and compared
+def _stamp(value: str, timezone: ZoneInfo) -> Stamp:
+    parsed = _parse(value)
+    if parsed is None:
+        return NO_TIME
+    offset = parsed.utcoffset() if parsed.tzinfo else parsed.replace(tzinfo=timezone).utcoffset()
+    offset = offset or timedelta()
+    utc = parsed.replace(tzinfo=None) - offset
+    return value, f"{utc.isoformat()}Z", offset.days * 1440 + offset.seconds // 60
+
+
+def _parse(value: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        pass
+    for known in PORTAL_FORMATS:
+        try:
+            return datetime.strptime(value, known)  # noqa: DTZ007 (the caller adds the source's zone)
+        except ValueError:
+            continue
+    return None
+
+
+def utc_text(when: datetime) -> str:
+    """`2024-03-01T09:00:00Z`, with a fraction only where there is one."""
+    return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def day(value: Json, timezone: ZoneInfo) -> str | None:
+    """A day without a time. Portals send it as midnight, of their own zone or of UTC (03:00 in Moscow)."""
+    if isinstance(value, str) and len(value) == 10 and value[4] == "-":
+        return value
+    when = moment(value, timezone)
+    if when is None:
+        return None
+    local = when.utc + timedelta(minutes=when.offset_min)
+    return (local if local.time() == time() else when.utc).date().isoformat()

@@ -1,0 +1,1 @@
+"""What runs report about themselves: log lines, metrics, telemetry, bug files."""

@@ -1,0 +1,159 @@
+"""The target: a box, by its import module or by its own methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import BinaryIO, NamedTuple, Protocol
+
+from b24migrate.model.fidelity import Rule
+from b24migrate.model.records import Args, Item, Json, Outcome
+from b24migrate.model.streams import CustomFields
+
+
+class TargetLimits(NamedTuple):
+    items: int
+    body_bytes: int
+    file_bytes: int
+    chunk_bytes: int
+
+
+class TargetCheck(NamedTuple):
+    """What a target says of an entity besides whether it takes it: one line, and what to do."""
+
+    name: str
+    ok: bool
+    message: str
+    fix: str = ""
+    fatal: bool = False
+
+
+class TargetInfo(NamedTuple):
+    contract: int
+    server: str
+    timezone: str
+    entities: tuple[str, ...]
+    limits: TargetLimits
+    lacks: Mapping[str, str] = {}  # of an entity that it does not take: why, in a sentence
+    checks: Mapping[str, TargetCheck] = {}  # of an entity that it takes: what there is to say of it
+
+
+class FieldOutcome(NamedTuple):
+    code: str
+    target: str
+    status: str  # created, exists, failed
+    options: Mapping[str, str]
+    error_code: str = ""
+    error: str = ""
+
+
+class TargetRecord(NamedTuple):
+    key: str
+    target_id: str
+    digest: str
+    fields: Mapping[str, Json]
+
+
+class Tried(NamedTuple):
+    """One thing that a target has tried on itself. `detail`: what it saw, in an English sentence."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+class Deleted(NamedTuple):
+    """`status`: deleted, absent or kept; then `reason` says why. `needed`: it is kept because others depend on it, so
+    that it may go when they are gone. `for_good`: no record of its kind can be deleted, whoever changed it or not."""
+
+    key: str
+    status: str
+    reason: str = ""
+    needed: bool = False
+    for_good: bool = False
+
+
+class Target(Protocol):
+    """The box. Every write may be repeated: the same key and digest change nothing."""
+
+    @property
+    def serial(self) -> frozenset[str]:
+        """The streams whose records must arrive one after the other, the oldest first (by the time that the stream's
+        `stamp` names, then by id), and of those that have a parent in their id each parent's by themselves."""
+        ...
+
+    @property
+    def unchangeable(self) -> frozenset[str]:
+        """The streams of whose records nothing can be changed: they must not come before what their texts may name."""
+        ...
+
+    @property
+    def sees_dependants(self) -> bool:
+        """Whether `delete` keeps by itself what others depend on."""
+        ...
+
+    def info(self) -> TargetInfo: ...
+
+    def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
+        """One call, within the target's limits (the caller asks `fits` first). One outcome per item."""
+        ...
+
+    def fits(self, items: Sequence[Item]) -> int:
+        """How many of the first items go into one call by `limits`; 0 when the first alone is too large."""
+        ...
+
+    def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
+        """Creates what is missing, completes the options of what is there; `type_id`: of this type of the target."""
+        ...
+
+    def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
+        """The custom fields the target has, code -> type; None when it cannot tell."""
+        ...
+
+    def match_users(self, emails: Sequence[str]) -> dict[str, str]:
+        """Lower-case e-mail -> target id, for the users the target has."""
+        ...
+
+    def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]: ...
+
+    def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int | None]:
+        """A page in an order that never changes, the cursor of the next (None at the end), and the count of all; None
+        where only whoever leafs through all pages can tell. A page before the last may be empty."""
+        ...
+
+    def file_bytes(self) -> int:
+        """The largest file that it takes; asked once."""
+        ...
+
+    def put_file(
+        self,
+        key: str,
+        name: str,
+        size: int,
+        sha256: str,
+        content: BinaryIO,
+        *,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> str | None:
+        """Uploads what the target does not have yet, from where it stopped, and returns the file's target id. Between
+        two parts `enough` may say that the rest is for another time; then None."""
+        ...
+
+    def alive(self) -> bool: ...
+
+    def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+        """Undoes imports; one answer per key. What somebody changed since, or what others depend on, is kept."""
+        ...
+
+    def finalize(self, after: str, *, run: str) -> str | None:
+        """What is left to do when everything has arrived (counters, recents, dates of activity): a stretch of it from
+        behind the cursor, "" at first. Returns the next cursor, None at the end. It may be repeated."""
+        ...
+
+    def fidelity(self) -> Sequence[Rule]:
+        """What this target does not keep as it is. Nothing is written."""
+        ...
+
+    def selftest(self) -> Sequence[Tried] | None:
+        """Tries with records of its own what it keeps, and takes them away; what it finds `fidelity` tells from then
+        on. None where it has no such thing. It may be repeated."""
+        ...

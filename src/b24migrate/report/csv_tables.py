@@ -1,0 +1,50 @@
+"""Tables that people edit in a spreadsheet: written as CSV, read again however it was saved."""
+
+from __future__ import annotations
+
+import csv
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from b24migrate.messages import say
+from b24migrate.model.errors import BadConfiguration, Halted
+from b24migrate.private_files import replace_private
+
+FORMULA = frozenset(("=", "+", "-", "@", "\N{MINUS SIGN}"))
+BREAKS = "\t\r\n"
+
+
+def write(file: Path, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    try:
+        with replace_private(file, encoding="utf-8-sig", newline="") as out:
+            writer = csv.writer(out)
+            writer.writerow(columns)
+            writer.writerows([harmless(cell) for cell in row] for row in rows)
+    except OSError as error:
+        raise Halted(say("cli.unwritable", path=file, why=error.strerror), hint=say("cli.other_place")) from None
+
+
+def harmless(cell: str) -> str:
+    """A spreadsheet would run a name that begins like a formula. Some take full-width and small signs for the plain
+    ones, and skip blanks and invisible characters before them."""
+    first = cell[:1]
+    if first.isalnum() or not first:  # nearly all of a million
+        return cell
+    if first in BREAKS:
+        return f"'{cell}"
+    seen = next((one for one in cell if not one.isspace() and unicodedata.category(one) != "Cf"), "")
+    return f"'{cell}" if unicodedata.normalize("NFKC", seen) in FORMULA else cell
+
+
+def lines_of(file: Path, written_by: str) -> Iterator[list[str]]:
+    """Spreadsheets separate by comma, semicolon or tab, as they like."""
+    try:
+        text = file.read_text("utf-8-sig")
+    except OSError as error:
+        hint = say("cli.sheet.fix", command=written_by)
+        raise BadConfiguration(say("cli.unreadable", path=file, why=error.strerror), hint=hint) from None
+    except UnicodeDecodeError:
+        raise BadConfiguration(say("cli.not_utf8", path=file), hint=say("cli.not_utf8_fix")) from None
+    head = text.partition("\n")[0]
+    yield from csv.reader(text.splitlines(), delimiter=max(",;\t", key=head.count))

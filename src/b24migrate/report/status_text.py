@@ -1,0 +1,134 @@
+"""How a migration stands, in sentences: what the page, the report and `status --watch` say first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, tzinfo
+
+from b24migrate.insight.overview.model import Overview, Verdict
+from b24migrate.messages import Words, render
+from b24migrate.messages.measures import about, clock_time, duration, number, percent
+
+NAMED = 3  # so many methods and mini-tasks are named
+OWN_WORDS = (Verdict.STOPPED, Verdict.BLOCKED)  # whose message says why
+UNDER_WAY = (Verdict.RUNNING, Verdict.LIMITED, Verdict.OUTAGE, Verdict.STILL)
+OVER = (Verdict.DONE, Verdict.FINDINGS)
+STUCK = ("failed", "blocked")
+
+
+def sentence(words: Words, seen: Overview, zone: tzinfo | None = None) -> str:
+    """The verdict."""
+    return " ".join(_verdict(words, seen, zone))
+
+
+def advice(words: Words, seen: Overview) -> str:
+    """What to type, where something can be done."""
+    key = f"status.advice.{seen.now.verdict}"
+    return words(key) if key in words else ""
+
+
+def progress_sentence(words: Words, seen: Overview) -> str:
+    """How far it is and how long it will take, with what that rests on."""
+    return " ".join(_progress(words, seen))
+
+
+# ---------------------------------------------------------------- the verdict
+
+
+def _verdict(words: Words, seen: Overview, zone: tzinfo | None) -> Iterator[str]:
+    now = seen.now
+    places = {
+        "time": duration(words, _time_s(seen)),
+        "doing": _few(words, _tasks(words, seen, ("running",))),
+        "methods": _few(words, now.waits_for),
+        "portal": _portals(words, now.waits_for),
+        "since": clock_time(words, now.since, seen.at, zone),
+        "imported": number(seen.progress.imported),
+    }
+    idle = now.verdict is Verdict.RUNNING and not now.busy
+    yield words(f"status.verdict.{now.verdict}{'_idle' if idle else ''}", **places)
+    if now.verdict in OWN_WORDS and now.message:
+        yield render(now.message, words.language)
+    if now.verdict is Verdict.OUTAGE:
+        yield words("status.more.next_probe", at=clock_time(words, now.next_at, seen.at, zone))
+        yield words("status.more.stops_at", at=clock_time(words, now.stops_at, seen.at, zone))
+    if now.verdict is Verdict.RUNNING and now.waits_for:
+        yield words("status.more.limits", methods=_few(words, now.waits_for))
+    if now.verdict in OVER and seen.run is not None and seen.run.test_limit:
+        yield words("status.more.tryout", count=number(seen.run.test_limit))
+    yield from _found(words, seen)
+
+
+def _portals(words: Words, names: Sequence[str]) -> str:
+    keys = [f"status.portal.{name}" for name in names]
+    return ", ".join(words(key) for key in keys if key in words)
+
+
+def _found(words: Words, seen: Overview) -> Iterator[str]:
+    files = seen.files
+    if seen.now.verdict in UNDER_WAY and files.imported + files.failed < files.known:
+        yield words("status.more.files", there=number(files.imported), known=number(files.known))
+    if seen.now.verdict in UNDER_WAY and (stuck := _tasks(words, seen, STUCK)):
+        yield words("status.more.stuck", tasks=_few(words, stuck))
+    if seen.now.verdict is Verdict.FINDINGS:
+        drift = sum(abs(stream.drift) for entity in seen.entities for stream in entity.streams)
+        counted = {"failed": seen.failed, "findings": seen.findings, "drift": drift, "parts": seen.dead_letters}
+        for name, count in counted.items():
+            if count:
+                yield words(f"status.more.{name}", count=number(count))
+
+
+def _time_s(seen: Overview) -> float:
+    """Of a standstill how long it lasts, else how long the run has."""
+    if seen.now.verdict is not Verdict.STILL or not seen.now.since:
+        return seen.now.spent_s
+    return (datetime.fromisoformat(seen.at) - datetime.fromisoformat(seen.now.since)).total_seconds()
+
+
+def _tasks(words: Words, seen: Overview, states: Sequence[str]) -> list[str]:
+    return [
+        words(f"status.doing.{phase.name}", entity=words.named("entity", entity.name))
+        for entity in seen.entities
+        for phase in entity.phases
+        if entity.planned and phase.state in states
+    ]
+
+
+def _few(words: Words, names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    named = ", ".join(names[:NAMED])
+    return words("status.more.others", named=named, count=number(more)) if more > 0 else named
+
+
+# ---------------------------------------------------------------- how far, how long
+
+
+def _progress(words: Words, seen: Overview) -> Iterator[str]:
+    told, verdict = seen.progress, seen.now.verdict
+    if verdict is Verdict.NO_RUN:
+        foretold = seen.forecast_s
+        yield (
+            words("status.progress.none")
+            if not foretold
+            else words("status.progress.foretold", time=about(words, foretold))
+        )
+        return
+    if verdict in OVER:
+        yield words("status.progress.done", time=duration(words, seen.now.spent_s))
+    elif told.left_s is None:
+        key = "unknown" if verdict in UNDER_WAY else "not_running"
+        yield words(f"status.progress.{key}", percent=percent(told.share))
+    else:
+        key = "pace" if told.left_basis == "pace" else "forecast"
+        places = {"percent": percent(told.share), "time": about(words, told.left_s)}
+        places |= {"window": duration(words, told.window_s)}
+        yield words(f"status.progress.{key}", **places)
+    if told.read or told.imported:
+        yield _records(words, seen)
+
+
+def _records(words: Words, seen: Overview) -> str:
+    told = seen.progress
+    key = {"source": "records", "forecast": "records_forecast"}.get(told.total_basis, "records_unknown")
+    total = number(told.records or 0)
+    return words(f"status.progress.{key}", read=number(told.read), imported=number(told.imported), total=total)

@@ -1,0 +1,83 @@
+"""How times, keys and rows are written in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from b24migrate.messages import unpack
+from b24migrate.model.records import Record, Span, Status, Table, losses_of
+
+T = TypeVar("T")
+
+PENDING = "Status IN ('NEW', 'ERROR_RETRY')"
+FAILED = "Status IN ('IMPORT_ERR', 'ERROR_RETRY')"
+IMPORTED = "Status = 'IMPORT_OK'"
+
+# In the order of `Record`. The payload comes back as the bytes it was, without a decoding in between.
+RECORD = (
+    "RowKey, Status, CAST(Payload AS BLOB), PayloadHash, CAST(Extras AS BLOB), Attempts, LastErrorCode, LastError,"
+    " RetryAfterUtc, TargetId, PulledThrough, NaturalKey, Revision, Losses, LastErrorMessage"
+)
+_STATUSES = {status.value: status for status in Status}
+_LAST = "\x7f"  # after every order key: they begin with a letter or `~`
+
+
+def sql(template: str, table: Table, **parts: str) -> str:
+    """Fills a statement in. Names of tables come from the catalog, never from a portal."""
+    return template.format(table=table.name, record=RECORD, pending=PENDING, failed=FAILED, **parts)
+
+
+def record(row: tuple[Any, ...]) -> Record:
+    key, status, payload, digest, extras, attempts, code, error, after, target, pulled, natural, revision, *more = row
+    known = _STATUSES[status]
+    losses, message = more
+    return Record(
+        key,
+        known,
+        payload,
+        digest,
+        extras,
+        attempts,
+        code,
+        unpack(error, message),
+        after,
+        target,
+        bool(pulled),
+        natural,
+        revision,
+        losses_of(losses),
+    )
+
+
+def bounds(span: Span) -> tuple[str, str]:
+    return span.lo, span.hi or _LAST
+
+
+def beginning(prefix: str) -> tuple[str, str]:
+    """The first and the last text that begin with the prefix."""
+    return prefix, prefix + "\U0010ffff"
+
+
+def text(moment: datetime) -> str:
+    """ISO 8601, UTC, microseconds, `Z`: sorts as time does."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def same_form(stamp: str | None) -> str | None:
+    """A time from elsewhere, written as we write times."""
+    return text(moment(stamp)) if stamp else None
+
+
+def chunks(items: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def marks(count: int) -> str:
+    return ", ".join(["?"] * count)

@@ -1,0 +1,364 @@
+"""The box through the import contract: every write may be repeated, and every answer is checked."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, BinaryIO
+
+import msgspec
+
+from b24migrate.bitrix.client import Portal
+from b24migrate.messages import DEFAULT, Message, say, words
+from b24migrate.model import answers
+from b24migrate.model.errors import GateUnmet, Permanent, Transient
+from b24migrate.model.fidelity import Keeping, Rule
+from b24migrate.model.records import Args, Item, Json, Outcome
+from b24migrate.model.streams import CustomFields
+from b24migrate.ports import Deleted, FieldOutcome, TargetInfo, TargetLimits, TargetRecord, Tried
+from b24migrate.targets.calls import existing_fields, how_many_fit
+
+_STATUSES = frozenset({"created", "unchanged", "updated", "failed"})
+_FIELD_STATUSES = frozenset({"created", "exists", "failed"})
+_DELETIONS = frozenset({"deleted", "absent", "kept"})
+_RESERVED = frozenset({"start", "state", "token", "auth", "method"})  # the box takes these keys for itself
+_DEPEND = "depend"  # the contract's word for why a record is kept although nobody changed it
+_AT_ONCE = 500  # most keys, e-mails or listed items in a call
+_FRAME = 1024  # bytes of a body that are not items
+_FRAME_OF_ITEM = 64  # and of an item that are neither key nor digest nor fields
+_MOST_STALLS = 3
+_UNKNOWN = "ERROR_METHOD_NOT_FOUND"
+_UNSERVED = frozenset({_UNKNOWN, "ACCESS_DENIED"})
+
+
+class ImportTarget:
+    """The port `Target`. `portal` has the target's webhook, and `import.info` as its probe."""
+
+    serial: frozenset[str] = frozenset()
+    unchangeable: frozenset[str] = frozenset()
+    sees_dependants = True
+
+    def __init__(self, portal: Portal) -> None:
+        self._portal = portal
+        self._info: TargetInfo | None = None
+
+    def info(self) -> TargetInfo:
+        result = self._call("import.info", {})
+        try:
+            limits = TargetLimits(*(int(result["limits"][name]) for name in TargetLimits._fields))
+            entities = tuple(map(str, result["entities"]))
+            found = TargetInfo(
+                int(result["contract"]), str(result["server"]), str(result["timezone"]), entities, limits
+            )
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise _strange("import.info") from None
+        if min(limits) <= 0:
+            raise _strange("import.info")
+        self._info = found
+        return found
+
+    def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
+        body = {"stream": stream, "run": run, "dry_run": False, "items": list(map(_sent, items))}
+        method = f"import.{wire_entity}.batch"
+        outcomes = {outcome.key: outcome for outcome in map(_outcome, _entries(self._call(method, body), method))}
+        if outcomes.keys() != {item.key for item in items}:
+            raise _strange(method)
+        return [outcomes[item.key] for item in items]
+
+    def fits(self, items: Sequence[Item]) -> int:
+        limits = self._limits
+        sizes = (len(item.key) + len(item.digest) + len(item.wire) + _FRAME_OF_ITEM for item in items[: limits.items])
+        return how_many_fit(sizes, limits.body_bytes, _FRAME)
+
+    def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
+        method = f"import.{wire_entity}.fields"
+        body = {"stream": stream, "type": type_id or None, "fields": list(fields)}
+        outcomes = [_field_outcome(entry) for entry in _entries(self._call(method, body), method, "fields")]
+        if {outcome.code for outcome in outcomes} != {field["code"] for field in fields}:
+            raise _strange(method)
+        return outcomes
+
+    def existing_fields(self, custom: CustomFields) -> dict[str, str] | None:
+        return existing_fields(self._portal, custom)
+
+    def match_users(self, emails: Sequence[str]) -> dict[str, str]:
+        method = "import.users.match"
+        known: dict[str, str] = {}
+        for some in _chunks(emails):
+            for entry in _entries(self._call(method, {"emails": list(some)}), method):
+                known[_text(entry, "email").lower()] = _text(entry, "id")
+        return known
+
+    def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]:
+        method = f"import.{wire_entity}.list"
+        found: dict[str, TargetRecord] = {}
+        for some in _chunks(keys):
+            body = {"stream": stream, "after": "", "limit": _AT_ONCE, "keys": list(some)}
+            found.update((record.key, record) for record in map(_record, _entries(self._call(method, body), method)))
+        return found
+
+    def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, int]:
+        method = f"import.{wire_entity}.list"
+        result = self._call(method, {"stream": stream, "after": after, "limit": _AT_ONCE, "keys": None})
+        cursor, count = result.get("cursor"), result.get("count")
+        if "cursor" not in result or not isinstance(count, int) or not isinstance(cursor, str | int | None):
+            raise _strange(method)
+        return [_record(entry) for entry in _entries(result, method)], None if cursor is None else str(cursor), count
+
+    def file_bytes(self) -> int:
+        return self._limits.file_bytes
+
+    def put_file(
+        self,
+        key: str,
+        name: str,
+        size: int,
+        sha256: str,
+        content: BinaryIO,
+        *,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> str | None:
+        """Asks first how far an earlier upload got. A stall means that the target keeps another offset than it says."""
+        received, file_id = self._put({"key": key, "offset": -1})
+        if file_id is None and size > self._limits.file_bytes:
+            text = say("file.target_limit", size=size, limit=self._limits.file_bytes)
+            raise Permanent(text, code="TOO_LARGE")
+        stalls = 0
+        while file_id is None:
+            offset = received if received <= size else 0
+            content.seek(offset)
+            chunk = base64.b64encode(content.read(self._chunk_bytes)).decode()
+            about = {"key": key, "name": name, "size": size, "sha256": sha256}
+            received, file_id = self._put({**about, "offset": offset, "content": chunk})
+            stalls = 0 if received > offset else stalls + 1
+            if file_id is None and received > offset and enough():
+                return None
+            if file_id is None and (stalls > _MOST_STALLS or received == offset == size):
+                raise Transient(say("target.file_stalled", key=key, offset=offset), code="UPLOAD_STALLED")
+        return file_id
+
+    def alive(self) -> bool:
+        return self._portal.alive()
+
+    def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+        method = f"import.{wire_entity}.delete"
+        found: dict[str, Deleted] = {}
+        for some in _chunks(keys):
+            body = {"stream": stream, "keys": list(some), "dry_run": dry_run}
+            found.update((one.key, one) for one in map(_deleted, _entries(self._call(method, body), method)))
+        if found.keys() != set(keys):
+            raise _strange(method)
+        return [found[key] for key in keys]
+
+    def finalize(self, after: str, *, run: str) -> str | None:
+        """The contract has it as an option: a target without it has nothing to do. Our own module does a stretch at a
+        time and answers a `cursor`, which goes back to it as `after`; nobody else is sent that."""
+        body = {"run": run, **({"after": after} if after else {})}
+        try:
+            result = _decoded(self._portal.call("import.finalize", body).result)
+        except Permanent as error:
+            if error.code != _UNKNOWN:
+                raise self._unserved("import.finalize", error) if error.code in _UNSERVED else error from None
+            return None
+        cursor = result.get("cursor") if isinstance(result, dict) else None
+        return None if cursor is None else str(cursor)
+
+    def fidelity(self) -> list[Rule]:
+        """The contract keeps everything; a module on a real box names what that box cannot keep: under `rules`, as the
+        contract has it, or under `items`, as older versions of our own do."""
+        try:
+            result = _decoded(self._portal.call("import.fidelity", {}).result)
+        except Permanent as error:
+            if error.code != _UNKNOWN:
+                raise self._unserved("import.fidelity", error) if error.code in _UNSERVED else error from None
+            return []
+        if isinstance(result, dict) and "rules" in result:
+            return list(dict.fromkeys(map(_contract_rule, _objects(result, "import.fidelity", "rules"))))
+        return [_rule(entry) for entry in _entries(result, "import.fidelity")]
+
+    def selftest(self) -> list[Tried] | None:
+        try:
+            result = _decoded(self._portal.call("import.selftest", {}).result)
+        except Permanent as error:
+            if error.code != _UNKNOWN:
+                raise self._unserved("import.selftest", error) if error.code in _UNSERVED else error from None
+            return None
+        return list(map(_tried, _objects(result, "import.selftest", "checks")))
+
+    @property
+    def _limits(self) -> TargetLimits:
+        return (self._info or self.info()).limits
+
+    @property
+    def _chunk_bytes(self) -> int:
+        """Counted before base64, which makes four bytes of three."""
+        return max(1, min(self._limits.chunk_bytes, (self._limits.body_bytes - 2 * _FRAME) // 4 * 3))
+
+    def _put(self, body: Args) -> tuple[int, str | None]:
+        result = self._call("import.files.put", body)
+        received, file_id = result.get("received"), result.get("id")
+        if not isinstance(received, int) or received < 0 or not isinstance(file_id, str | int | None):
+            raise _strange("import.files.put")
+        return received, None if file_id is None else str(file_id)
+
+    def _call(self, method: str, body: Args) -> Mapping[str, Any]:
+        """One POST of its own: never inside a batch, never with a key that the box would take for itself."""
+        assert not _RESERVED & body.keys()  # noqa: S101 - a bug of this file, and a silent loss on a real box
+        try:
+            result = _decoded(self._portal.call(method, body).result)
+        except Permanent as error:
+            if error.code not in _UNSERVED:
+                raise
+            raise self._unserved(method, error) from None
+        if not isinstance(result, dict):
+            raise _strange(method)
+        return result
+
+    @staticmethod
+    def _unserved(method: str, error: Permanent) -> GateUnmet:
+        """The record is not the cause if the box lacks the method or does not allow it at all."""
+        entity = method.split(".")[1]
+        if error.code != _UNKNOWN:
+            return GateUnmet(
+                f"auth.target.import.{entity}",
+                say("target.refuses", method=method, code=error.code),
+                code=error.code,
+                hint=say("target.refuses_fix"),
+            )
+        return GateUnmet(
+            f"auth.target.import.{entity}",
+            say("target.unserved", method=method, code=error.code),
+            code=error.code,
+            hint=say("target.install"),
+        )
+
+
+def _sent(item: Item) -> Args:
+    return {"key": item.key, "digest": item.digest, "fields": msgspec.Raw(item.wire)}
+
+
+def _decoded(raw: object) -> Any:
+    try:
+        return msgspec.json.decode(raw) if isinstance(raw, msgspec.Raw) else None
+    except (msgspec.DecodeError, RecursionError):
+        raise _strange("a call") from None
+
+
+def _entries(result: object, method: str, name: str = "items") -> list[Mapping[str, Any]]:
+    """Each told once: the contract promises it of everything but rules."""
+    entries = _objects(result, method, name)
+    keys = [_told_apart(one) for one in entries]
+    if any(isinstance(key, dict | list) for key in keys) or len(set(keys)) != len(keys):
+        raise _strange(method)
+    return entries
+
+
+def _objects(result: object, method: str, name: str = "items") -> list[Mapping[str, Any]]:
+    try:
+        entries = answers.entry(result, name, method)
+    except Permanent:
+        raise _strange(method) from None
+    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+        raise _strange(method)
+    return entries
+
+
+def _told_apart(entry: Mapping[str, Any]) -> object:
+    return next((entry[name] for name in ("key", "code", "email") if name in entry), None)
+
+
+def _outcome(entry: Mapping[str, Any]) -> Outcome:
+    status = _text(entry, "status")
+    if status not in _STATUSES:
+        raise _strange("items")
+    key = _text(entry, "key")
+    if status != "failed":
+        return Outcome(key, status, _text(entry, "id"), ignored=_ignored(entry))
+    code, text, retry = _error(entry)
+    return Outcome(key, status, None, code, text, retry)
+
+
+def _ignored(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    named = entry.get("ignored")
+    return tuple(map(str, named)) if isinstance(named, list) else ()
+
+
+def _field_outcome(entry: Mapping[str, Any]) -> FieldOutcome:
+    code, status = _text(entry, "code"), _text(entry, "status")
+    if status not in _FIELD_STATUSES:
+        raise _strange("fields")
+    raw = entry.get("options")
+    options = {str(source): str(target) for source, target in raw.items()} if isinstance(raw, dict) else {}
+    error_code, text, _ = _error(entry) if status == "failed" else ("", "", False)
+    return FieldOutcome(code, str(entry.get("target") or code), status, options, error_code, text)
+
+
+def _error(entry: Mapping[str, Any]) -> tuple[str, str, bool]:
+    error: Json = entry.get("error")
+    if not isinstance(error, dict):
+        return "INTERNAL", say("target.no_reason"), True
+    place = f"{error['field']}: " if error.get("field") else ""
+    return str(error.get("code") or "INTERNAL"), f"{place}{error.get('message') or ''}", error.get("retry") is True
+
+
+def _deleted(entry: Mapping[str, Any]) -> Deleted:
+    status = _text(entry, "status")
+    if status not in _DELETIONS:
+        raise _strange("deleted")
+    reason = str(entry.get("reason") or "")
+    return Deleted(_text(entry, "key"), status, reason, status == "kept" and _DEPEND in reason)
+
+
+def _rule(entry: Mapping[str, Any]) -> Rule:
+    """`key` is the stream and the field, because entries are told apart by it."""
+    stream, _, name = _text(entry, "key").partition(":")
+    return Rule(stream, name, Keeping.LOST, _reason(entry))
+
+
+def _contract_rule(entry: Mapping[str, Any]) -> Rule:
+    keeping = _text(entry, "keeping")
+    if keeping not in {one.value for one in Keeping}:
+        raise _strange("import.fidelity")
+    return Rule(_text(entry, "stream"), str(entry.get("field") or ""), Keeping(keeping), _reason(entry))
+
+
+def _tried(entry: Mapping[str, Any]) -> Tried:
+    ok = entry.get("ok")
+    if not isinstance(ok, bool):
+        raise _strange("import.selftest")
+    detail, key, values = str(entry.get("detail") or ""), entry.get("key"), entry.get("values")
+    if isinstance(key, str) and isinstance(values, dict):
+        detail = Message.of(detail, f"selftest.{key}", values)
+    return Tried(_text(entry, "name"), ok, detail)
+
+
+def _reason(entry: Mapping[str, Any]) -> str:
+    """The contract has an English sentence here. Those of our own module are messages; others stay as they are."""
+    text = _text(entry, "reason")
+    known = {sentence: name for name, sentence in words(DEFAULT).topic("reason").items() if name.startswith("module_")}
+    return say(f"reason.{known[text]}") if text in known else text
+
+
+def _record(entry: Mapping[str, Any]) -> TargetRecord:
+    fields = entry.get("fields")
+    if fields != [] and not isinstance(fields, dict):  # PHP writes an empty map as a list
+        raise _strange("fields")
+    told = fields or {}
+    return TargetRecord(_text(entry, "key"), _text(entry, "id"), str(entry.get("digest") or ""), told)
+
+
+def _text(entry: Mapping[str, Any], name: str) -> str:
+    value = entry.get(name)
+    if value == "" or not isinstance(value, str | int) or isinstance(value, bool):
+        raise _strange(name)
+    return str(value)
+
+
+def _strange(what: str) -> Transient:
+    error = Transient(say("target.odd_answer", what=what), code="STRANGE_ANSWER")
+    error.own = True  # it did answer
+    return error
+
+
+def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))

@@ -1,0 +1,225 @@
+"""What a writer may ask of the box: calls, questions by the dozen, files, and what is remembered of it."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from b24migrate.bitrix.application import Application
+from b24migrate.bitrix.batch import Batcher
+from b24migrate.bitrix.client import Portal
+from b24migrate.bitrix.download import Downloads
+from b24migrate.messages import say
+from b24migrate.model.answers import opened
+from b24migrate.model.errors import Permanent, Transient
+from b24migrate.model.records import Args, Json
+from b24migrate.ports import CUSTOM_FIELDS, Answer, Command, RegisterRow, Store
+from b24migrate.targets.rest.pending_creates import UnderWay
+
+PAGE = 50
+# The largest file inside a call: the call is in memory as a whole, here and there, and only the Drive has another way
+# (api-reference/files/index.md).
+INSIDE_BYTES = 104_857_600
+KEPT_S = 1.0
+PEOPLE = "users"  # the stream under which people are linked
+One = TypeVar("One")
+
+
+class SourceSide(NamedTuple):
+    """What rules need to know of the other side."""
+
+    staged: Callable[[str, str], bool] = lambda _stream, _id: (
+        True
+    )  # whether a record, by stream and id, was read at all
+    placeholder: str = ""  # the target's person who stands for those who are not to be found
+
+
+class Box:
+    """Texts of people never go through `batch`: its filter may alter them, and it replaces `$result[…]` in them."""
+
+    def __init__(self, portal: Portal, store: Store, source: SourceSide) -> None:
+        self.portal = portal
+        self.store = store
+        self._source = source
+        self._people: set[str] = set()
+        self.application: Application | None = None  # for what no webhook may do
+        self.close_dates = True  # of CRM records: written once more where the box sets its own
+        self._batcher = Batcher(portal)
+        self._downloads = Downloads(portal)
+        self._kept: dict[str, tuple[float, Json]] = {}
+        self._forgotten: Counter[str] = Counter()  # how often
+        self._keeping = Lock()
+        self._highest: dict[str, int] = {}
+        self.under_way = UnderWay(portal.clock)
+        self.trial = Lock()  # one hand at a time finds out what the box does by doing it
+
+    @property
+    def owner(self) -> str:
+        """The person whose rights every call has, and whom some methods take for the author."""
+        return str(self.portal.webhooks[0].user)
+
+    def staged(self, stream: str, source_id: str) -> bool:
+        """Whether the source has it. Everybody is asked for as often as there are records that name him: who was found
+        once is not looked up again."""
+        if stream == PEOPLE and source_id in self._people:
+            return True
+        found = self._source.staged(stream, source_id)
+        if found and stream == PEOPLE:
+            self._people.add(source_id)
+        return found
+
+    def is_owner(self, person: Json) -> bool:
+        """Whether the owner of the webhook stands for this person of the source."""
+        if not self.staged(PEOPLE, str(person)):
+            return self._source.placeholder == self.owner
+        return str(person) == self.kept("counterpart", self._counterpart)
+
+    def _counterpart(self) -> str:
+        links = self.store.all_links(PEOPLE)
+        return next((link.source_id for link in links if link.target_id == self.owner), "")
+
+    def call(self, method: str, params: Args) -> Json:
+        """One call, a write or a question."""
+        return decoded(self._batcher.single(Command(method, params)))
+
+    def question(self, method: str, params: Args) -> Json:
+        """A call that changes nothing, so that it is repeated at once when its answer got lost."""
+        return decoded(self._batcher.patiently(self._batcher.single, Command(method, params)))
+
+    def questions(self, commands: Sequence[Command]) -> list[Json]:
+        """Many at once; None for each that is refused."""
+        return [None if refused(answer) else decoded(answer) for answer in self.answers(commands)]
+
+    def lists(self, commands: Sequence[Command], *path: str) -> list[list[Args]]:
+        """The rows of many lists, each with all its pages; none where the box refuses."""
+        found: list[list[Args]] = []
+        for command, answer in zip(commands, self.answers(commands), strict=True):
+            if refused(answer):
+                found.append([])
+            elif answer.next:
+                found.append(list(self.pages(command.method, command.params, *path)))
+            else:
+                found.append(list(inside(decoded(answer), *path)))
+        return found
+
+    def answers(self, commands: Sequence[Command]) -> list[Answer]:
+        return self._batcher.run(commands) if commands else []
+
+    def pages(self, method: str, params: Args, *path: str) -> Iterator[Args]:
+        """Every row of a list that is paged by `start`."""
+        start: int | None = 0
+        while start is not None:
+            answer = self._batcher.patiently(self._batcher.single, Command(method, {**params, "start": start}))
+            rows = list(inside(decoded(answer), *path))
+            yield from rows
+            # behind the end old methods begin again, and one that does not know `start` never gets on
+            start = answer.next if rows and answer.next and answer.next > start else None
+
+    def file(self, target_id: str) -> tuple[str, str]:
+        """Name and content, as methods want a file that is no file of the Drive."""
+        about = self.question("disk.file.get", {"id": target_id})
+        if not isinstance(about, Mapping) or not about.get("DOWNLOAD_URL"):
+            raise strange("disk.file.get")
+        out = io.BytesIO()
+        self._downloads.fetch(str(about["DOWNLOAD_URL"]), out, limit=INSIDE_BYTES)
+        return str(about.get("NAME") or "file"), base64.b64encode(out.getvalue()).decode()
+
+    def kept(self, name: str, ask: Callable[[], One], for_s: float = KEPT_S) -> One:
+        """What seldom changes, asked for now and then only. What was to be forgotten meanwhile is not kept."""
+        until, value = self._kept.get(name, (0.0, None))
+        if self.portal.clock.monotonic() >= until:
+            asked = self._forgotten[name]
+            value = ask()
+            with self._keeping:
+                if self._forgotten[name] == asked:
+                    self._kept[name] = (self.portal.clock.monotonic() + for_s, value)
+        found: One = value
+        return found
+
+    def forget(self, name: str) -> None:
+        with self._keeping:
+            self._forgotten[name] += 1
+            self._kept.pop(name, None)
+
+    def saw(self, kind: str, target_id: str) -> None:
+        """A box counts on: what comes later has a higher number."""
+        if target_id.isdecimal():
+            self._highest[kind] = max(int(target_id), self._highest.get(kind, 0))
+
+    def highest(self, kind: str, ask: Callable[[], Iterable[Json]] = tuple) -> int:
+        """That was seen so far; the box is asked only when none was."""
+        if kind not in self._highest:
+            self._highest[kind] = max((int(one) for one in ask()), default=0)
+        return self._highest[kind]
+
+    def custom_types(self, stream: str) -> dict[str, str]:
+        """The target's code of each custom field that was made, and its type."""
+        known = self._custom_fields(stream)
+        return {str(row.values["TargetField"]): str(row.values["Type"]) for row in known if row.values["TargetField"]}
+
+    def codes_of(self, stream: str, kind: str) -> frozenset[str]:
+        """What fields of this type are called, on the source or here."""
+        known = [row for row in self._custom_fields(stream) if row.values["Type"] == kind]
+        return frozenset({row.key for row in known} | {str(row.values["TargetField"] or row.key) for row in known})
+
+    def forget_custom_fields(self, stream: str) -> None:
+        """When some are made."""
+        self.forget(_custom(stream))
+
+    def _custom_fields(self, stream: str) -> list[RegisterRow]:
+        return self.kept(_custom(stream), lambda: self.store.rows(CUSTOM_FIELDS, partition=stream))
+
+
+def _custom(stream: str) -> str:
+    return f"custom {stream}"
+
+
+def decoded(answer: Answer) -> Json:
+    if answer.error is not None:
+        raise answer.error
+    return msgspec.json.decode(answer.result or b"null")
+
+
+def refused(answer: Answer) -> bool:
+    return isinstance(answer.error, Permanent)
+
+
+def strange(what: str) -> Transient:
+    error = Transient(say("target.odd_rest", what=what), code="STRANGE_ANSWER")
+    error.own = True  # it did answer
+    return error
+
+
+@contextmanager
+def understood(what: str) -> Iterator[None]:
+    """Writers look into answers without asking at every step whether there is something. Where there is not, that is
+    said in a sentence, and the record is tried again."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise strange(what) from error
+
+
+def inside(said: Json, *path: str) -> Iterator[Args]:
+    """The rows at the end of a path. An answer without them is strange, not empty: what is taken for missing is written
+    again, and what is taken for gone is forgotten."""
+    return (row for row in members(said, *path) if isinstance(row, Mapping))
+
+
+def members(said: Json, *path: str) -> list[Json]:
+    try:
+        return opened(said, path).items
+    except Permanent as error:
+        raise strange(".".join(path) or "[]") from error
+
+
+def by_the_dozen(values: Iterable[One], size: int = PAGE) -> Iterator[list[One]]:
+    some = list(values)
+    return (some[start : start + size] for start in range(0, len(some), size))

@@ -1,0 +1,88 @@
+"""Taking back what was written: only what is ours, and only as long as nobody changed it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from b24migrate.messages import say
+from b24migrate.model.errors import Permanent
+from b24migrate.ports import Deleted
+from b24migrate.targets.rest.box import Box, by_the_dozen, understood
+from b24migrate.targets.rest.journal import Memory, Remembered, State
+from b24migrate.targets.rest.send import looked_for, printed
+from b24migrate.targets.rest.writer import Held, Known, Writer
+
+CHANGED = say("keep.changed")
+UNSURE = say("keep.unknown")
+
+
+def delete(box: Box, memory: Memory, writer: Writer, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+    """One answer per key, in order. What the box refuses to delete is kept, with what it said."""
+    known = memory.of(writer.stream, keys)
+    known |= _looked_for(box, writer, known)
+    there = printed(box, writer, [one for one in known.values() if one.target_id])
+    answers = [_judged(writer, key, known.get(key), there) for key in keys]
+    answers = _spared(box, writer, answers, known, dry_run=dry_run)
+    if dry_run:
+        return answers
+    answers = [_deleted(box, writer, one, known) if one.status == "deleted" else one for one in answers]
+    memory.forget(writer.stream, [one.key for one in answers if one.status != "kept" and one.key in known])
+    return answers
+
+
+def _looked_for(box: Box, writer: Writer, known: dict[str, Remembered]) -> dict[str, Remembered]:
+    begun = {key: one.trace for key, one in known.items() if one.state is State.BEGUN}
+    found = looked_for(box, writer, begun)
+    return {key: known[key]._replace(state=State.MADE, target_id=target_id) for key, target_id in found.items()}
+
+
+def _judged(writer: Writer, key: str, one: Remembered | None, there: dict[str, str]) -> Deleted:
+    if one is None or (key not in there and one.state is not State.LINKED):
+        return Deleted(key, "absent")
+    if one.state is State.LINKED:
+        return Deleted(key, "deleted")  # only the link: the record was there before
+    if writer.delete is None:
+        return Deleted(key, "kept", writer.stays, for_good=True)
+    if not one.print:  # whoever wrote it was killed before he saw what the box made of it
+        return Deleted(key, "kept", UNSURE)
+    if one.print != there[key]:
+        return Deleted(key, "kept", CHANGED)
+    return Deleted(key, "deleted")
+
+
+def _spared(
+    box: Box, writer: Writer, answers: list[Deleted], known: dict[str, Remembered], *, dry_run: bool
+) -> list[Deleted]:
+    """A delete takes along what is inside. What people put there keeps the record; what is ours keeps it as long as it
+    stays: in a rehearsal what comes with another call is taken to go, since whoever asks knows what does not."""
+    going = [known[one.key] for one in answers if one.status == "deleted"]
+    held = _held(box, writer, [one for one in going if one.state is not State.LINKED])
+    asked, stays = {one.key for one in answers}, {one.key for one in answers if one.status == "kept"}
+    kept = {one.key: Deleted(one.key, "kept", one.why) for one in held if not one.by}
+    while True:
+        ours = (one for one in held if one.by in stays | kept.keys() or (one.by not in asked and not dry_run))
+        more = {one.key: Deleted(one.key, "kept", one.why, needed=True) for one in ours if one.key not in kept}
+        if not more:
+            return [kept.get(one.key, one) for one in answers]
+        kept |= more
+
+
+def _held(box: Box, writer: Writer, some: list[Remembered]) -> list[Held]:
+    found: list[Held] = []
+    if writer.inside is None or writer.delete is None:
+        return found
+    for few in by_the_dozen(some):
+        with understood(writer.stream):
+            found += writer.inside(box, {one.key: Known(one.target_id, one.trace) for one in few})
+    return found
+
+
+def _deleted(box: Box, writer: Writer, answer: Deleted, known: dict[str, Remembered]) -> Deleted:
+    one = known[answer.key]
+    if one.state is State.LINKED or writer.delete is None:
+        return answer
+    try:
+        writer.delete(box, Known(one.target_id, one.trace))
+    except Permanent as error:
+        return Deleted(answer.key, "kept", error.message)
+    return answer

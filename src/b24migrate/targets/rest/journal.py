@@ -1,0 +1,113 @@
+"""What was begun and done on the box, kept in the store: the box itself knows no idempotency keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from b24migrate.model.records import Json
+from b24migrate.ports import NATIVE, RegisterRow, Store
+
+AT_ONCE = 500
+
+
+class State(StrEnum):
+    BEGUN = "begun"  # the create may have arrived or not
+    MADE = "made"  # it is there, and not complete yet
+    DONE = "done"
+    LINKED = "linked"  # the box had it already
+    GONE = "gone"  # deleted again
+
+
+class Remembered(NamedTuple):
+    key: str
+    state: State
+    target_id: str = ""
+    digest: str = ""
+    trace: Json = None
+    print: str = ""  # of what the box said right after it was written
+    begun: str = ""  # by whom and when, as long as nobody knows what became of it
+    version: int = 0  # of the row, when it was looked up
+
+
+class Memory:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def of(self, stream: str, keys: Sequence[str]) -> dict[str, Remembered]:
+        found = map(_opened, self._store.rows_of(NATIVE, [f"{stream}:{key}" for key in keys]).values())
+        return {one.key: one for one in found if one.state is not State.GONE}
+
+    def write(self, stream: str, some: Sequence[Remembered]) -> None:
+        if some:
+            self._store.write(NATIVE, [_row(stream, one) for one in some])
+
+    def begin(self, stream: str, intent: Remembered) -> bool:
+        """False when somebody else has begun or done it since it was looked up: of two processes one begins."""
+        row = _row(stream, intent)
+        if self._store.swap(NATIVE, row):
+            return True
+        if intent.version:
+            return False
+        there = self._store.read(NATIVE, row.key)
+        gone = there is not None and there.values["State"] == State.GONE
+        return there is not None and gone and self._store.swap(NATIVE, row._replace(version=there.version))
+
+    def first(self, stream: str, done: Remembered) -> Remembered:
+        """Who has done it, when several have: the word of the first stands."""
+        row = _row(stream, done)
+        while True:
+            there = self._store.read(NATIVE, row.key)
+            if there is not None and there.values["State"] == State.DONE:
+                return _opened(there)
+            if self._store.swap(NATIVE, row._replace(version=there.version if there else 0)):
+                return done
+
+    def forget(self, stream: str, keys: Sequence[str]) -> None:
+        """Rows are erased by how they begin, which would take others along."""
+        self.write(stream, [Remembered(key, State.GONE) for key in keys])
+
+    def walk(self, stream: str, beginning: str = "") -> Iterator[list[Remembered]]:
+        """All of a stream whose keys begin so, some hundred at a time."""
+        after: str | None = ""
+        while after is not None:
+            some, after = self.stretch(stream, after, beginning)
+            yield some
+
+    def stretch(self, stream: str, after: str, beginning: str = "") -> tuple[list[Remembered], str | None]:
+        """The next some hundred behind the cursor ("": from the beginning), and the next cursor; None at the end. A
+        stretch may be empty before it: of what was deleted again only the place is left."""
+        rows = self._store.some_rows(NATIVE, f"{stream}:{beginning}", after and f"{stream}:{after}", AT_ONCE)
+        known = [one for one in map(_opened, rows) if one.state is not State.GONE]
+        return known, rows[-1].key.partition(":")[2] if rows else None
+
+    def note(self, name: str) -> Json:
+        row = self._store.read(NATIVE, f"note:{name}")
+        return row.values.get("Trace") if row else None
+
+    def keep(self, name: str, value: Json) -> None:
+        """Something about the box that must be the same whenever it is asked for. The first word stands."""
+        values: Mapping[str, Json] = {"Stream": "note", "Trace": value}
+        self._store.swap(NATIVE, RegisterRow(f"note:{name}", values))
+
+
+def _row(stream: str, one: Remembered) -> RegisterRow:
+    values = {
+        "Stream": stream,
+        "TargetId": one.target_id,
+        "Digest": one.digest,
+        "State": one.state.value,
+        "Print": one.begun if one.state is State.BEGUN else one.print,
+        "Trace": one.trace,
+    }
+    return RegisterRow(f"{stream}:{one.key}", values, one.version)
+
+
+def _opened(row: RegisterRow) -> Remembered:
+    said = row.values
+    key = row.key.partition(":")[2]
+    target_id, fingerprint, digest = (str(said.get(name) or "") for name in ("TargetId", "Print", "Digest"))
+    state = State(str(said["State"]))
+    prints = ("", fingerprint) if state is State.BEGUN else (fingerprint, "")
+    return Remembered(key, state, target_id, digest, said.get("Trace"), *prints, row.version)

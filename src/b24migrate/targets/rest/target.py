@@ -1,0 +1,187 @@
+"""The port `Target` over the methods that every box has."""
+# ruff: noqa: ARG002 - the port says more than these methods need to know
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from threading import Condition
+from typing import BinaryIO
+
+from b24migrate.bitrix.application import Application
+from b24migrate.bitrix.client import Portal
+from b24migrate.messages import say
+from b24migrate.model.errors import Permanent
+from b24migrate.model.fidelity import Rule
+from b24migrate.model.records import Args, Item, Outcome
+from b24migrate.model.streams import CustomFields
+from b24migrate.ports import Deleted, FieldOutcome, Store, TargetInfo, TargetRecord
+from b24migrate.targets.calls import existing_fields, how_many_fit
+from b24migrate.targets.rest import checks, deletion, files
+from b24migrate.targets.rest.box import Box, SourceSide, by_the_dozen, understood
+from b24migrate.targets.rest.fields import declare
+from b24migrate.targets.rest.journal import Memory, Remembered, State
+from b24migrate.targets.rest.send import Sending, looked_for, told
+from b24migrate.targets.rest.writer import Known, Writer
+
+
+class Alone:
+    def __init__(self) -> None:
+        self._held: set[tuple[str, str]] = set()
+        self._changed = Condition()
+
+    @contextmanager
+    def alone(self, stream: str, keys: Sequence[str]) -> Iterator[None]:
+        """Waits until nobody else holds any of them. All at once, so that no two wait for one another."""
+        mine = {(stream, key) for key in keys}
+        with self._changed:
+            self._changed.wait_for(lambda: self._held.isdisjoint(mine))
+            self._held |= mine
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._held -= mine
+                self._changed.notify_all()
+
+
+class RestTarget:
+    """`portal` has the target's webhook, and `server.time` as its probe; `store` remembers what was written."""
+
+    sees_dependants = False  # the box's own methods delete a company under its deals
+
+    def __init__(
+        self,
+        portal: Portal,
+        store: Store,
+        writers: Sequence[Writer],
+        source: SourceSide = SourceSide(),  # noqa: B008
+        application: Application | None = None,
+        *,
+        close_dates: bool = True,
+    ) -> None:
+        self._portal = portal
+        self._writers = {writer.stream: writer for writer in writers}
+        self._box = Box(portal, store, source)
+        self._box.application = application
+        self._box.close_dates = close_dates
+        self._memory = Memory(store)
+        self._hands = Alone()
+        self.serial = frozenset(writer.stream for writer in self._writers.values() if writer.serial)
+        self.unchangeable = frozenset(writer.stream for writer in self._writers.values() if writer.unchangeable)
+
+    def info(self) -> TargetInfo:
+        with understood("import.info"):
+            return checks.look(self._box, self._writers.values())
+
+    def send(self, wire_entity: str, stream: str, items: Sequence[Item], *, run: str) -> list[Outcome]:
+        with self._hands.alone(stream, [item.key for item in items]):
+            return Sending(self._box, self._memory, self._writers[stream], items).send()
+
+    def fits(self, items: Sequence[Item]) -> int:
+        sizes = (len(item.wire) for item in items[: checks.LIMITS.items])
+        return how_many_fit(sizes, checks.LIMITS.body_bytes)
+
+    def fields(self, wire_entity: str, stream: str, fields: Sequence[Args], *, type_id: str = "") -> list[FieldOutcome]:
+        methods = self._writers[stream].custom_fields
+        if methods is None:
+            raise Permanent(say("field.cannot_create_any", stream=stream), code="TYPE_UNSUPPORTED")
+        try:
+            with understood("userfield"):
+                return declare(self._box, methods, fields, type_id)
+        finally:
+            methods.forget(self._box)
+            self._box.forget_custom_fields(stream)
+
+    def existing_fields(self, custom: CustomFields) -> Mapping[str, str] | None:
+        return existing_fields(self._portal, custom)
+
+    def match_users(self, emails: Sequence[str]) -> dict[str, str]:
+        with understood("user.get"):
+            found = [one.by_email(self._box, emails) for one in self._writers.values() if one.by_email]
+        return {email: number for some in found for email, number in some.items()}
+
+    def read(self, wire_entity: str, stream: str, keys: Sequence[str]) -> dict[str, TargetRecord]:
+        """The box is asked, whatever is remembered; what may have arrived is looked for."""
+        writer = self._writers[stream]
+        remembered = self._memory.of(stream, keys)
+        begun = {key: one.trace for key, one in remembered.items() if one.state is State.BEGUN}
+        for key, target_id in looked_for(self._box, writer, begun).items():
+            remembered[key] = remembered[key]._replace(state=State.MADE, target_id=target_id)
+        return self._records(writer, [one for one in remembered.values() if one.target_id])
+
+    def listing(self, wire_entity: str, stream: str, after: str) -> tuple[list[TargetRecord], str | None, None]:
+        """In the order of the memory, which is the store's own, those that the box still has. Nothing but reading them
+        all would count them."""
+        page, cursor = self._memory.stretch(stream, after)
+        records = self._records(self._writers[stream], [one for one in page if one.target_id])
+        return list(records.values()), cursor, None
+
+    def file_bytes(self) -> int:
+        return checks.LIMITS.file_bytes
+
+    def put_file(
+        self,
+        key: str,
+        name: str,
+        size: int,
+        sha256: str,
+        content: BinaryIO,
+        *,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> str | None:
+        most = files.most_bytes(key, self.file_bytes())
+        if size > most:
+            raise Permanent(say("file.target_limit", size=size, limit=most), code="TOO_LARGE")
+        with understood("an upload"):
+            return files.put(self._box, self._memory, files.Upload(key, name, size, sha256), content)
+
+    def alive(self) -> bool:
+        return self._portal.alive()
+
+    def delete(self, wire_entity: str, stream: str, keys: Sequence[str], *, dry_run: bool) -> list[Deleted]:
+        return deletion.delete(self._box, self._memory, self._writers[stream], keys, dry_run=dry_run)
+
+    def finalize(self, after: str, *, run: str) -> str | None:
+        """Stream by stream and stretch by stretch; the cursor is `<stream>:<key>`."""
+        last = [writer for writer in self._writers.values() if writer.at_last]
+        name, _, key = after.partition(":")
+        names = [writer.stream for writer in last]
+        for writer in last[names.index(name) if name in names else 0 :]:
+            some, cursor = self._memory.stretch(writer.stream, key)
+            if cursor is not None:
+                self._put_right(writer, some)
+                return f"{writer.stream}:{cursor}"
+            key = ""
+        return None
+
+    def _put_right(self, writer: Writer, some: Sequence[Remembered]) -> None:
+        """One that the box refuses hinders no other, and verify tells of it; which one shows when each goes alone."""
+        for few in by_the_dozen(one for one in some if one.target_id and one.state is State.DONE):
+            try:
+                self._at_last(writer, few)
+            except Permanent:
+                for one in few:
+                    with suppress(Permanent):
+                        self._at_last(writer, [one])
+
+    def _at_last(self, writer: Writer, few: Sequence[Remembered]) -> None:
+        if writer.at_last:
+            with understood(writer.stream):
+                writer.at_last(self._box, {one.key: Known(one.target_id, one.trace) for one in few})
+
+    def fidelity(self) -> list[Rule]:
+        with understood("fidelity"):
+            return [rule for writer in self._writers.values() for rule in writer.rules(self._box)]
+
+    def selftest(self) -> None:
+        """The box's own methods leave what they write: nothing is tried with them."""
+        return
+
+    def _records(self, writer: Writer, some: Sequence[Remembered]) -> dict[str, TargetRecord]:
+        there = told(self._box, writer, some)
+        return {
+            one.key: TargetRecord(one.key, one.target_id, one.digest, there[one.key])
+            for one in some
+            if one.key in there
+        }

@@ -1,0 +1,93 @@
+"""The words in which it is said how the box itself takes a stream. A writer is a value; the engine knows no stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from b24migrate.model.errors import MigrationError
+from b24migrate.model.fidelity import Rule
+from b24migrate.model.records import Args, Item, Json
+from b24migrate.ports import TargetCheck
+from b24migrate.targets.rest.box import Box
+from b24migrate.targets.rest.fields import FieldMethods
+
+STAMP = "b24migrate"  # what our records are known by, wherever a field allows it
+
+
+class Made(NamedTuple):
+    """What became of one item. `linked`: the box had it already, and it is not ours to delete."""
+
+    key: str
+    target_id: str = ""
+    error: MigrationError | None = None
+    linked: bool = False
+
+
+class Known(NamedTuple):
+    """A record that the box has: its id there, and what else helps to find it."""
+
+    target_id: str
+    trace: Json = None
+
+
+class Held(NamedTuple):
+    """A record of ours that must not go because of what is inside, and why. `by`: which of ours of the same stream that
+    is; empty where it is somebody else's."""
+
+    key: str
+    why: str
+    by: str = ""
+
+
+# one answer for each item, each as soon as it is there: what was answered before a failure is remembered
+Create: TypeAlias = Callable[[Box, Sequence[Item]], Iterator[Made]]
+# of keys whose answer got lost, and what was kept of each: the ids of those that did arrive
+Find: TypeAlias = Callable[[Box, Mapping[str, Json]], dict[str, str]]
+Update: TypeAlias = Callable[[Box, Known, Item], None]
+# what is kept beside the trace until the answer is there: how far back the lost one must be looked for, and no further
+Before: TypeAlias = Callable[[Box, Item], Args]
+Read: TypeAlias = Callable[[Box, Mapping[str, Known]], dict[str, Args]]
+Delete: TypeAlias = Callable[[Box, Known], None]
+# what lies inside records that are about to be deleted, and would go with them: all that is not ours, and what is ours
+# and of the same stream; what is ours and of another stream goes before, or whoever asks knows that it stays
+Inside: TypeAlias = Callable[[Box, Mapping[str, Known]], Iterable[Held]]
+# the rules of a stream, which may depend on what this box is and has
+Rules: TypeAlias = Callable[[Box], Sequence[Rule]]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    stream: str
+    entity: str  # as the wire calls it
+    create: Create
+    find: Find
+    update: Update
+    read: Read
+    needs: tuple[str, ...]  # the methods without which nothing of it can be written
+    trace: Callable[[Item], Json] = lambda _: None  # what must be kept to find it when the answer gets lost
+    before: Before | None = None
+    # of new items those that the box has already, asked before an intent is written: after it nobody could tell whose
+    # a record is that looks alike, and what is not ours must not be deleted
+    existing: Callable[[Box, Sequence[Item]], dict[str, str]] | None = None
+    finish: Update | None = None  # what completes a record once its id is known; may be repeated
+    # when everything has arrived: what later records have moved is put right
+    at_last: Callable[[Box, Mapping[str, Known]], None] | None = None
+    delete: Delete | None = None
+    inside: Inside | None = None
+    stays: str = ""  # why it cannot be deleted
+    restless: frozenset[str] = frozenset()  # fields that change without anybody changing the record
+    serial: bool = False  # one after the other, the oldest first
+    unchangeable: bool = False  # `update` refuses every change
+    halfway: bool = False  # a create that is refused may leave the record incomplete: one that is found is updated
+    check: Callable[[Box], TargetCheck | None] | None = None  # what else there is to say of whether this box takes it
+    optional: bool = False  # where the box cannot take it, the others of the entity go without it
+    rules: Rules = field(default=lambda _: ())
+    custom_fields: FieldMethods | None = None  # how its custom fields are created
+    # the ids of those whose e-mail addresses the box knows already
+    by_email: Callable[[Box, Sequence[str]], dict[str, str]] | None = None
+
+
+def stamp(key: str) -> str:
+    return f"{STAMP}:{key}"

@@ -1,0 +1,164 @@
+"""What the dashboard knows: the application, which it opens by the configuration and opens anew when that has changed,
+the secrets that no answer shows, and who begins what is asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from b24migrate import __version__
+from b24migrate.app import App, open_app
+from b24migrate.app_cache import Keeper
+from b24migrate.config import DEFAULT_FILE, Settings, environment_without_ours, load
+from b24migrate.messages import LANGUAGES
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.web.action_files import Places
+from b24migrate.web.actions import ProcessStarter, Starter
+from b24migrate.web.auth import Doors, Latch
+from b24migrate.web.responses import Problem
+
+if TYPE_CHECKING:
+    from b24migrate.bitrix.secrets import Redactor
+
+SECRETS_REMEMBERED = 20  # configurations
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where we are. `cannot_start` says why nothing can be begun from here, if so."""
+
+    version: str
+    store: str
+    source: str
+    target: str
+    config: str
+    language: str
+    languages: tuple[str, ...]
+    cannot_start: Problem | None
+
+
+@dataclass(slots=True)
+class Portals:
+    """What the last opening told."""
+
+    source: str = ""
+    target: str = ""
+    cannot_start: Problem | None = None
+
+
+@dataclass(eq=False)
+class Context:
+    config: Path | None = None
+    environ: Mapping[str, str] | None = None  # None: the process's own
+    doors: Doors = field(default_factory=Doors)
+    latch: Latch = field(default_factory=Latch)
+    starter: Starter | None = None  # None: processes of this program
+    kept: Keeper | None = None  # the application of who serves us; None: one of our own
+
+    def __post_init__(self) -> None:
+        self._redactors: list[Redactor] = []
+        self._stamp: object = None
+        self._file: tuple[Path, object] | None = None  # that the store is in, and which one it was
+        self._stamping = threading.Lock()
+        self.portals = Portals()
+        self._known: Settings | None = None
+        self.keeper = self.kept or Keeper(self._opened)
+        self.actions: Starter = self.starter or ProcessStarter(
+            self.config,
+            self._places,
+            environ=None if self.environ is None else environment_without_ours(),
+            redact=self.redact,
+        )
+
+    @contextmanager
+    def app(self) -> Iterator[App]:
+        """Raises BadConfiguration or Halted."""
+        with self.keeper.app(fresh=self.kept is None and self._has_changed()) as app:
+            self._meet(app.settings)
+            yield app
+
+    def redact(self, text: str) -> str:
+        """Without any secret that was ever known here: one that was replaced may still be in somebody's hands."""
+        for redactor in self._redactors:
+            text = redactor.redact(text)
+        return text
+
+    def session(self, language: str) -> Session:
+        with self.app() as app:
+            place = str(app.work.store.describe()["place"])
+        portals = self.portals
+        config = str((self.config or Path(DEFAULT_FILE)).absolute()) if self.kept is None else ""
+        ends = portals.source, portals.target
+        return Session(__version__, place, *ends, config, language, LANGUAGES, portals.cannot_start)
+
+    def close(self) -> None:
+        if self.kept is None:
+            self.keeper.close()
+
+    @contextmanager
+    def _opened(self) -> Iterator[App]:
+        settings = self._loaded()
+        with open_app(settings) as app:
+            place = Path(str(app.work.store.describe()["place"]))
+            self._file = place, _which(place)
+            yield app
+
+    def _loaded(self) -> Settings:
+        """Where a portal's secret cannot be had, what is stored can still be shown."""
+        cannot = None
+        try:
+            settings = load(self.config, environ=self.environ)
+        except BadConfiguration as error:
+            settings = load(self.config, environ=self.environ, portals=False)
+            cannot = Problem(error.code, error.message, error.hint)
+        self._meet(settings, cannot)
+        return settings
+
+    def _meet(self, settings: Settings, cannot: Problem | None = None) -> None:
+        """Before anything is told of an application, its secrets are known."""
+        if settings is self._known:
+            return
+        source = "" if "source" in settings.absent else settings.source.webhooks[0].origin
+        target = "" if "target" in settings.absent else settings.target.parsed.origin
+        self.portals = Portals(source, target, cannot)
+        redactor = settings.redactor
+        others = [one for one in self._redactors if not one.knows_as_much_as(redactor)]
+        self._redactors = [redactor, *others][:SECRETS_REMEMBERED]
+        self._known = settings
+
+    def _places(self) -> Places:
+        with self.app() as app:
+            return Places.beside(app.settings.store.log_file)
+
+    def _has_changed(self) -> bool:
+        """Whether the configuration is another than when it was last looked at. So is a store whose file was taken
+        away or replaced: the one that is open is nobody else's any more."""
+        stamp = _stamp(self.config or Path(DEFAULT_FILE))
+        with self._stamping:
+            before = self._stamp
+            self._stamp = stamp or before  # who writes it anew may take it away for a moment
+        if before is not None and stamp is not None and before != stamp:
+            return True
+        file = self._file
+        return file is not None and _which(file[0]) != file[1]
+
+
+def _stamp(path: Path) -> object:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
+def _which(path: Path) -> object:
+    """None: a store that is in no file."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino

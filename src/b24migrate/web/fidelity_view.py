@@ -1,0 +1,26 @@
+"""What the target does not keep, for the page: the target is asked, and what is counted quickly is counted."""
+
+from __future__ import annotations
+
+from b24migrate.app import App
+from b24migrate.insight import fidelity
+from b24migrate.ports import FORESEEN, SPARED
+from b24migrate.web.context import Context
+from b24migrate.web.responses import Refused
+from b24migrate.web.schemas import FidelityView
+
+COUNTED_AT_ONCE = 5000  # records of a stream: longer ones are counted by `b24migrate fidelity`
+
+
+def view(app: App) -> FidelityView:
+    """Of the entities that the configuration wants."""
+    store = app.work.store
+    found = fidelity.known(app.work, app.chosen(), most=COUNTED_AT_ONCE)
+    return FidelityView(found, store.count(FORESEEN, ""), store.count(SPARED, ""))
+
+
+def accept(context: Context, seen: str, by: str) -> None:
+    """Only what was seen. Raises Refused."""
+    with context.app() as app:
+        if not fidelity.accept_known(app.work, app.chosen(), seen, by):
+            raise Refused(409, fidelity.GATE, "fidelity_changed")

@@ -1,0 +1,74 @@
+"""The front page's look at the store: one for everybody, every two seconds at most, less often if the store is far."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from b24migrate.engine.phases.context import Work
+from b24migrate.insight.overview import Looking
+from b24migrate.insight.overview.model import Overview
+from b24migrate.model.errors import MigrationError
+from b24migrate.web.context import Context
+
+EVERY_S = 1.8  # a page asks every two seconds: however many there are, the store is looked at as often as for one
+LOOKING_SHARE = 0.1  # of the time that goes by
+WHATEVER = object()
+OLDEST_S = 30.0  # a look that failed may be replaced by the last one for so long
+
+
+class Eye:
+    def __init__(self, context: Context, now: Callable[[], float] = time.monotonic) -> None:
+        self._context = context
+        self._now = now
+        self._looking_at: tuple[Work, Looking] | None = None
+        self._looking = threading.Lock()
+        self._seen: Overview | None = None
+        self._seen_s = 0.0
+        self._due_s = 0.0
+        self._since: object = None
+
+    def look(self, since: object = WHATEVER, *, fresh: bool = False) -> Overview:
+        """While somebody looks, others get what was seen before, unless they want it fresh, or `since` is another than
+        at the last look. Raises a MigrationError when nothing can be seen."""
+        if self._seen is not None and not fresh and self._is_of(since):
+            if self._now() < self._due_s or not self._looking.acquire(blocking=False):
+                return self._seen
+        else:
+            self._looking.acquire()
+        try:
+            if self._seen is None or fresh or not self._is_of(since) or self._now() >= self._due_s:
+                self._seen = self._look(fresh=fresh)
+                self._since = self._since if since is WHATEVER else since
+            return self._seen
+        finally:
+            self._looking.release()
+
+    def _is_of(self, since: object) -> bool:
+        return since is WHATEVER or since == self._since
+
+    def blink(self) -> None:
+        """What was seen is old: something was changed from here."""
+        self._due_s = 0.0
+
+    def _look(self, *, fresh: bool) -> Overview:
+        began_s = self._now()
+        try:
+            with self._context.app() as app:
+                found = self._viewer(app.work).look()
+        except MigrationError:
+            if self._seen is None or fresh or began_s - self._seen_s > OLDEST_S:
+                raise
+            self._due_s = began_s + EVERY_S  # a far store may miss a beat
+            return self._seen
+        now_s = self._now()
+        self._seen_s = now_s
+        self._due_s = now_s + max(EVERY_S, (now_s - began_s) / LOOKING_SHARE)
+        return found
+
+    def _viewer(self, work: Work) -> Looking:
+        """Who remembers the looks before this one, as long as it is the same store that he looks at."""
+        if self._looking_at is None or self._looking_at[0] is not work:
+            self._looking_at = work, Looking(work)
+        return self._looking_at[1]

@@ -1,0 +1,178 @@
+"""What may stand in a request, with its limits, and which refusals may come: so that OpenAPI says all of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Header, Path, Query, Request, Security
+from fastapi.security import HTTPBearer
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from b24migrate.entities import FILES, catalog
+from b24migrate.messages import LANGUAGES, Words, preferred, words
+from b24migrate.model.records import Fate
+from b24migrate.model.streams import PHASES
+from b24migrate.web.responses import Problem
+
+LANGUAGE_COOKIE = "b24migrate_language"
+ENTITIES = tuple(one.name for one in catalog().entities)
+STREAMS = (*catalog().streams, FILES.name)
+FATES = tuple(one.value for one in Fate if one is not Fate.MATCH)
+LONGEST_ID = 500
+LONGEST_TEXT = 200
+LONGEST_CURSOR = 2000
+Language = Literal["en", "ru"]
+
+
+def one_of(*known: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if text and text not in known:
+            raise ValueError(f"is none of: {', '.join(known)}")
+        return text
+
+    return AfterValidator(check)
+
+
+def _no_number(said: object) -> object:
+    if isinstance(said, str) and "T" not in said.upper():
+        raise ValueError("is no time; write it like 2026-03-01T12:30:00Z")
+    return said
+
+
+def _in_utc(said: datetime | None) -> datetime | None:
+    """Without a zone it is UTC already. At the very ends of time there is no hour to go on to."""
+    if said is None or said.tzinfo is None:
+        return said and said.replace(tzinfo=UTC)
+    try:
+        return said.astimezone(UTC)
+    except OverflowError:
+        return said.replace(tzinfo=UTC)  # less than a day off, a thousand years from here
+
+
+def _enum(*known: str, empty: bool = True) -> dict[str, Any]:
+    return {"enum": [*([""] if empty else []), *known]}
+
+
+def chosen_language(request: Request, said: str | None = None) -> str:
+    """What the address says, else what was chosen before, else what the browser prefers."""
+    cookie = request.cookies.get(LANGUAGE_COOKIE, "")
+    for one in (said, cookie):
+        if one in LANGUAGES:
+            return one
+    return preferred(request.headers.get("accept-language", ""))
+
+
+def spoken(
+    request: Request,
+    lang: Annotated[
+        Language | None, Query(description="The language of our own texts; otherwise that of Accept-Language.")
+    ] = None,
+) -> Words:
+    return words(chosen_language(request, lang))
+
+
+def marked(
+    _: Annotated[Literal["1"], Header(alias="X-B24migrate", description="Says that no other site's page sent it.")],
+) -> None:
+    """Looked at long before: this only documents it."""
+
+
+# Looked at long before: this only documents it.
+TOKEN = Security(HTTPBearer(auto_error=False, description="The dashboard's token."))
+
+
+Speaks = Annotated[Words, Depends(spoken)]
+StreamQuery = Annotated[
+    str,
+    one_of(*STREAMS),
+    Query(description="Only this kind of record.", json_schema_extra=_enum(*STREAMS)),
+]
+StreamPath = Annotated[
+    str,
+    one_of(*STREAMS),
+    Path(description="The kind of record.", min_length=1, json_schema_extra=_enum(*STREAMS, empty=False)),
+]
+FateQuery = Annotated[
+    str, one_of(*FATES), Query(description="Only what was found so.", json_schema_extra=_enum(*FATES))
+]
+IdPath = Annotated[str, Path(description="Its id on the source.", min_length=1, max_length=LONGEST_ID)]
+CodePath = Annotated[str, Path(description="An error code.", min_length=1, max_length=LONGEST_TEXT)]
+After = Annotated[
+    str, Query(description="The `next` of the answer before; nothing to begin.", max_length=LONGEST_CURSOR)
+]
+Limit = Annotated[int, Query(description="How many at most.", ge=1, le=500)]
+Sought = Annotated[
+    str, Query(description="An id, an e-mail address or a part of a title.", min_length=1, max_length=LONGEST_TEXT)
+]
+Since = Annotated[
+    datetime | None,
+    BeforeValidator(_no_number),
+    AfterValidator(_in_utc),
+    Query(description="Only what came after; nothing: all of it."),
+]
+
+EntityName = Annotated[str, one_of(*ENTITIES), Field(json_schema_extra=_enum(*ENTITIES, empty=False), min_length=1)]
+PhaseName = Annotated[str, one_of(*PHASES), Field(json_schema_extra=_enum(*PHASES, empty=False), min_length=1)]
+Code = Annotated[str, StringConstraints(max_length=LONGEST_TEXT, pattern=r"^[A-Za-z0-9_.-]*$")]
+ListHash = Annotated[str, StringConstraints(max_length=64, pattern=r"^[0-9a-f]*$")]
+
+
+class Wish(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class RunWish(Wish):
+    """Nothing means what the configuration wants: all entities, all phases, its own test limit."""
+
+    entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
+    phases: list[PhaseName] = Field(default=[], max_length=len(PHASES))
+    test_limit: int | None = Field(default=None, strict=True, ge=0, le=1_000_000_000, description="0: everything.")
+    accept_fidelity: ListHash = Field(default="", description="Also accepts this list of `GET /fidelity`.")
+
+
+class AcceptWish(Wish):
+    """The list that was seen; when it is another by now, nothing is accepted."""
+
+    hash: ListHash = Field(description="As `GET /fidelity` gives it.", min_length=64)
+
+
+class RetryWish(Wish):
+    """Nothing means everything that failed."""
+
+    entities: list[EntityName] = Field(default=[], max_length=len(ENTITIES))
+    code: Code = Field(default="", description="Only what failed with this code.")
+
+
+class Nothing(Wish):
+    """There is nothing to say."""
+
+
+class LoginWish(Wish):
+    token: str = Field(max_length=1000)
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: {"model": Problem, "description": MEANINGS[status]} for status in sorted(statuses)}
+
+
+MEANINGS = {
+    400: "The request cannot be read, or it has forwarded headers that no configured proxy has set.",
+    401: "The dashboard's token is needed: `Authorization: Bearer TOKEN`, or the cookie of a login.",
+    403: "A page of another site sent the request, or a change has no header `X-B24migrate: 1`.",
+    404: "There is no such thing.",
+    408: "The body did not come in time.",
+    409: "It makes no sense now: something else is under way, or there is nothing to do it with.",
+    412: "A gate is closed.",
+    413: "The body is larger than 64 KB.",
+    414: "The address is longer than 32 KB.",
+    415: "The body is no JSON.",
+    421: "The Host is none of ours.",
+    422: "A value is wrong, or so is the configuration.",
+    429: "Too many wrong tokens.",
+    500: "A bug; the log has the details under the reference.",
+    503: "The store or a portal does not answer.",
+}
+ANY = (400, 401, 403, 408, 413, 414, 421, 422, 429, 500, 503)
+LOOK = refusals(*ANY)
+CHANGE = refusals(*ANY, 409, 412, 415)

@@ -1,0 +1,116 @@
+"""How the API answers: JSON that is always valid, and what went wrong in one shape, with what to do about it."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from starlette.responses import JSONResponse
+
+from b24migrate.engine import plan, undo_lock
+from b24migrate.messages import DEFAULT, Message, Words, plain, render, say, words
+from b24migrate.model.errors import BadConfiguration, GateUnmet, MigrationError
+from b24migrate.monitor.logs import masked
+from b24migrate.web.action_files import BUSY
+
+LOGGER = logging.getLogger("b24migrate.web")
+USAGE, CONFLICT, GATE, CONFIGURATION, BUG, UNAVAILABLE = 400, 409, 412, 422, 500, 503
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What every refusal says. `code` has a page: `GET /api/v1/errors/{code}`."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class Refused(MigrationError):
+    """A request that is not done, with the status that says so. What it says is `web.refusal.<key>` of the words."""
+
+    def __init__(
+        self, status: int, code: str, key: str, *, headers: Mapping[str, str] | None = None, **places: object
+    ) -> None:
+        self.status = status
+        self.headers = dict(headers or {})
+        self._key, self._places = key, places
+        message, hint = self._said(words(DEFAULT))
+        super().__init__(message, code=code, hint=hint)
+
+    def told(self, speaks: Words) -> Problem:
+        return Problem(self.code, *self._said(speaks))
+
+    def _said(self, speaks: Words) -> tuple[str, str]:
+        message, hint = (speaks(f"web.refusal.{self._key}.{part}", **self._places) for part in ("message", "hint"))
+        return message, hint
+
+
+class Relayed(MigrationError):
+    """What somebody else has refused, in his words."""
+
+    def __init__(self, status: int, message: str, *, code: str = "", hint: str = "") -> None:
+        super().__init__(message, code=code, hint=hint)
+        self.status = status
+
+
+class Answer(JSONResponse):
+    """A value as JSON. Numbers that JSON does not have are null, halves of characters are replaced."""
+
+    def render(self, content: Any) -> bytes:
+        try:
+            return msgspec.json.encode(content, enc_hook=plain)
+        except UnicodeEncodeError:
+            return msgspec.json.encode(_whole(msgspec.to_builtins(content, enc_hook=plain)))
+
+
+def in_language(value: Any, language: str) -> Any:
+    """A value of dicts, lists and texts, with every message in it rendered for the reader."""
+    return msgspec.to_builtins(value, enc_hook=lambda message: _rendered(message, language))
+
+
+def _rendered(value: object, language: str) -> str:
+    """Encoders ask this of whatever is not plain JSON."""
+    return str(render(value, language)) if isinstance(value, Message) else plain(value)
+
+
+def refusal(error: MigrationError, language: str) -> tuple[Answer, Problem]:
+    """In the language of who asked, where the sentence is one of ours."""
+    if isinstance(error, Refused):
+        problem = error.told(words(language))
+        return Answer(problem, error.status, error.headers), problem
+    problem = Problem(error.code, render(error.message, language), render(error.hint, language))
+    return Answer(problem, status_of(error)), problem
+
+
+def bug(found: BaseException, redact: Callable[[str], str]) -> Problem:
+    """Written to the log as a whole, without secrets; who asked is told under which name."""
+    reference = secrets.token_hex(4)
+    details = masked(redact("".join(traceback.format_exception(found))))
+    LOGGER.error("a bug, reference %s: %s", reference, details)
+    message = say("web.bug_named", kind=type(found).__name__, reference=reference)
+    return Problem("BUG", message, say("web.bug_fix"))
+
+
+def status_of(error: MigrationError) -> int:
+    if isinstance(error, Relayed):
+        return error.status
+    if error.code in ("USAGE", plan.UNDER_WAY, undo_lock.UNDER_WAY, BUSY):
+        return USAGE if error.code == "USAGE" else CONFLICT
+    kinds = {BadConfiguration: CONFIGURATION, GateUnmet: GATE}
+    return kinds.get(type(error), UNAVAILABLE)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    if isinstance(value, dict):
+        return {_whole(name): _whole(one) for name, one in value.items()}
+    return value

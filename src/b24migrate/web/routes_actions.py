@@ -1,0 +1,129 @@
+"""The part of the API that changes something. Every route here looks first whether the request may be forged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.routing import APIRoute
+
+from b24migrate.engine import plan
+from b24migrate.messages import Words, say
+from b24migrate.model.errors import BadConfiguration
+from b24migrate.web import action_rules, fidelity_view, request_schemas
+from b24migrate.web.action_files import BUSY
+from b24migrate.web.auth import refuse_forged
+from b24migrate.web.context import Context
+from b24migrate.web.overview_cache import Eye
+from b24migrate.web.request_schemas import CHANGE, AcceptWish, LoginWish, Nothing, RetryWish, RunWish, Speaks
+from b24migrate.web.responses import Answer, Refused
+from b24migrate.web.schemas import Accepted, Welcome
+
+ACCEPTED = 202
+BY = say("work.by_dashboard")
+
+
+def acting(context: Context, eye: Eye) -> APIRouter:
+    class Change(APIRoute):
+        """Refuses before anything of the request is read."""
+
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            handle = super().get_route_handler()
+
+            async def unforged(request: Request) -> Response:
+                refuse_forged(request.headers, context.doors)
+                return await handle(request)
+
+            return unforged
+
+    every = [request_schemas.TOKEN, Depends(request_schemas.marked), Depends(request_schemas.spoken)]
+    router = APIRouter(route_class=Change, responses=CHANGE, dependencies=every)
+
+    def accepted(words: Words, key: str) -> Answer:
+        eye.blink()
+        return Answer(Accepted(words(f"web.{key}")), ACCEPTED)
+
+    @router.post("/run", status_code=ACCEPTED, response_model=Accepted, summary="Start a run")
+    def run(speaks: Speaks, wish: RunWish) -> Answer:
+        _refuse(context, eye, action_rules.START)
+        if wish.accept_fidelity:
+            fidelity_view.accept(context, wish.accept_fidelity, BY)
+        context.actions.run(wish.entities, wish.phases, wish.test_limit)
+        return accepted(speaks, "started")
+
+    @router.post("/pause", status_code=ACCEPTED, response_model=Accepted, summary="Pause the run that is under way")
+    def pause(speaks: Speaks, _: Nothing) -> Answer:
+        with context.app() as app:
+            paused = plan.pause(app.work.store, app.work.clock, by=BY)
+        if paused is None:
+            raise Refused(409, plan.NO_RUN, "no_pause")
+        return accepted(speaks, "paused")
+
+    @router.post("/resume", status_code=ACCEPTED, response_model=Accepted, summary="Go on with the current run")
+    def resume(speaks: Speaks, _: Nothing) -> Answer:
+        _refuse(context, eye, action_rules.RESUME)
+        context.actions.resume()
+        return accepted(speaks, "resumed")
+
+    @router.post("/retry", status_code=ACCEPTED, response_model=Accepted, summary="Try again what failed")
+    def retry(speaks: Speaks, wish: RetryWish) -> Answer:
+        _refuse(context, eye, action_rules.RETRY)
+        context.actions.retry(wish.entities, wish.code)
+        return accepted(speaks, "retried")
+
+    @router.post(
+        "/fidelity", status_code=ACCEPTED, response_model=Accepted, summary="Accept what the target does not keep"
+    )
+    def accept(speaks: Speaks, wish: AcceptWish) -> Answer:
+        fidelity_view.accept(context, wish.hash, BY)
+        return accepted(speaks, "fidelity_accepted")
+
+    @router.post("/analysis", status_code=ACCEPTED, response_model=Accepted, summary="Make an analysis")
+    def analyze(speaks: Speaks, _: Nothing) -> Answer:
+        _refuse(context, eye, action_rules.ANALYZE)
+        context.actions.analyze()
+        return accepted(speaks, "analyzed")
+
+    @router.post(
+        "/login",
+        response_model=Welcome,
+        summary="Show the token, and get the cookie that stands for it",
+        openapi_extra={"security": []},
+    )
+    def login(request: Request, speaks: Speaks, wish: LoginWish) -> Answer:
+        answer = Answer(Welcome(speaks("web.welcome")))
+        latch = context.latch
+        if not latch.opened_by(wish.token, request.client.host if request.client else ""):
+            raise Refused(401, "DASHBOARD_TOKEN", "wrong_token")
+        secure = request.url.scheme == "https"
+        answer.set_cookie(latch.cookie_name, latch.new_cookie(), httponly=True, samesite="strict", secure=secure)
+        return answer
+
+    @router.post("/logout", response_model=Welcome, summary="End the session: its cookie no longer opens")
+    def logout(request: Request, speaks: Speaks, _: Nothing) -> Answer:
+        context.latch.end(request.headers)
+        answer = Answer(Welcome(speaks("web.farewell")))
+        answer.delete_cookie(context.latch.cookie_name, httponly=True, samesite="strict")
+        return answer
+
+    return router
+
+
+def _refuse(context: Context, eye: Eye, what: str) -> None:
+    """By a fresh look: what was seen a second ago may be over."""
+    last = context.actions.last()
+    seen = eye.look(last, fresh=True)
+    if what in action_rules.possible(seen, last, context):
+        return
+    cannot = context.portals.cannot_start
+    if cannot is not None:
+        raise BadConfiguration(cannot.message, code=cannot.code, hint=cannot.hint)
+    if last is not None and last.exit_code is None:
+        raise Refused(409, BUSY, "busy")
+    at_rest = seen.now.verdict in action_rules.AT_REST
+    if what == action_rules.RETRY and at_rest:
+        raise Refused(409, "NOTHING_FAILED", "nothing_failed")
+    if what == action_rules.RESUME and at_rest:
+        raise Refused(409, plan.NO_RUN, "no_resume")
+    raise Refused(409, plan.UNDER_WAY, "under_way" if seen.now.verdict in action_rules.AT_WORK else "to_resume")

@@ -1,0 +1,149 @@
+"""The part of the API that only looks."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import UTC
+
+from fastapi import APIRouter, Depends
+
+from b24migrate.insight import forecast, lookup
+from b24migrate.insight.certificate.checks import admitted
+from b24migrate.insight.lookup import Hits, RecordView
+from b24migrate.insight.overview import points
+from b24migrate.insight.overview.model import Overview
+from b24migrate.model.errors import BadConfiguration, Stop
+from b24migrate.model.values import utc_text
+from b24migrate.report.status_text import progress_sentence, sentence
+from b24migrate.web import error_view, fidelity_view, findings, request_schemas
+from b24migrate.web.action_rules import possible
+from b24migrate.web.context import Context, Session
+from b24migrate.web.overview_cache import Eye
+from b24migrate.web.request_schemas import LOOK, After, CodePath, FateQuery, IdPath, Limit, Since, Sought, Speaks
+from b24migrate.web.request_schemas import StreamPath as StreamName
+from b24migrate.web.request_schemas import StreamQuery as SomeStream
+from b24migrate.web.responses import Answer, Problem, Refused, in_language
+from b24migrate.web.schemas import (
+    Analysis,
+    Certificate,
+    CertificateStream,
+    ComparedView,
+    ErrorPage,
+    Errors,
+    FidelityView,
+    Findings,
+    Front,
+    History,
+)
+
+SEARCH_S = 1.0
+
+
+def reading(context: Context, eye: Eye) -> APIRouter:
+    router = APIRouter(responses=LOOK, dependencies=[request_schemas.TOKEN, Depends(request_schemas.spoken)])
+
+    @router.get("/overview", response_model=Front, summary="The front page: verdict, progress, every entity")
+    def overview(speaks: Speaks) -> Answer:
+        last = context.actions.last()
+        seen = eye.look(last)
+        front = Front(
+            **{one.name: getattr(seen, one.name) for one in fields(Overview)},
+            sentence=sentence(speaks, seen, UTC),
+            progress_sentence=progress_sentence(speaks, seen),
+            can=possible(seen, last, context),
+            last_action=last,
+        )
+        return Answer(in_language(front, speaks.language))
+
+    @router.get("/history", response_model=History, summary="The chart: how the numbers grew, oldest first")
+    def history(since: Since = None) -> Answer:
+        with context.app() as app:
+            return Answer(History(tuple(points(app.work.store, utc_text(since) if since else ""))))
+
+    @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
+    def errors(speaks: Speaks) -> Answer:
+        with context.app() as app:
+            return Answer(in_language(error_view.errors(app.work), speaks.language))
+
+    @router.get(
+        "/errors/{code}",
+        response_model=ErrorPage,
+        responses=request_schemas.refusals(404),
+        summary="What an error code means",
+    )
+    def error(code: CodePath, speaks: Speaks) -> Answer:
+        return Answer(in_language(error_view.page(code), speaks.language))
+
+    @router.get("/findings", response_model=Findings, summary="What verify found, a page at a time")
+    def found(
+        speaks: Speaks, stream: SomeStream = "", fate: FateQuery = "", after: After = "", limit: Limit = 50
+    ) -> Answer:
+        with context.app() as app:
+            return Answer(in_language(findings.page(app.work.store, stream, fate, after, limit), speaks.language))
+
+    @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
+    def fidelity(speaks: Speaks) -> Answer:
+        with context.app() as app:
+            return Answer(in_language(fidelity_view.view(app), speaks.language))
+
+    @router.get(
+        "/search",
+        response_model=Hits,
+        responses=request_schemas.refusals(404),
+        summary="Records by id, e-mail or title",
+    )
+    def search(q: Sought, stream: SomeStream = "", after: After = "") -> Answer:
+        with context.app() as app:
+            try:
+                return Answer(lookup.search(app.work, q, stream=stream, after=after, budget_s=SEARCH_S))
+            except BadConfiguration:
+                raise Refused(404, "DASHBOARD_NOT_FOUND", "place") from None
+
+    @router.get(
+        "/records/{stream}/{source_id:path}",
+        response_model=RecordView,
+        responses=request_schemas.refusals(404),
+        summary="One record: source, staged and target side by side",
+    )
+    def record(stream: StreamName, source_id: IdPath, speaks: Speaks) -> Answer:
+        with context.app() as app:
+            view = lookup.record(app.work, stream, source_id)
+        if view is None:
+            raise Refused(404, "DASHBOARD_NOT_FOUND", "record")
+        return Answer(in_language(view, speaks.language))
+
+    @router.get("/analysis", response_model=Analysis, summary="The last analysis, and how well it foretold")
+    def analysis(speaks: Speaks) -> Answer:
+        last = context.actions.last()
+        running = last is not None and last.what == "analyze" and last.exit_code is None
+        with context.app() as app:
+            made, found = forecast.last(app.work.store), forecast.compared(app.work.store)
+        told = (ComparedView(one.entity, one.phase, one.foretold_s, one.took_s, round(one.error, 4)) for one in found)
+        return Answer(in_language(Analysis(made, tuple(told), running), speaks.language))
+
+    @router.get("/certificate", response_model=Certificate, summary="Whether a certificate can be made, and why not")
+    def certificate(speaks: Speaks) -> Answer:
+        seen = eye.look()
+        streams = tuple(
+            CertificateStream(one.name, one.source, one.read, one.imported, one.failed, one.excluded, one.impossible)
+            for entity in seen.entities
+            for one in entity.streams
+        )
+        run = seen.run.id if seen.run else ""
+        found = Certificate((why := _refused(context)) is None, run, streams, why)
+        return Answer(in_language(found, speaks.language))
+
+    @router.get("/session", response_model=Session, summary="Where we are: version, store, portals, languages")
+    def session(speaks: Speaks) -> Answer:
+        return Answer(in_language(context.session(speaks.language), speaks.language))
+
+    return router
+
+
+def _refused(context: Context) -> Problem | None:
+    with context.app() as app:
+        try:
+            admitted(app.work)
+        except Stop as error:
+            return Problem(error.code, error.message, error.hint)
+    return None

@@ -1,0 +1,51 @@
+"""docs/architecture.md says what is so: its drawing is the linter's contract, and the files that it names exist."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]
+DOCUMENT = (PROJECT / "docs" / "architecture.md").read_text("utf-8")
+SOURCE = PROJECT / "src" / "b24migrate"
+MOST_HOPS = 15
+
+
+def section(title: str) -> str:
+    return DOCUMENT.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def drawn() -> list[set[str]]:
+    """The layers of the drawing, from the top: the names before the gap."""
+    drawing = section("Packages").split("```")[1].strip("\n")
+    return [set(re.split(r"\s{2,}", line)[0].split(" · ")) for line in drawing.splitlines()]
+
+
+def contract() -> list[set[str]]:
+    settings = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
+    (found,) = [
+        one for one in settings["tool"]["importlinter"]["contracts"] if one["name"] == "Packages import downwards"
+    ]
+    return [{name.strip().removeprefix("b24migrate.") for name in layer.split("|")} for layer in found["layers"]]
+
+
+def test_the_drawing_is_the_contract() -> None:
+    assert drawn() == contract()
+
+
+def test_every_package_is_drawn() -> None:
+    packages = {place.name for place in SOURCE.iterdir() if (place / "__init__.py").is_file()}
+    modules = {place.stem for place in SOURCE.glob("*.py")} - {"__init__", "__main__"}
+    assert packages | modules == set().union(*drawn())
+
+
+def test_a_record_takes_few_hops() -> None:
+    hops = re.findall(r"^\d+\. ", section("One record, from `run` to the box"), re.MULTILINE)
+    assert 5 < len(hops) <= MOST_HOPS
+
+
+def test_every_file_that_is_named_exists() -> None:
+    named = set(re.findall(r"`((?:\w+/)+\w+\.(?:py|toml)|app\.py)`", DOCUMENT)) - {"deploy/azure/function_app.py"}
+    assert named
+    assert not [name for name in sorted(named) if not (SOURCE / name).is_file()]
