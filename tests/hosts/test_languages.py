@@ -77,3 +77,8 @@ def test_what_a_run_kept_in_english_is_shown_in_russian(scene: Scene) -> None:
         checks = scene.run("--lang", "ru", "doctor").out
         assert "✗ права: Группы: у вебхука облака нет права `sonet_group`" in checks
         assert "Запуск невозможен. Исправьте пункты с пометкой ✗." in checks
+
+
+def test_a_russian_terminal_is_sent_to_the_russian_document(scene: Scene) -> None:
+    assert "docs/errors.ru.md#duplicate_email" in scene.run("--lang", "ru", "errors", "DUPLICATE_EMAIL").out
+    assert "docs/errors.md#duplicate_email" in scene.run("--lang", "en", "errors", "DUPLICATE_EMAIL").out

@@ -18,6 +18,7 @@ from b24sim.native.applications import LocalApplication
 from b24sim.native.box_habits import BoxHabits
 
 ADD = "im.v2.Import.Message.add"
+LONG = "lorem ipsum " * 2000
 CHAT = {"name": "Sales", "type": "chat", "users": ["1"], "owner": "1", "manager_list": []}
 
 
@@ -126,6 +127,17 @@ def test_a_further_run_changes_nothing(tmp_path: Path) -> None:
         before = {key: one.updates for key, one in move.world.box.portal.native.entries.items()}
         assert move.run().exit_code == 0
         assert {key: one.updates for key, one in move.world.box.portal.native.entries.items()} == before
+
+
+def test_a_lost_answer_does_not_double_a_message_that_the_box_cuts(tmp_path: Path) -> None:
+    with importing(tmp_path) as move:
+        (chat,) = send(move, "chats", Item.of("source:chat:7", CHAT))
+        send(move, "chat_messages", message(1, chat, "before"))
+        move.world.strike_box({"method": ADD, "kind": "lost", "count": 1})
+        (number,) = send(move, "chat_messages", message(2, chat, LONG))
+        (found,) = chats(move)
+        assert [str(row["id"]) for row in found.added[1:]] == [number]
+        assert len(found.added[1]["text"]) < len(LONG)
 
 
 def test_several_files_become_several_messages_and_a_lost_answer_doubles_none(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from b24migrate.cli.completion import codes, streams
 from b24migrate.cli.session import Session
-from b24migrate.messages.terminal import phrase, spoken
+from b24migrate.messages.terminal import language, phrase, spoken
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,7 +85,7 @@ def print_page(page: Page, out: Console) -> None:
     wrapped(out, page.cause, indent=INDENT)
     wrapped(out, page.fix, indent=INDENT, first="→ ")
     wrapped(out, page.retried, indent=INDENT, first=f"{phrase('errors.document.again')} ")
-    wrapped(out, link(page), indent=INDENT, style="dim")
+    wrapped(out, link(page, language()), indent=INDENT, style="dim")
 
 
 def print_groups(groups: Sequence[Group], out: Console, clean: Clean) -> None:
@@ -131,7 +131,7 @@ def print_group(group: Group, out: Console, clean: Clean) -> None:
     wrapped(out, shortened(clean(example if first.example else spoken(first.message))), indent=INDENT, style="dim")
     for fix in group.fixes:
         wrapped(out, fix, indent=INDENT, first="→ ")
-    wrapped(out, link(group.page), indent=INDENT, style="dim")
+    wrapped(out, link(group.page, language()), indent=INDENT, style="dim")
 
 
 def where(group: Group) -> str:

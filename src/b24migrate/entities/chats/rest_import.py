@@ -25,12 +25,14 @@ from b24migrate.targets.rest.box import Box, inside, strange
 from b24migrate.targets.rest.journal import Memory, Remembered, State
 from b24migrate.targets.rest.marks import is_marked, mark
 from b24migrate.targets.rest.pending_creates import in_other_hands
+from b24migrate.targets.rest.reasons import LONGEST
 from b24migrate.targets.rest.writer import STAMP, Made
 
 SCOPE = "im.import"
 METHOD = "im.v2.Import.createGroup"
 UNDER_IMPORT = "IMPORT_GROUP"
 SHIFT, DRAFTS = "import shift", "drafts"
+BEGINNING = 1000  # characters by which a text that the box cuts is known
 COPIES = "copies"  # the stream under which files in the folders of chats are remembered
 IMPORTED, COMMITTED, QUOTED = "imported", "committed", "quoted"  # what chats and messages are marked with
 KEPT_S = 60.0
@@ -381,20 +383,26 @@ def _files(row: Args) -> Json:
 
 
 def trace(item: Item) -> Args:
-    """What a message is known by when the answer gets lost: it has no field for a stamp."""
+    """What a message is known by when the answer gets lost: it has no field for a stamp. Of one that the box cuts only
+    the beginning is there (kernel im_messenger.php, MESSAGE_LIMIT)."""
     fields = item.fields
-    author = str(fields.get("author_id") or SYSTEM)
-    return {"author": author, "date": fields.get("date"), "words": words(fields.get("text"))}
+    author, text = str(fields.get("author_id") or SYSTEM), str(fields.get("text") or "")
+    found = {"author": author, "date": fields.get("date"), "words": words(text)}
+    return found if len(text) <= LONGEST else {**found, "begins": words(text, BEGINNING)}
 
 
-def words(text: Json) -> str:
-    """A short word for a text. Tags do not count: a box removes some, by the rights of the author."""
+def words(text: Json, length: int | None = None) -> str:
+    """A short word for a text, or for its beginning. Tags do not count: a box removes some, by the rights of the
+    author."""
     plain = " ".join(_TAG.sub(" ", str(text or "")).split())
-    return hashlib.sha256(plain.encode()).hexdigest()[:16]
+    return hashlib.sha256(plain[:length].encode()).hexdigest()[:16]
 
 
 def could_be(row: Args, trace: Args) -> bool:
-    if "words" not in trace:
+    if "words" not in trace or (str(row.get("author_id") or SYSTEM), values.utc(row.get("date"))) != (
+        trace["author"],
+        values.utc(trace["date"]),
+    ):
         return False
-    told = (str(row.get("author_id") or SYSTEM), values.utc(row.get("date")), words(row.get("text")))
-    return told == (trace["author"], values.utc(trace["date"]), trace["words"])
+    text = row.get("text")
+    return words(text) == trace["words"] or ("begins" in trace and words(text, BEGINNING) == trace["begins"])
