@@ -39,12 +39,12 @@ def main(options: dict[str, Any]) -> None:
         until_done(app, entity, phase)
         clock_s = clock.monotonic() - began
         streams = app.catalog.entity(entity).streams
-        records = {stream.name: sum(app.work.store.counts(stream.table).values()) for stream in streams}
+        records = {stream.name: sum(app.context.store.counts(stream.table).values()) for stream in streams}
     say(clock_s=clock_s, portal_at=portal_at, records=records, pages=pages(config.parent))
 
 
 def until_done(app: App, entity: str, phase: str) -> None:
-    while (state := States(app.work.store).read(entity).phase(phase)).state != DONE:
+    while (state := States(app.context.store).read(entity).phase(phase)).state != DONE:
         if state.state in STUCK:
             raise SystemExit(f"{entity}-{phase} is {state.state}: {state.message}")
         time.sleep(LOOK_EVERY_S)

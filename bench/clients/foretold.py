@@ -31,14 +31,14 @@ def main(options: dict[str, Any]) -> None:
         took_s = clock.monotonic() - began
         if ended.exit_code not in (0, 5):
             raise SystemExit(f"the run ended with {ended.exit_code}: {ended.message}")
-        found = [one.to_json() for one in compared(app.work.store)]
+        found = [one.to_json() for one in compared(app.context.store)]
     say(**told, took_s=took_s, of_all={one["phase"]: one for one in found if one["entity"] == ALL}, phases=found)
 
 
 def foretold(app: App, meter: Meter, share: float) -> dict[str, Any]:
     source = app.settings.source
     limits = Limits(source.requests_per_second, source.bucket, source.operating_seconds)
-    made = survey(app.work, meter, app.catalog.entities, limits, timezone=source.zone, share=share)
+    made = survey(app.context, meter, app.catalog.entities, limits, timezone=source.zone, share=share)
     forecast = made.forecast
     return {
         "total_s": forecast.total_s,

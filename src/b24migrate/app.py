@@ -21,7 +21,7 @@ from b24migrate.bitrix.tokens import Keys, Tokens
 from b24migrate.clock import SystemClock
 from b24migrate.config import Settings
 from b24migrate.engine import analysis
-from b24migrate.engine.phases.context import Options, Work
+from b24migrate.engine.phases.context import Options, RunContext
 from b24migrate.engine.redirects import note_moves
 from b24migrate.engine.run import Runner
 from b24migrate.entities import FILES, Catalog, catalog, rest_writers
@@ -46,7 +46,7 @@ PROBES = {"import": "import.info", "rest": "server.time"}  # by the kind of the 
 class App:
     settings: Settings
     catalog: Catalog
-    work: Work
+    context: RunContext
     runner: Runner
     gate: Gate
 
@@ -80,7 +80,7 @@ def open_app(
         observers = (*observers, note_moves(opened.store, clock))
         source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter, interrupt=interrupt))
         box = target_portal(settings, clock, observers, paces.bill, interrupt=interrupt)
-        work = Work(
+        context = RunContext(
             entities=known.entities,
             streams={**known.streams, **known.aids, FILES.name: FILES},
             owner=known.owner,
@@ -97,10 +97,10 @@ def open_app(
             facts=analysis.load(opened.store).for_phases,
         )
         gate = Gate()
-        history = partial(HistoryWriter, work)
+        history = partial(HistoryWriter, context)
         workers, coverage = settings.run.workers, settings.run.user_coverage
-        runner = Runner(work, settings.source.zone, gate, history, workers, coverage)
-        yield App(settings, known, work, runner, gate)
+        runner = Runner(context, settings.source.zone, gate, history, workers, coverage)
+        yield App(settings, known, context, runner, gate)
     finally:
         opened.store.close()
 

@@ -14,7 +14,7 @@ from b24migrate.app import App, open_app
 from b24migrate.config import load
 from b24migrate.engine import plan
 from b24migrate.engine.conductor import Conductor
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.engine.worker import LOOK_S
 from b24migrate.model.errors import MigrationError, Stop
@@ -59,11 +59,11 @@ class Keeper:
         """Only the application when no run is under way, or the one that was has stopped or is paused."""
         while True:
             with self._using() as held:
-                run = plan.current(held.app.work.store)
+                run = plan.current(held.app.context.store)
                 if run is None or not run.under_way:
                     yield held.app
                     return
-                if held.app.work.run in ("", run.id):
+                if held.app.context.run in ("", run.id):
                     yield self._attending(held, run)
                     return
                 self._retire(held)  # what it remembers is of another run
@@ -97,10 +97,10 @@ class Keeper:
 
     def _attending(self, held: _Held, run: Run) -> AtWork:
         app = held.app
-        app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
+        app.context.options = replace(app.context.options, test_limit=run.plan.test_limit)
         app.runner.attend(run)
-        app.work.leaving = dismissed(app.work, run)
-        app.work.keep_bug = logged(app.settings.redactor.redact)
+        app.context.leaving = dismissed(app.context, run)
+        app.context.keep_bug = logged(app.settings.redactor.redact)
         return AtWork(app, run, held.conductors.setdefault(run.id, app.runner.conductor(run.plan)))
 
     def _retire(self, held: _Held) -> None:
@@ -122,16 +122,16 @@ class Keeper:
             _closed(held)
 
 
-def dismissed(work: Work, run: Run) -> Callable[[], bool]:
+def dismissed(context: RunContext, run: Run) -> Callable[[], bool]:
     """Whether the run was paused or replaced since. Long jobs ask again and again, the store is asked once a second."""
-    looked, found = work.clock.monotonic(), False
+    looked, found = context.clock.monotonic(), False
 
     def look() -> bool:
         nonlocal looked, found
-        if work.clock.monotonic() - looked >= LOOK_S:
-            looked = work.clock.monotonic()
+        if context.clock.monotonic() - looked >= LOOK_S:
+            looked = context.clock.monotonic()
             with suppress(MigrationError):  # the next look may succeed
-                found = plan.dismissal(work.store, run.id) is not None
+                found = plan.dismissal(context.store, run.id) is not None
         return found
 
     return look
@@ -150,7 +150,7 @@ def from_environment() -> Iterator[App]:
     quieten()
     settings = load()
     opened: list[App] = []
-    observer = log(lines(), run=lambda: opened[0].work.run if opened else "", redact=settings.redactor.redact)
+    observer = log(lines(), run=lambda: opened[0].context.run if opened else "", redact=settings.redactor.redact)
     with open_app(settings, observers=(observer,)) as app:
         opened.append(app)
         yield app

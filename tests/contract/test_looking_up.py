@@ -10,7 +10,7 @@ import pytest
 from tests import azurite
 from tests.contract.shelf import NOON, Time, failed, imported, row
 
-from b24migrate.engine.phases.context import Options, Work
+from b24migrate.engine.phases.context import Options, RunContext
 from b24migrate.engine.phases.read import put_aside
 from b24migrate.engine.phases.verify import record as keep_findings
 from b24migrate.entities import FILES, Catalog, catalog
@@ -32,11 +32,11 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
 
 
 @pytest.fixture
-def work(opened: Opened) -> Work:
+def context(opened: Opened) -> RunContext:
     """Of a few streams, without portals."""
     streams = {**KNOWN.streams, FILES.name: FILES}
     entities = [one for one in Catalog(KNOWN.entities).entities if one.name == "groups"]
-    return Work(
+    return RunContext(
         entities=entities,
         streams={name: streams[name] for name in FEW},
         owner={name: KNOWN.owner[name] for name in FEW if name in KNOWN.owner},
@@ -51,11 +51,11 @@ def work(opened: Opened) -> Work:
     )
 
 
-def every_page(work: Work, text: str, **more: int) -> tuple[list[Hit], int]:
+def every_page(context: RunContext, text: str, **more: int) -> tuple[list[Hit], int]:
     found: list[Hit] = []
     looked_at, after = 0, ""
     while True:
-        page = search(work, text, after=after, **more)  # type: ignore[arg-type]
+        page = search(context, text, after=after, **more)  # type: ignore[arg-type]
         found += page.hits
         looked_at += page.looked_at
         if page.next is None:
@@ -63,22 +63,22 @@ def every_page(work: Work, text: str, **more: int) -> tuple[list[Hit], int]:
         after = page.next
 
 
-def test_a_record_is_looked_up_with_all_that_is_known_of_it(work: Work) -> None:
-    groups = work.streams["groups"]
+def test_a_record_is_looked_up_with_all_that_is_known_of_it(context: RunContext) -> None:
+    groups = context.streams["groups"]
     keys = ["9", "10", "1", "100", "2:30", "2:3", "b", "a:7", "a", "№ 5"]
-    work.store.stage(groups.table, [row(one, f"group {one}") for one in keys], run="run-1", pass_no=1)
+    context.store.stage(groups.table, [row(one, f"group {one}") for one in keys], run="run-1", pass_no=1)
     timed = Staged("11", b'{"NAME": "timed"}', None, "2024-03-01T12:00:00+03:00", "2024-03-01T09:00:00Z", 180)
-    work.store.stage(groups.table, [timed], run="run-2", pass_no=1)
-    work.store.settle("groups", groups.table, [imported(10), failed(9)], now=NOON)
+    context.store.stage(groups.table, [timed], run="run-2", pass_no=1)
+    context.store.settle("groups", groups.table, [imported(10), failed(9)], now=NOON)
     keep_findings(
-        work, [Finding("groups", Fate.DIFFERS, "10", "NAME", "a", "b"), Finding("groups", Fate.MISSING, "100")]
+        context, [Finding("groups", Fate.DIFFERS, "10", "NAME", "a", "b"), Finding("groups", Fate.MISSING, "100")]
     )
-    put_aside(work, [SetAside("groups", "77", "impossible", "nobody may", "secret")])
+    put_aside(context, [SetAside("groups", "77", "impossible", "nobody may", "secret")])
     for one in keys:
-        view = record(work, "groups", one, ask=False)
+        view = record(context, "groups", one, ask=False)
         assert view is not None
         assert (view.id, view.title) == (one, f"group {one}")
-    ten, nine, eleven, aside = (record(work, "groups", one, ask=False) for one in ("10", "9", "11", "77"))
+    ten, nine, eleven, aside = (record(context, "groups", one, ask=False) for one in ("10", "9", "11", "77"))
     assert ten
     assert (ten.verdict, ten.run, ten.link and ten.link.target_id) == (RecordVerdict.IMPORTED, "run-1", "t10")
     assert ten.link
@@ -93,27 +93,27 @@ def test_a_record_is_looked_up_with_all_that_is_known_of_it(work: Work) -> None:
     assert (eleven.times.utc, eleven.times.offset_min) == ("2024-03-01T09:00:00Z", 180)
     assert aside
     assert (aside.verdict, aside.title) == (RecordVerdict.IMPOSSIBLE, "secret")
-    assert record(work, "groups", "12", ask=False) is None
+    assert record(context, "groups", "12", ask=False) is None
 
 
-def test_the_walk_looks_at_every_record_once_and_exact_hits_come_first(work: Work) -> None:
+def test_the_walk_looks_at_every_record_once_and_exact_hits_come_first(context: RunContext) -> None:
     for name in ("groups", "group_members"):
-        table = work.streams[name].table
+        table = context.streams[name].table
         keys = [f"{one % 7}:{one}" if name == "group_members" else str(one) for one in range(1, 121)]
-        work.store.stage(table, [row(one, "Зимний отдых") for one in keys], run="r", pass_no=1)
-    work.store.stage(work.streams["groups"].table, [row("text", "x" * 200_000)], run="r", pass_no=1)
-    found, looked_at = every_page(work, "", limit=17, budget_s=0)
+        context.store.stage(table, [row(one, "Зимний отдых") for one in keys], run="r", pass_no=1)
+    context.store.stage(context.streams["groups"].table, [row("text", "x" * 200_000)], run="r", pass_no=1)
+    found, looked_at = every_page(context, "", limit=17, budget_s=0)
     assert looked_at == len(found) == len({(one.stream, one.id) for one in found}) == 241
-    winter, _ = every_page(work, "ОТДЫХ зимний", limit=50)
+    winter, _ = every_page(context, "ОТДЫХ зимний", limit=50)
     assert {one.stream for one in winter} == {"groups"}
     assert len(winter) == 120
-    seven, _ = every_page(work, "7")
+    seven, _ = every_page(context, "7")
     assert [(one.stream, one.id, one.by) for one in seven] == [("groups", "7", "id"), ("group_members", "0:7", "child")]
 
 
-def test_a_person_is_found_by_e_mail(work: Work) -> None:
-    table = work.streams["users"].table
+def test_a_person_is_found_by_e_mail(context: RunContext) -> None:
+    table = context.streams["users"].table
     people = [row(one, "N", natural=f"user{one}@company.example") for one in range(1, 30)]
-    work.store.stage(table, people, run="r", pass_no=1)
-    (hit,) = search(work, "USER17@company.example", stream="users").hits
+    context.store.stage(table, people, run="r", pass_no=1)
+    (hit,) = search(context, "USER17@company.example", stream="users").hits
     assert (hit.id, hit.by) == ("17", "email")

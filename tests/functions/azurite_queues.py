@@ -63,5 +63,5 @@ def on_azure(made: World, url: str, **options: float) -> Iterator[Host]:
     account = Account(Address.of(url))
     with closing(account), made.app() as own:  # opened once, so that its queues are there
         mailbox = AzureMailbox(account)
-        with Host(opening(made), own.work.store, mailbox, made.clock, **options) as host:  # type: ignore[arg-type]
+        with Host(opening(made), own.context.store, mailbox, made.clock, **options) as host:  # type: ignore[arg-type]
             yield host

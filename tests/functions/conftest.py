@@ -28,8 +28,8 @@ def small(tmp_path: Path) -> Iterator[World]:
 @contextmanager
 def on_sqlite(made: World, **options: float) -> Iterator[Host]:
     with made.app() as own:
-        mailbox = TableMailbox(own.work.queue, made.clock)
-        with Host(opening(made), own.work.store, mailbox, made.clock, **options) as host:  # type: ignore[arg-type]
+        mailbox = TableMailbox(own.context.queue, made.clock)
+        with Host(opening(made), own.context.store, mailbox, made.clock, **options) as host:  # type: ignore[arg-type]
             yield host
 
 

@@ -83,8 +83,8 @@ class Instance:
     def _opened(self, opens: Open) -> Iterator[App]:
         with opens() as app:
             self.opened += 1
-            app.work.queue = Mortal(app.work.queue, self.life)
-            app.work.store = Mortal(app.work.store, self.life)
+            app.context.queue = Mortal(app.context.queue, self.life)
+            app.context.store = Mortal(app.context.store, self.life)
             yield app
 
     def ask(self, name: str, body: Json = None, **route: str) -> tuple[int, Json]:

@@ -52,7 +52,7 @@ def keeper(opening: Opening) -> Iterator[Keeper]:
 
 def begin(keeper: Keeper, *entities: str) -> None:
     with keeper.app() as app:
-        plan.begin(app.work.store, app.work.clock, plan.Plan(entities, test_limit=len(entities)))
+        plan.begin(app.context.store, app.context.clock, plan.Plan(entities, test_limit=len(entities)))
 
 
 def test_nothing_is_opened_before_it_is_needed(opening: Opening, keeper: Keeper) -> None:
@@ -83,7 +83,7 @@ def test_after_a_stop_the_next_one_gets_another_and_who_uses_the_old_one_still_c
         with keeper.app() as fresh:
             assert fresh is not used
             assert (opening.opened, opening.closed) == (2, 0)
-        assert used.work.store.counters() == {}
+        assert used.context.store.counters() == {}
     assert (opening.opened, opening.closed) == (2, 1)
 
 
@@ -110,8 +110,8 @@ def test_another_run_gets_another_application(opening: Opening, keeper: Keeper) 
         for _ in range(2):
             with keeper.at_work() as at_work:
                 assert not isinstance(at_work, App)
-                assert at_work.app.work.run == at_work.run.id
-                assert at_work.app.work.options.test_limit == count
+                assert at_work.app.context.run == at_work.run.id
+                assert at_work.app.context.options.test_limit == count
         assert opening.opened == count
 
 

@@ -40,7 +40,7 @@ def slow(made: World, *kinds: type[Event]) -> Iterator[App]:
             made.clock.sleep(SLOW_S)
 
     with made.app() as app:
-        app.work.observers = (*app.work.observers, dawdle)
+        app.context.observers = (*app.context.observers, dawdle)
         yield app
 
 
@@ -50,12 +50,12 @@ def longest_jobs(made: World, app: App, entities: tuple[str, ...] = TALK) -> dic
     conductor = app.runner.conductor(run.plan)
     took: dict[str, float] = defaultdict(float)
     while not conductor.step():
-        lease = app.work.queue.claim("me", now=made.clock.now(), lease_s=10_000)
+        lease = app.context.queue.claim("me", now=made.clock.now(), lease_s=10_000)
         if lease is None:
             made.clock.sleep(10)
             continue
         started = made.clock.monotonic()
-        perform(app.work, lease)
+        perform(app.context, lease)
         took[lease.job.kind] = max(took[lease.job.kind], made.clock.monotonic() - started)
     assert app.runner.conclude(run).exit_code == 0
     return took
@@ -91,10 +91,10 @@ def test_records_that_go_one_by_one_to_a_slow_target_are_sent_in_several_jobs(
 def outcome(made: World, longest_s: float, batch: int) -> tuple[Any, ...]:
     """What the box got and how often, and what we say about it."""
     with made.app() as app:
-        sizes = dict.fromkeys(app.work.streams, batch) if batch else app.work.options.batch
-        app.work.options = replace(app.work.options, longest_job_s=longest_s, batch=sizes, verify_sample=1000)
+        sizes = dict.fromkeys(app.context.streams, batch) if batch else app.context.options.batch
+        app.context.options = replace(app.context.options, longest_job_s=longest_s, batch=sizes, verify_sample=1000)
         longest_jobs(made, app)
-        return made.effects(), status.snapshot(app.work).entities
+        return made.effects(), status.snapshot(app.context).entities
 
 
 FEW = replace(SMALL, users=6, groups=2, chats=3, messages=30, files=3)
@@ -119,7 +119,7 @@ def test_jobs_without_any_time_still_do_everything_once(tmp_path: Path, batch: i
 def test_a_large_file_is_uploaded_in_several_jobs(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ImportTarget, "_chunk_bytes", 1000)
     with small.app() as app:
-        app.work.options = replace(app.work.options, longest_job_s=0.0)
+        app.context.options = replace(app.context.options, longest_job_s=0.0)
         longest_jobs(small, app)
     files = small.imported("files").values()
     assert len(files) == 10
@@ -128,18 +128,18 @@ def test_a_large_file_is_uploaded_in_several_jobs(small: World, monkeypatch: pyt
 
 def test_time_runs_for_each_job_and_each_thread(small: World) -> None:
     with small.app() as app:
-        work = app.work
-        assert not work.time_is_up()  # outside of a job there is no hurry
-        work.begin_job()
+        context = app.context
+        assert not context.time_is_up()  # outside of a job there is no hurry
+        context.begin_job()
         small.clock.sleep(LONGEST_JOB_S - 1)
-        assert not work.time_is_up()
+        assert not context.time_is_up()
         with ThreadPoolExecutor(1) as other:
-            other.submit(work.begin_job).result()
+            other.submit(context.begin_job).result()
             small.clock.sleep(1)
-            assert work.time_is_up()
-            assert not other.submit(work.time_is_up).result()
-        work.begin_job()
-        assert not work.time_is_up()
+            assert context.time_is_up()
+            assert not other.submit(context.time_is_up).result()
+        context.begin_job()
+        assert not context.time_is_up()
 
 
 def test_what_cannot_be_read_is_looked_for_a_stretch_at_a_time(
@@ -147,7 +147,7 @@ def test_what_cannot_be_read_is_looked_for_a_stretch_at_a_time(
 ) -> None:
     def aside(made: World) -> set[str]:
         with made.app() as app:
-            return {row.key for row in app.work.store.rows(SET_ASIDE, "impossible:")}
+            return {row.key for row in app.context.store.rows(SET_ASIDE, "impossible:")}
 
     (tmp_path / "other").mkdir()
     with world(tmp_path / "other") as usual:

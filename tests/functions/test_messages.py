@@ -16,7 +16,7 @@ from tests.pipeline.world import World
 
 from b24migrate.engine import jobs as perform
 from b24migrate.engine import plan
-from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.functions import queue as leases
 from b24migrate.functions import queue as working
 from b24migrate.model.errors import Transient
@@ -28,12 +28,12 @@ GARBAGE = [b"", b"hello", b"{}", b"[1]", b'{"job": 5}', b'{"job": ""}', b"\xff\x
 
 def jobs(small: World) -> list[Waiting]:
     with small.app() as app:
-        return app.work.queue.jobs()
+        return app.context.queue.jobs()
 
 
 def letters(small: World) -> list[DeadLetter]:
     with small.app() as app:
-        return app.work.queue.dead()
+        return app.context.queue.dead()
 
 
 def first_message(small: World) -> bytes:
@@ -68,10 +68,10 @@ def test_a_message_of_a_job_that_is_done_is_done_with(small: World, begun: Host)
 def test_a_message_of_a_job_that_somebody_else_does_is_done_with(small: World, begun: Host) -> None:
     message = first_message(small)
     with small.app() as app:
-        lease = app.work.queue.claim("somebody", now=app.work.clock.now(), lease_s=90)
+        lease = app.context.queue.claim("somebody", now=app.context.clock.now(), lease_s=90)
         assert lease is not None
         assert working.work(begun.one.keeper, message) == working.NOTHING
-        assert app.work.queue.renew(lease, now=app.work.clock.now(), lease_s=90)
+        assert app.context.queue.renew(lease, now=app.context.clock.now(), lease_s=90)
 
 
 @pytest.mark.parametrize("queue", ["work", "bury"])
@@ -87,10 +87,10 @@ def test_what_is_no_message_of_ours_is_kept_for_a_person(small: World, begun: Ho
 
 def test_a_lease_is_kept_while_a_long_job_is_done(small: World, begun: Host) -> None:
     with small.app() as app:
-        lease = app.work.queue.claim("me", now=app.work.clock.now(), lease_s=90)
+        lease = app.context.queue.claim("me", now=app.context.clock.now(), lease_s=90)
         assert lease is not None
         renewed = threading.Event()
-        renew = app.work.queue.renew
+        renew = app.context.queue.renew
 
         class Watched:
             def renew(self, *args: object, **named: object) -> bool:
@@ -98,8 +98,8 @@ def test_a_lease_is_kept_while_a_long_job_is_done(small: World, begun: Host) -> 
                 renewed.set()
                 return done
 
-        app.work.queue = Watched()  # type: ignore[assignment]
-        with leases.kept(app.work, lease, every_s=0.001):
+        app.context.queue = Watched()  # type: ignore[assignment]
+        with leases.kept(app.context, lease, every_s=0.001):
             small.clock.sleep(60)
             renewed.clear()
             assert renewed.wait(60)
@@ -111,8 +111,8 @@ def test_a_lease_is_kept_while_a_long_job_is_done(small: World, begun: Host) -> 
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: Callable[[str], Exception]) -> None:
-    def fail(work: Work, job: Job) -> Follow:
-        raise error(work.options.source_url)
+    def fail(context: RunContext, job: Job) -> Follow:
+        raise error(context.options.source_url)
 
     monkeypatch.setitem(perform.PERFORMERS, "read", fail)
 
@@ -184,7 +184,7 @@ def test_a_poisoned_message_buries_its_job(small: World, begun: Host) -> None:
 def test_a_poisoned_message_of_a_job_that_is_being_done_buries_nothing(small: World, begun: Host) -> None:
     message = first_message(small)
     with small.app() as app:
-        app.work.queue.claim("somebody", now=app.work.clock.now(), lease_s=90)
+        app.context.queue.claim("somebody", now=app.context.clock.now(), lease_s=90)
     begun.one.deliver(message, to="bury")
     assert not letters(small)
     assert len(jobs(small)) == 1
@@ -235,9 +235,9 @@ def test_a_gate_is_not_opened_by_time(small: World, begun: Host) -> None:
 
 def test_an_outage_that_is_over_lets_the_run_go_on_by_itself(small: World, begun: Host) -> None:
     with small.app() as app:
-        run = plan.current(app.work.store)
+        run = plan.current(app.context.store)
         assert run is not None
-        plan.end(app.work.store, app.work.clock, run, complete=False, exit_code=4, message="The source is down.")
+        plan.end(app.context.store, app.context.clock, run, complete=False, exit_code=4, message="The source is down.")
     begun.one.tick()
     assert begun.state() == "stopped"  # it is left alone for a while
     small.strike_cloud({"kind": "502html"})
@@ -309,14 +309,14 @@ def test_a_message_of_the_last_run_keeps_no_job_from_being_dropped(
 ) -> None:
     """A job that is held is not dropped, and would be done in the middle of a run that knows nothing of it."""
     with small.app() as app:
-        (job, *_) = (waiting.job for waiting in app.work.queue.jobs())
+        (job, *_) = (waiting.job for waiting in app.context.queue.jobs())
         taken: list[str] = []
         monkeypatch.setattr(working, "_taken", lambda *asked: taken.append(asked[1]))
 
         def prepare(*_: object) -> None:
             begun.one.deliver(json.dumps({"job": job.id}).encode())
 
-        plan.begin(app.work.store, app.work.clock, plan.Plan(("groups",)), prepare)
+        plan.begin(app.context.store, app.context.clock, plan.Plan(("groups",)), prepare)
     assert not taken
 
 

@@ -16,7 +16,7 @@ from tests.pipeline.world import World, world
 
 from b24migrate.engine import jobs as perform
 from b24migrate.engine import plan
-from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.functions import queue
 from b24migrate.model.records import Job
 from b24migrate.ports import DELIVERIES
@@ -102,9 +102,9 @@ def test_whoever_finishes_the_last_job_while_it_is_paused_moves_nothing_along(
     (first,) = jobs(small)
     done = perform.PERFORMERS[first.job.kind]
 
-    def paused_meanwhile(work: Work, job: Job) -> Follow:
-        follow = done(work, job)
-        plan.pause(work.store, work.clock)
+    def paused_meanwhile(context: RunContext, job: Job) -> Follow:
+        follow = done(context, job)
+        plan.pause(context.store, context.clock)
         return follow
 
     monkeypatch.setitem(perform.PERFORMERS, first.job.kind, paused_meanwhile)
@@ -122,12 +122,12 @@ def test_a_long_job_notices_the_pause(small: World, host: Host, monkeypatch: pyt
     done = perform.PERFORMERS[first.job.kind]
     found: list[bool] = []
 
-    def long(work: Work, job: Job) -> Follow:
-        found.append(work.time_is_up())
-        plan.pause(work.store, work.clock)
+    def long(context: RunContext, job: Job) -> Follow:
+        found.append(context.time_is_up())
+        plan.pause(context.store, context.clock)
         small.clock.sleep(1.0)
-        found.append(work.time_is_up())
-        return done(work, job)
+        found.append(context.time_is_up())
+        return done(context, job)
 
     monkeypatch.setitem(perform.PERFORMERS, first.job.kind, long)
     host.one.deliver(first_message(small))
@@ -169,7 +169,7 @@ def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_stor
             assert not host.mailbox.receive()  # nothing calls a function any more
             few.clock.sleep(60)
             assert host.ask("resume") == (202, {"run": run, **_plan(host)})
-            assert host.mailbox.work.peek_messages()  # type: ignore[attr-defined]
+            assert host.mailbox.context.peek_messages()  # type: ignore[attr-defined]
         assert_moved(host.run(), TEAM)
         assert not host.bugs
         assert not host.mailbox.poisoned()

@@ -30,7 +30,7 @@ def test_the_status_is_that_of_the_command_line(small: World, host: Host) -> Non
     host.ask("start")
     told = host.run()
     with small.app() as app:
-        assert {name: told[name] for name in ("run", "entities")} == status.snapshot(app.work).to_json()
+        assert {name: told[name] for name in ("run", "entities")} == status.snapshot(app.context).to_json()
 
 
 def test_a_start_says_which_run_it_is_and_another_of_the_same_goes_on_with_it(host: Host) -> None:
@@ -56,7 +56,7 @@ def test_a_start_that_is_refused_changes_nothing_for_those_at_work(host: Host) -
         assert isinstance(at_work, AtWork)
         assert host.ask("start", {"entities": ["users"], "test_limit": 2})[0] == 409
         with host.one.keeper.app() as app:
-            assert app.work.options.test_limit == at_work.run.plan.test_limit == 0
+            assert app.context.options.test_limit == at_work.run.plan.test_limit == 0
 
 
 def test_a_run_that_is_being_started_keeps_others_from_starting(small: World, host: Host) -> None:
@@ -64,7 +64,7 @@ def test_a_run_that_is_being_started_keeps_others_from_starting(small: World, ho
         raise KeyboardInterrupt
 
     with small.app() as app, pytest.raises(KeyboardInterrupt):
-        plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)), die)
+        plan.begin(app.context.store, app.context.clock, plan.Plan(("users",)), die)
     assert host.ask("start", {"entities": ["users"]})[0] == 409
     small.clock.sleep(3600)
     assert host.ask("start", {"entities": ["users"]})[0] == 202  # whoever was at it is dead
@@ -205,7 +205,7 @@ def test_requests_to_the_store_are_not_logged(
         monkeypatch.setenv(f"AZURITE_{name.upper()}_PORT", str(port))
     monkeypatch.chdir(tmp_path)
     with caplog.at_level(logging.INFO), from_environment() as app:
-        app.work.store.read(RUNS, "some key")
+        app.context.store.read(RUNS, "some key")
     assert not [record for record in caplog.records if record.name.startswith("azure")]
 
 

@@ -18,11 +18,13 @@ USERS = Plan(("users",))
 
 
 def begun(app: App) -> Run:
-    return plan.begin(app.work.store, app.work.clock, USERS)[0]
+    return plan.begin(app.context.store, app.context.clock, USERS)[0]
 
 
 def end(app: App, run: Run, code: int, *, complete: bool = True) -> Run:
-    return plan.end(app.work.store, app.work.clock, run, complete=complete, exit_code=code, message=f"code {code}")
+    return plan.end(
+        app.context.store, app.context.clock, run, complete=complete, exit_code=code, message=f"code {code}"
+    )
 
 
 def test_nobody_works_on_a_run_before_it_is_prepared(small: World) -> None:
@@ -30,13 +32,13 @@ def test_nobody_works_on_a_run_before_it_is_prepared(small: World) -> None:
 
         def prepare(run: Run, continued: bool) -> None:
             assert not continued
-            found = plan.current(app.work.store)
+            found = plan.current(app.context.store)
             assert found == run
             assert not found.under_way
 
-        run, _ = plan.begin(app.work.store, app.work.clock, USERS, prepare)
+        run, _ = plan.begin(app.context.store, app.context.clock, USERS, prepare)
         assert run.under_way
-        assert plan.current(app.work.store) == run
+        assert plan.current(app.context.store) == run
 
 
 def test_a_run_whose_preparation_was_cut_short_is_prepared_anew(small: World) -> None:
@@ -47,7 +49,7 @@ def test_a_run_whose_preparation_was_cut_short_is_prepared_anew(small: World) ->
 
     small.run("users")
     with small.app() as app, pytest.raises(KeyboardInterrupt):
-        plan.begin(app.work.store, app.work.clock, Plan(("users",), test_limit=0), die)
+        plan.begin(app.context.store, app.context.clock, Plan(("users",), test_limit=0), die)
     seen = len(small.seen)
     assert small.run("users").exit_code == 0
     states = [(one.phase, one.state) for one in small.events[seen:] if isinstance(one, PhaseChanged)]
@@ -56,7 +58,7 @@ def test_a_run_whose_preparation_was_cut_short_is_prepared_anew(small: World) ->
 
 def test_two_that_begin_at_once_do_not_both_begin(small: World) -> None:
     with small.app() as app:
-        store = app.work.store
+        store = app.context.store
         swap = store.swap
 
         def slower(register: Register, row: RegisterRow) -> bool:
@@ -66,7 +68,7 @@ def test_two_that_begin_at_once_do_not_both_begin(small: World) -> None:
 
         store.swap = slower  # type: ignore[method-assign]
         with pytest.raises(Halted) as refused:
-            plan.begin(store, app.work.clock, Plan(("groups",)))
+            plan.begin(store, app.context.clock, Plan(("groups",)))
         assert refused.value.code == plan.UNDER_WAY
         current = plan.current(store)
         assert current is not None
@@ -80,12 +82,12 @@ def test_who_continues_a_run_does_not_take_the_place_of_one_that_began_meanwhile
 
         def prepare(_: Run, continued: bool) -> None:
             assert continued
-            others.append(plan.begin(app.work.store, app.work.clock, Plan(("groups",)))[0])
+            others.append(plan.begin(app.context.store, app.context.clock, Plan(("groups",)))[0])
 
         with pytest.raises(Halted) as refused:
-            plan.begin(app.work.store, app.work.clock, USERS, prepare)
+            plan.begin(app.context.store, app.context.clock, USERS, prepare)
         assert refused.value.code == plan.UNDER_WAY
-        assert plan.current(app.work.store) == others[0]
+        assert plan.current(app.context.store) == others[0]
 
 
 def test_of_many_that_end_a_run_one_does(small: World) -> None:
@@ -94,7 +96,7 @@ def test_of_many_that_end_a_run_one_does(small: World) -> None:
         with ThreadPoolExecutor(8) as pool:
             ended = list(pool.map(lambda code: end(app, run, code), range(8)))
         assert len({one.exit_code for one in ended}) == 1
-        assert plan.current(app.work.store) == ended[0]
+        assert plan.current(app.context.store) == ended[0]
 
 
 def test_the_first_reason_stays_and_a_continued_run_has_none(small: World) -> None:
@@ -102,7 +104,7 @@ def test_the_first_reason_stays_and_a_continued_run_has_none(small: World) -> No
         run = begun(app)
         end(app, run, 3, complete=False)
         assert end(app, run, 4, complete=False).exit_code == 3
-        again, continued = plan.begin(app.work.store, app.work.clock, USERS)
+        again, continued = plan.begin(app.context.store, app.context.clock, USERS)
         assert continued
         assert again == run
 
@@ -110,6 +112,6 @@ def test_the_first_reason_stays_and_a_continued_run_has_none(small: World) -> No
 def test_a_run_that_another_has_replaced_is_left_alone(small: World) -> None:
     with small.app() as app:
         old = begun(app)
-        new, _ = plan.begin(app.work.store, app.work.clock, Plan(("groups",)))
+        new, _ = plan.begin(app.context.store, app.context.clock, Plan(("groups",)))
         end(app, old, 4)
-        assert plan.current(app.work.store) == new
+        assert plan.current(app.context.store) == new

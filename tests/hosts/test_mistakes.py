@@ -13,7 +13,7 @@ from tests.hosts.scene import SOURCE_SECRET, TARGET_SECRET, Said, Scene, answeri
 from b24migrate import cli
 from b24migrate.engine import jobs
 from b24migrate.engine.phases import context as work_of_phases
-from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.insight import causes
 from b24migrate.model.records import Job
 
@@ -210,10 +210,10 @@ def test_a_bug_in_a_job_stops_that_job_only_and_errors_names_the_file(
 ) -> None:
     read = jobs.PERFORMERS["read"]
 
-    def broken(work: Work, job: Job) -> Follow:
+    def broken(context: RunContext, job: Job) -> Follow:
         if job.args["stream"] == "groups":
             raise ZeroDivisionError(f"calling {company.source}")
-        return read(work, job)
+        return read(context, job)
 
     monkeypatch.setitem(jobs.PERFORMERS, "read", broken)
     monkeypatch.setattr(work_of_phases, "DELAYS_S", (0.0, 0.0, 0.0))

@@ -17,7 +17,7 @@ from b24migrate.clock import SystemClock
 from b24migrate.config import load
 from b24migrate.engine import probe
 from b24migrate.engine.doctor import patient
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.entities import catalog
 from b24migrate.model.errors import Limited
 from b24migrate.model.streams import Asking, Probe
@@ -227,18 +227,18 @@ def test_a_look_asks_in_three_more_requests_and_not_again_that_day(scene: Scene)
             asked.append(source.portal.stats.http_requests - before)
     assert asked[1] == asked[2]
     assert 0 < asked[0] - asked[1] <= 3
-    with looking(scene) as work:
-        kept = probe.load(work.store)
+    with looking(scene) as context:
+        kept = probe.load(context.store)
         assert kept["product_owners"] == "one"
-        probe.remember(work)
-        assert work.source.habits["product_owners"] == "one"
-        assert None not in work.source.habits.values()
+        probe.remember(context)
+        assert context.source.habits["product_owners"] == "one"
+        assert None not in context.source.habits.values()
 
 
 @contextmanager
-def looking(scene: Scene) -> Iterator[Work]:
+def looking(scene: Scene) -> Iterator[RunContext]:
     with open_app(load(scene.config, environ={})) as app:
-        yield app.work
+        yield app.context
 
 
 def test_a_quick_look_forgets_nothing_that_a_closer_one_saw(scene: Scene) -> None:
@@ -250,10 +250,10 @@ def test_a_quick_look_forgets_nothing_that_a_closer_one_saw(scene: Scene) -> Non
     with cloud() as source, box() as target:
         scene.source, scene.target, scene.more = source.webhook(), target.webhook(), EVERYTHING
         scene.run("doctor")
-        with looking(scene) as work:
-            probe.ask(work, [one], wide=True)
-            probe.ask(work, [one])
-            assert probe.load(work.store).items() >= {"seen": "yes", "never": None}.items()
+        with looking(scene) as context:
+            probe.ask(context, [one], wide=True)
+            probe.ask(context, [one])
+            assert probe.load(context.store).items() >= {"seen": "yes", "never": None}.items()
 
 
 def test_a_quick_look_waits_for_no_long_limit() -> None:

@@ -39,14 +39,14 @@ def app(scene: Scene) -> Iterator[App]:
     session = Session()
     session.config = scene.config
     with open_app(session.settings(portals=False)) as opened:
-        plan.begin(opened.work.store, SystemClock(), plan.Plan(("users",)))
+        plan.begin(opened.context.store, SystemClock(), plan.Plan(("users",)))
         yield opened
 
 
 def finish(app: App) -> None:
-    run = plan.current(app.work.store)
+    run = plan.current(app.context.store)
     assert run is not None
-    plan.end(app.work.store, SystemClock(), run, complete=True, exit_code=0, message="")
+    plan.end(app.context.store, SystemClock(), run, complete=True, exit_code=0, message="")
 
 
 def test_in_a_pipe_it_is_a_line_now_and_then_and_ends_with_the_run(
@@ -128,7 +128,7 @@ def test_on_a_dumb_terminal_nothing_is_drawn_over(scene: Scene, app: App) -> Non
 
 
 def test_a_look_says_the_same_as_status(app: App) -> None:
-    assert Look.by(Looking(app.work)).status == snapshot(app.work).to_json()
+    assert Look.by(Looking(app.context)).status == snapshot(app.context).to_json()
 
 
 @pytest.mark.parametrize(
@@ -144,19 +144,19 @@ def test_a_look_says_the_same_as_status(app: App) -> None:
     ],
 )
 def test_how_it_ended_comes_with_what_to_do(app: App, exit_code: int, message: str, wanted: str) -> None:
-    run = plan.current(app.work.store)
+    run = plan.current(app.context.store)
     assert run is not None
-    plan.end(app.work.store, SystemClock(), run, complete=exit_code == 5, exit_code=exit_code, message=message)
-    look = Look.by(Looking(app.work))
+    plan.end(app.context.store, SystemClock(), run, complete=exit_code == 5, exit_code=exit_code, message=message)
+    look = Look.by(Looking(app.context))
     assert look.over
     assert wanted in Said.of(look.seen, str).verdict
 
 
 def test_no_secret_and_no_narrow_space_reaches_the_terminal(app: App) -> None:
-    run = plan.current(app.work.store)
+    run = plan.current(app.context.store)
     assert run is not None
-    plan.end(app.work.store, SystemClock(), run, complete=False, exit_code=4, message="s3cret")
-    said = Said.of(Look.by(Looking(app.work)).seen, lambda text: text.replace("s3cret", "***"))
+    plan.end(app.context.store, SystemClock(), run, complete=False, exit_code=4, message="s3cret")
+    said = Said.of(Look.by(Looking(app.context)).seen, lambda text: text.replace("s3cret", "***"))
     assert "***" in said.verdict
     assert "s3cret" not in said.verdict
     assert "\N{NARROW NO-BREAK SPACE}" not in said.verdict + said.progress

@@ -99,7 +99,7 @@ class Snapshot:
 
 def look(made: Migration) -> Snapshot:
     with made.app() as app:
-        entities = status.snapshot(app.work).entities
+        entities = status.snapshot(app.context).entities
     return Snapshot(
         {name: staged(made, stream) for name, stream in CATALOG.streams.items()},
         {name: made.imported(name) for name in STREAMS},

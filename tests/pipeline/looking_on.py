@@ -34,12 +34,12 @@ def watched(made: World, *, lasts_s: float = LASTS_S, **settings: dict[str, Any]
             with lock:
                 made.clock.sleep(0.0 if isinstance(event, PhaseChanged) else lasts_s)
                 seen.append(looking[0].look())
-                remember(looking[0]._work)
+                remember(looking[0]._context)
 
         looking: list[Looking] = []
         patched.setattr(made, "_saw", slowly)
         with made.app(**{"run": {"workers": 1, "entities": ["users", "groups", "chats"]}, **settings}) as app:
-            looking.append(Looking(app.work))
+            looking.append(Looking(app.context))
             app.runner.run(app.chosen(), tick=made.leap())
             return [*seen, looking[0].look()]
 
@@ -48,7 +48,7 @@ def watched(made: World, *, lasts_s: float = LASTS_S, **settings: dict[str, Any]
 def under_way(made: World) -> Iterator[App]:
     """A run that nobody works on."""
     with made.app() as app:
-        plan.begin(app.work.store, made.clock, plan.Plan(("users", "groups")))
+        plan.begin(app.context.store, made.clock, plan.Plan(("users", "groups")))
         yield app
 
 

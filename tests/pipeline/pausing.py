@@ -20,7 +20,7 @@ WORDS = "Paused by Anna at "
 
 
 def pause(app: App) -> plan.Run:
-    run = plan.pause(app.work.store, app.work.clock, "Anna")
+    run = plan.pause(app.context.store, app.context.clock, "Anna")
     assert run is not None
     return run
 
@@ -28,13 +28,13 @@ def pause(app: App) -> plan.Run:
 def pause_and_be_told(app: App) -> None:
     """For a hand of the crew: somebody pauses the run, and the hand goes on when all hands have been told."""
     pause(app)
-    over: threading.Event = app.work.leaving.__self__  # type: ignore[attr-defined]
+    over: threading.Event = app.context.leaving.__self__  # type: ignore[attr-defined]
     assert over.wait(60)
 
 
 def after(app: App, wanted: Callable[[Job], bool], jobs: int, then: Callable[[App], None]) -> None:
     """When so many jobs of this kind are done."""
-    finish, left = app.work.queue.finish, [jobs]
+    finish, left = app.context.queue.finish, [jobs]
     lock = threading.Lock()
 
     def counted(lease: Lease, follow: Any) -> None:
@@ -45,13 +45,13 @@ def after(app: App, wanted: Callable[[Job], bool], jobs: int, then: Callable[[Ap
         if now:
             then(app)
 
-    app.work.queue.finish = counted  # type: ignore[method-assign]
+    app.context.queue.finish = counted  # type: ignore[method-assign]
 
 
 def run_until_paused(made: World, wanted: Callable[[Job], bool], jobs: int = 1, *, again: bool = False) -> Ended | None:
     """None when it was paused."""
     with made.app() as app:
-        app.work.options = replace(app.work.options, verify_all=True)
+        app.context.options = replace(app.context.options, verify_all=True)
         after(app, wanted, jobs, pause_and_be_told)
         try:
             if again:
@@ -66,5 +66,5 @@ def run_until_paused(made: World, wanted: Callable[[Job], bool], jobs: int = 1, 
 
 def resume(made: World) -> Ended:
     with made.app() as app:
-        app.work.options = replace(app.work.options, verify_all=True)
+        app.context.options = replace(app.context.options, verify_all=True)
         return app.runner.resume(tick=made.leap())

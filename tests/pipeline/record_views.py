@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.pipeline.world import World
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.lookup import RecordView, record
 from b24migrate.insight.lookup.model import FieldRow
 from b24migrate.model.records import Staged
@@ -15,14 +15,14 @@ from b24migrate.model.records import Staged
 
 def looked_up(made: World, stream: str, source_id: object, **more: Any) -> RecordView:
     with made.app() as app:
-        found = record(app.work, stream, str(source_id), **more)
+        found = record(app.context, stream, str(source_id), **more)
     assert found is not None
     return found
 
 
 def all_of(made: World, table: str, stream: str) -> list[RecordView]:
     with made.app() as app:
-        found = [record(app.work, stream, key) for key in made.records(table)]
+        found = [record(app.context, stream, key) for key in made.records(table)]
     return [one for one in found if one is not None]
 
 
@@ -43,6 +43,6 @@ def target_id(made: World, stream: str, source_id: str) -> str:
     return str(found)
 
 
-def stage(work: Work, stream: str, key: str, payload: object, **more: Any) -> None:
+def stage(context: RunContext, stream: str, key: str, payload: object, **more: Any) -> None:
     staged = Staged(key, json.dumps(payload).encode(), **more)
-    work.store.stage(work.streams[stream].table, [staged], run="made", pass_no=1)
+    context.store.stage(context.streams[stream].table, [staged], run="made", pass_no=1)

@@ -20,7 +20,7 @@ from tests.pipeline.world import small as small_plan
 
 from b24migrate.app import copy_store
 from b24migrate.engine.phases import verify
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight import certificate
 from b24migrate.insight.certificate import Made, form, sort
 from b24migrate.model.errors import Halted, Stop, Unproven
@@ -35,7 +35,7 @@ def make(made: World, name: str = "certificate.jsonl") -> tuple[Made, list[dict[
     """As it is returned, and the lines of its file; checked, too."""
     file = made.folder / name
     with made.app() as app:
-        written = certificate.make(app.work, file)
+        written = certificate.make(app.context, file)
     assert certificate.check(file) == written
     return written, [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
@@ -56,7 +56,7 @@ def refused(made: World, kind: type[Stop], *words: str) -> None:
     with made.app() as app:
         before = sorted(path.name for path in made.folder.iterdir())
         with pytest.raises(kind) as stop:
-            certificate.make(app.work, made.folder / "refused.jsonl")
+            certificate.make(app.context, made.folder / "refused.jsonl")
         assert sorted(path.name for path in made.folder.iterdir()) == before
     for word in words:
         assert word in stop.value.message, stop.value
@@ -136,14 +136,14 @@ def test_a_store_on_azure_gives_the_same_bytes(talk: World, azure_store: str) ->
     make(talk, "here")
     assert copy_store(f"sqlite:///{talk.folder}/b24migrate.db", azure_store).equal
     with talk.app(store={"url": azure_store}) as app:
-        certificate.make(app.work, talk.folder / "there")
+        certificate.make(app.context, talk.folder / "there")
         assert (talk.folder / "there").read_bytes() == (talk.folder / "here").read_bytes()
-        before = {row.key: row.values["Ids"] for row in app.work.store.rows(COMPARED)}
+        before = {row.key: row.values["Ids"] for row in app.context.store.rows(COMPARED)}
         app.runner.run(app.chosen(), ("verify",))
-        assert {row.key.partition(":")[0] for row in app.work.store.rows(COMPARED)} == {
+        assert {row.key.partition(":")[0] for row in app.context.store.rows(COMPARED)} == {
             key.partition(":")[0] for key in before
         }
-        certificate.make(app.work, talk.folder / "again")
+        certificate.make(app.context, talk.folder / "again")
     assert certificate.check(talk.folder / "again").head.streams == certificate.check(talk.folder / "here").head.streams
 
 
@@ -315,9 +315,9 @@ class Killed(BaseException):
     """Nobody catches it."""
 
 
-def kill_at(work: Work, moment: int, *, before: bool) -> None:
+def kill_at(context: RunContext, moment: int, *, before: bool) -> None:
     """The process is struck down at its n-th note of what is equal, before or after it is written."""
-    write, notes = work.store.write, count(1)
+    write, notes = context.store.write, count(1)
 
     def dying(register: Json, rows: Json) -> None:
         dies = register is COMPARED and next(notes) == moment  # the other hand may write one at the same time
@@ -327,13 +327,13 @@ def kill_at(work: Work, moment: int, *, before: bool) -> None:
         if dies:
             raise Killed
 
-    work.store.write = dying  # type: ignore[method-assign]
+    context.store.write = dying  # type: ignore[method-assign]
 
 
 def verify_all_of(made: World, moment: int = 0, *, before: bool = False) -> None:
     with made.app(run={"workers": 1}) as app:
-        app.work.options = replace(app.work.options, verify_all=True)
-        kill_at(app.work, moment, before=before)
+        app.context.options = replace(app.context.options, verify_all=True)
+        kill_at(app.context, moment, before=before)
         app.runner.run(app.chosen(), ("verify",), tick=made.leap())
 
 

@@ -99,7 +99,7 @@ def test_values_that_are_no_options_any_more_are_dropped_and_named_once(small: W
 
 def choose(made: World, *lines: tuple[str, str, str, str]) -> int:
     with made.app() as app:
-        return field_map.load(app.work, [("entity", "source_field", "target_field", "included"), *lines])
+        return field_map.load(app.context, [("entity", "source_field", "target_field", "included"), *lines])
 
 
 def values_of(made: World, code: str) -> list[Any]:
@@ -222,7 +222,7 @@ def test_an_excluded_field_is_neither_created_nor_sent_and_no_loss(small: World)
 def test_a_field_of_another_type_on_the_target_can_be_given_another_code(small: World) -> None:
     wanted = {**BARE, "code": LEVEL, "type": "string"}
     with small.app() as app:
-        app.work.target.fields("users", "users", [wanted])
+        app.context.target.fields("users", "users", [wanted])
     small.run("users")
     assert any("TYPE_MISMATCH" in note for note in small.entity("users").notes)
     assert values_of(small, LEVEL) == []
@@ -240,7 +240,7 @@ def test_values_of_a_field_that_could_not_be_made_are_counted_not_sent(small: Wo
     small.run("users", phases=("custom-fields-get",))
     choose(small, ("users", LEVEL, "UF_USR_GRADE", "yes"))
     with small.app() as app:
-        app.work.target.fields("users", "users", [{**BARE, "code": "UF_USR_GRADE", "type": "string"}])
+        app.context.target.fields("users", "users", [{**BARE, "code": "UF_USR_GRADE", "type": "string"}])
     small.run("users")
     assert values_of(small, "UF_USR_GRADE") == []
     assert counter(small, "custom_values_left:users") > 0

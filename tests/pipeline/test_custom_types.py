@@ -15,7 +15,7 @@ from tests.pipeline.world import CONFIG, World, small, world
 
 from b24migrate.app import open_app
 from b24migrate.config import load
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_fields import create_fields, read_fields
 from b24migrate.engine.phases.custom_values import CustomValues
 from b24migrate.entities import Catalog
@@ -98,12 +98,12 @@ def crm(tmp_path: Path) -> Iterator[World]:
 
 
 @contextmanager
-def working(made: World) -> Iterator[Work]:
+def working(made: World) -> Iterator[RunContext]:
     config = made.folder / "b24migrate.toml"
     config.write_text(CONFIG.format(source=made.cloud.webhook(), others="", target=made.box.webhook()))
     loaded = load(config, environ={})
     with open_app(loaded, base=made.folder, clock=made.clock, known=CATALOG) as app:
-        yield app.work
+        yield app.context
 
 
 def told(value: bytes | None) -> Json:
@@ -114,8 +114,10 @@ def told(value: bytes | None) -> Json:
 
 
 def test_fields_of_deals_come_with_options_and_labels(crm: World) -> None:
-    with working(crm) as work:
-        fields = {field["FIELD_NAME"]: field for field in listed("crm.deal.userfield.list")(work.source, lambda _: ())}
+    with working(crm) as context:
+        fields = {
+            field["FIELD_NAME"]: field for field in listed("crm.deal.userfield.list")(context.source, lambda _: ())
+        }
     channel = fields[DEAL.format(uf.CHOICE)]
     assert (channel["USER_TYPE_ID"], channel["LABELS"]) == (
         "enumeration",
@@ -127,25 +129,25 @@ def test_fields_of_deals_come_with_options_and_labels(crm: World) -> None:
 
 
 def test_fields_that_every_task_has_are_not_custom(crm: World) -> None:
-    with working(crm) as work:
-        fields = of_tasks()(work.source, lambda _: ())
+    with working(crm) as context:
+        fields = of_tasks()(context.source, lambda _: ())
     codes_ = [field["FIELD_NAME"] for field in fields]
     assert "UF_AUTO_127801401239" in codes_
     assert not {"UF_CRM_TASK", "UF_TASK_WEBDAV_FILES", "UF_MAIL_MESSAGE"} & set(codes_)
     assert fields[codes_.index("UF_TASK_REVIEW_AT")]["LABELS"]["en"] == "Review at"
 
 
-def staged_types(work: Work) -> list[Json]:
-    types: list[Json] = told(work.source.call("crm.type.list", {}).result)["types"]
+def staged_types(context: RunContext) -> list[Json]:
+    types: list[Json] = told(context.source.call("crm.type.list", {}).result)["types"]
     rows = [Staged(str(one["id"]), msgspec.json.encode(one), natural=str(one["entityTypeId"])) for one in types]
-    work.store.stage(work.streams["types"].table, rows, run="r", pass_no=1)
+    context.store.stage(context.streams["types"].table, rows, run="r", pass_no=1)
     return types
 
 
 def test_fields_of_smart_processes_look_like_all_others(crm: World) -> None:
-    with working(crm) as work:
-        seen = [Seen(str(one["id"]), one, {}) for one in staged_types(work)]
-        fields = of_types("types")(work.source, lambda _: seen)
+    with working(crm) as context:
+        seen = [Seen(str(one["id"]), one, {}) for one in staged_types(context)]
+        fields = of_types("types")(context.source, lambda _: seen)
     assert len(fields) == 2 * len(uf.KINDS)
     first = {field["FIELD_NAME"]: field for field in fields}[f"UF_CRM_{seen[0].id}_17000156{uf.CHOICE:02}"]
     assert (first["OF"], first["USER_TYPE_ID"], first["SORT"]) == ("156", "enumeration", "800")
@@ -159,9 +161,9 @@ def test_a_portal_that_pages_is_read_to_its_end(crm: World) -> None:
     pattern = items_.fields[0]
     more = [uf.Field(9000 + n, "CRM_13", f"UF_CRM_13_{n}", pattern.purpose) for n in range(60)]
     items_.fields.extend(more)
-    with working(crm) as work:
-        seen = [Seen(str(one["id"]), one, {}) for one in staged_types(work)]
-        fields = of_types("types")(work.source, lambda _: seen)
+    with working(crm) as context:
+        seen = [Seen(str(one["id"]), one, {}) for one in staged_types(context)]
+        fields = of_types("types")(context.source, lambda _: seen)
     names = [field["FIELD_NAME"] for field in fields]
     assert {field.code for field in more} <= set(names)
     assert len(names) == len(set(names))
@@ -171,21 +173,21 @@ def test_a_portal_that_pages_is_read_to_its_end(crm: World) -> None:
 
 
 def test_each_smart_process_gets_its_own_fields(crm: World) -> None:
-    with working(crm) as work:
-        types = staged_types(work)
-        there = dict(zip((str(one["id"]) for one in types), make_types(work, types), strict=True))
-        work.store.link("types", [Link(mine, its) for mine, its in there.items()], now=work.clock.now())
-        made = fields_made(work, "items")
+    with working(crm) as context:
+        types = staged_types(context)
+        there = dict(zip((str(one["id"]) for one in types), make_types(context, types), strict=True))
+        context.store.link("types", [Link(mine, its) for mine, its in there.items()], now=context.clock.now())
+        made = fields_made(context, "items")
     for mine, its in there.items():
         known = crm.box.portal.imports.custom_fields("crm_spitems", its)
         assert len(known) == len(uf.KINDS)
         assert made[f"items:UF_CRM_{mine}_CODE_WORD"]["TargetField"] in known
 
 
-def make_types(work: Work, types: list[Json]) -> list[str]:
+def make_types(context: RunContext, types: list[Json]) -> list[str]:
     """Smart processes of the box, with numbers of its own."""
     made = [Item.of(f"made:{one['id']}", {"title": f"Made {one['title']}", "entityTypeId": "1038"}) for one in types]
-    return [outcome.target_id or "" for outcome in work.target.send("crm", "crm_types", made, run="r")]
+    return [outcome.target_id or "" for outcome in context.target.send("crm", "crm_types", made, run="r")]
 
 
 def test_fields_of_a_smart_process_are_asked_for_under_the_codes_of_the_source(
@@ -201,29 +203,29 @@ def test_fields_of_a_smart_process_are_asked_for_under_the_codes_of_the_source(
         return take(name, body, *size)
 
     monkeypatch.setattr(portal, "_import", watch)
-    with working(crm) as work:
-        types = staged_types(work)
-        pairs = zip((str(one["id"]) for one in types), make_types(work, types), strict=True)
-        work.store.link("types", [Link(mine, its) for mine, its in pairs], now=work.clock.now())
-        made = fields_made(work, "items")
+    with working(crm) as context:
+        types = staged_types(context)
+        pairs = zip((str(one["id"]) for one in types), make_types(context, types), strict=True)
+        context.store.link("types", [Link(mine, its) for mine, its in pairs], now=context.clock.now())
+        made = fields_made(context, "items")
         first = sorted(asked)
         asked.clear()
-        assert fields_made(work, "items") == made
+        assert fields_made(context, "items") == made
     assert sorted(asked) == first == sorted(key.removeprefix("items:") for key in made)
 
 
 def test_fields_of_a_type_that_is_not_on_the_target_are_named(crm: World) -> None:
-    with working(crm) as work:
-        staged_types(work)
-        assert fields_made(work, "items") == {}
-        notes = " ".join(str(row.values) for row in work.store.rows(ENTITIES_STATE))
+    with working(crm) as context:
+        staged_types(context)
+        assert fields_made(context, "items") == {}
+        notes = " ".join(str(row.values) for row in context.store.rows(ENTITIES_STATE))
     assert "TYPE_NOT_FOUND" in notes
 
 
-def fields_made(work: Work, entity: str) -> dict[str, Any]:
+def fields_made(context: RunContext, entity: str) -> dict[str, Any]:
     for phase in (read_fields, create_fields):
-        phase(work, Job(f"{entity}-fields", "fields", {"entity": entity}))
-    return {row.key: dict(row.values) for row in work.store.rows(FIELD_MAP, prefix=f"{entity}:")}
+        phase(context, Job(f"{entity}-fields", "fields", {"entity": entity}))
+    return {row.key: dict(row.values) for row in context.store.rows(FIELD_MAP, prefix=f"{entity}:")}
 
 
 # ---------------------------------------------------------------- values
@@ -234,21 +236,23 @@ Sent = Callable[..., tuple[dict[str, Json], Counter[str]]]
 @contextmanager
 def sending(made: World) -> Iterator[Sent]:
     """What becomes of a payload: the fields, and what was lost."""
-    with working(made) as work:
-        fields_made(work, "deals")
-        fields_made(work, "bare")
-        now = work.clock.now()
-        work.store.link("users", [Link("5", "905")], now=now)
-        work.store.link("deals", [Link("12", "912")], now=now)
-        work.store.link("firms", [Link("7", "907")], now=now)
-        work.store.link("files", [Link("crm:30577", "930")], now=now)
-        work.store.link("stages.CODE", [Link("SOURCE:WEB", "UC_9"), Link("OTHER:CALL", "UC_8")], now=now)
-        work.store.stage(work.streams["firms"].table, [Staged("8", b"{}"), Staged("9", b"{}")], run="r", pass_no=1)
+    with working(made) as context:
+        fields_made(context, "deals")
+        fields_made(context, "bare")
+        now = context.clock.now()
+        context.store.link("users", [Link("5", "905")], now=now)
+        context.store.link("deals", [Link("12", "912")], now=now)
+        context.store.link("firms", [Link("7", "907")], now=now)
+        context.store.link("files", [Link("crm:30577", "930")], now=now)
+        context.store.link("stages.CODE", [Link("SOURCE:WEB", "UC_9"), Link("OTHER:CALL", "UC_8")], now=now)
+        context.store.stage(
+            context.streams["firms"].table, [Staged("8", b"{}"), Staged("9", b"{}")], run="r", pass_no=1
+        )
 
         def put(payload: dict[str, Json], of: str = "deals", *, late: bool = True) -> Any:
             fields: dict[str, Json] = {}
             losses: Counter[str] = Counter()
-            values = CustomValues(work, work.streams[of], late=late)
+            values = CustomValues(context, context.streams[of], late=late)
             values.put(Seen("1", payload, {}), fields, lambda what: losses.update([what]))
             return fields, losses
 

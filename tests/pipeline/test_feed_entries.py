@@ -174,7 +174,7 @@ def test_what_was_found_out_before_a_kill_is_not_asked_again(tmp_path: Path) -> 
     with company(tmp_path) as made:
         assert made.run("users", "groups").exit_code == 0
         with made.app() as app:
-            app.work.options = replace(app.work.options, longest_job_s=0.0)
+            app.context.options = replace(app.context.options, longest_job_s=0.0)
             assert app.runner.run(app.chosen(("feed",)), PHASES, tick=made.leap()).exit_code == 0
         assert made.sql("SELECT count(*) FROM Aliases") == [
             (len({key.partition(":")[0] for key in made.records("FeedComments")}),)
@@ -191,7 +191,7 @@ def test_which_id_the_cursors_take_is_proven(tmp_path: Path, posts: int) -> None
             made.cloud.portal.feed_habits = FeedHabits(**CURSORS[kind], order=order)
             hidden = order == "bumped" and kind is Cursor.POST and posts == PLAN.posts  # some are found and some not
             with made.app() as app:
-                found = feed.cursor_kind(app.work.source)
+                found = feed.cursor_kind(app.context.source)
             assert found is (kind if posts and not hidden else Cursor.UNKNOWN), (kind, order)
 
 
@@ -207,6 +207,6 @@ def test_an_entry_with_the_number_of_another_post_is_not_mistaken_for_it(tmp_pat
             taken = [post for post in posts.values() if post.log_id in posts and posts[post.log_id] is not post]
             seen = [post for post in taken if post.status == posts[post.log_id].status == PUBLISHED]
             for post in seen:
-                said = feed.posts_of_entries(app.work.source, {str(post.log_id): 0})
+                said = feed.posts_of_entries(app.context.source, {str(post.log_id): 0})
                 assert said[str(post.log_id)].id == (str(post.id) if kind is Cursor.ENTRY else "")
             assert seen

@@ -52,7 +52,7 @@ def run(
     phases: tuple[str, ...] = ("custom-fields-get", "custom-fields-set", "get", "set", "verify"),
 ) -> Ended:
     with here.app() as app:
-        app.work.options = replace(app.work.options, verify_all=full)
+        app.context.options = replace(app.context.options, verify_all=full)
         app.gate.consent = lambda _: by
         if rules is not None:
             announce(app, rules)
@@ -60,7 +60,7 @@ def run(
 
 
 def announce(app: App, rules: Sequence[Rule]) -> None:
-    app.work.target = Says(app.work.target, rules)  # type: ignore[arg-type]
+    app.context.target = Says(app.context.target, rules)  # type: ignore[arg-type]
 
 
 def found(here: World, table: str) -> list[tuple[str, ...]]:
@@ -135,7 +135,8 @@ def test_a_rule_explains_only_the_records_that_it_touches(tmp_path: Path) -> Non
         run(here, phases=("custom-fields-get", "get"))
         with here.app() as app:
             people = [
-                draft_of(app, "users", record.row_key) for record in walk(app.work, app.catalog.streams["users"].table)
+                draft_of(app, "users", record.row_key)
+                for record in walk(app.context, app.catalog.streams["users"].table)
             ]
         phones = [str(one["WORK_PHONE"]) for one in people if one.get("WORK_PHONE")]
         rule = Rule("users", "WORK_PHONE", Keeping.LOST, "One.", lambda draft: draft.get("WORK_PHONE") == phones[0])
@@ -146,8 +147,8 @@ def test_a_rule_explains_only_the_records_that_it_touches(tmp_path: Path) -> Non
 
 def draft_of(app: App, stream: str, row_key: str) -> Draft:
     spec = app.catalog.streams[stream]
-    (record,) = app.work.store.get(spec.table, [row_key]).values()
-    return Drafter(app.work, spec).draft(seen(record, spec))
+    (record,) = app.context.store.get(spec.table, [row_key]).values()
+    return Drafter(app.context, spec).draft(seen(record, spec))
 
 
 def test_a_record_that_is_lost_as_a_whole_is_foreseen_and_the_others_are_not(tmp_path: Path) -> None:
@@ -186,7 +187,7 @@ def test_a_field_may_have_two_rules(tmp_path: Path) -> None:
         assert {one for _, one, _ in found(here, "Foreseen")} == phones
         assert not found(here, "Findings")
         with here.app() as app:
-            told = fidelity.listed(app.work, rules)
+            told = fidelity.listed(app.context, rules)
             assert [line.records for line in told.lines] == [len(phones)] * 3
             assert not told.needs_acceptance
             assert dict(told.amounts) == {Keeping.LOST: 1, Keeping.TRANSFORMED: 1}
@@ -198,7 +199,7 @@ def test_who_looks_a_record_up_sees_what_was_foreseen(tmp_path: Path) -> None:
         run(here)
         one = sorted(filled(here, "users", "WORK_PHONE"))[0]
         with here.app() as app:
-            view = lookup.record(app.work, "users", one)
+            view = lookup.record(app.context, "users", one)
         assert view is not None
         verdicts = {field.name: field.verdict for field in view.fields}
         assert (verdicts["WORK_PHONE"], verdicts["NAME"]) == ("foreseen", "differs")
@@ -231,7 +232,7 @@ def test_counts_are_exact_also_where_they_depend_on_the_records_before(tmp_path:
         ]
         with here.app() as app:
             announce(app, rules)
-            lines = {line.reason: line for line in fidelity.listed(app.work, fidelity.asked(app.work)).lines}
+            lines = {line.reason: line for line in fidelity.listed(app.context, fidelity.asked(app.context)).lines}
         people = len(here.records("Users"))
         assert (lines["All."].records, lines["All."].basis) == (people, Basis.COUNTED)
         assert lines["Every second."].records == people // 2
@@ -253,7 +254,7 @@ def test_what_was_counted_is_remembered_until_what_is_staged_changes(tmp_path: P
 
         def look() -> int | None:
             with here.app() as app:
-                (line,) = fidelity.listed(app.work, rules).lines
+                (line,) = fidelity.listed(app.context, rules).lines
                 return line.records
 
         first = look()
@@ -272,7 +273,7 @@ def test_those_that_are_not_sent_lose_nothing(tmp_path: Path) -> None:
         here.change("users", id=people[-1], fields={"EMAIL": ""})
         run(here, phases=("custom-fields-get", "get"))
         with here.app() as app:
-            (line,) = fidelity.listed(app.work, [Rule("users", "NAME", Keeping.LOST, "All.", lambda _: True)]).lines
+            (line,) = fidelity.listed(app.context, [Rule("users", "NAME", Keeping.LOST, "All.", lambda _: True)]).lines
         assert line.records == len(here.records("Users")) - 1
 
 
@@ -282,10 +283,10 @@ def test_people_whom_the_box_has_lose_nothing_as_they_are_only_linked(tmp_path: 
         here.change("users", id=4, fields={"EMAIL": str(here.box.portal.company.users.row(1)["EMAIL"])})
         run(here, phases=("custom-fields-get", "get"))
         with here.app() as app:
-            (before,) = fidelity.listed(app.work, rules).lines
+            (before,) = fidelity.listed(app.context, rules).lines
         run(here)
         with here.app() as app:
-            (after,) = fidelity.listed(app.work, rules).lines
+            (after,) = fidelity.listed(app.context, rules).lines
         assert here.sql("SELECT RowKey FROM IdMap WHERE Origin = 'matched'") == [("users:4",)]
         assert before.records == after.records == len(here.records("Users")) - 1
 
@@ -303,14 +304,14 @@ def test_what_was_counted_during_a_pass_is_not_taken_for_the_whole(tmp_path: Pat
         for one in people:
             here.change("users", id=one, fields={"WORK_PHONE": ""})
         with here.app() as app:
-            States(app.work.store).change("users", lambda state: replace(state, counts={**state.counts, "pass": 1}))
+            States(app.context.store).change("users", lambda state: replace(state, counts={**state.counts, "pass": 1}))
         run(here, phases=("custom-fields-get", "get"))
         with here.app() as app:
             assert count(app, rules) == (0, Basis.COUNTED)
 
 
 def count(app: App, rules: Sequence[Rule]) -> tuple[int | None, Basis]:
-    (line,) = fidelity.listed(app.work, rules).lines
+    (line,) = fidelity.listed(app.context, rules).lines
     return line.records, line.basis
 
 
@@ -321,7 +322,7 @@ def between(app: App) -> None:
         state = replace(state, counts={**state.counts, "pass": state.pass_no + 1})
         return state.with_phase("get", PhaseState(RUNNING))
 
-    States(app.work.store).change("users", begun)
+    States(app.context.store).change("users", begun)
 
 
 def test_a_try_out_counts_only_what_it_read(tmp_path: Path) -> None:
@@ -345,11 +346,11 @@ def test_a_custom_field_that_nobody_wants_any_more_is_not_counted_from_memory(tm
     with world(tmp_path) as here:
         run(here, phases=("custom-fields-get", "get"))
         with here.app() as app:
-            codes = [row.key for row in app.work.store.rows(CUSTOM_FIELDS, partition="users")]
+            codes = [row.key for row in app.context.store.rows(CUSTOM_FIELDS, partition="users")]
             rules = [Rule("users", one, Keeping.LOST, "Not this one.") for one in codes]
-            assert sum(line.records or 0 for line in fidelity.listed(app.work, rules).lines) > 0
-            app.work.store.write(FIELD_MAP, [RegisterRow(f"users:{one}", {"Included": False}) for one in codes])
-            assert sum(line.records or 0 for line in fidelity.listed(app.work, rules).lines) == 0
+            assert sum(line.records or 0 for line in fidelity.listed(app.context, rules).lines) > 0
+            app.context.store.write(FIELD_MAP, [RegisterRow(f"users:{one}", {"Included": False}) for one in codes])
+            assert sum(line.records or 0 for line in fidelity.listed(app.context, rules).lines) == 0
 
 
 def test_what_was_accepted_for_one_box_is_asked_about_again_for_another(tmp_path: Path) -> None:
@@ -357,10 +358,10 @@ def test_what_was_accepted_for_one_box_is_asked_about_again_for_another(tmp_path
         lossy(here, PHONE)
         run(here)
         with here.app() as app:
-            assert not fidelity.listed(app.work, fidelity.asked(app.work)).needs_acceptance
+            assert not fidelity.listed(app.context, fidelity.asked(app.context)).needs_acceptance
         with here.app(target={"portal_url": "https://other.example"}) as app:
-            assert fidelity.remembered(app.work) is None
-            found = fidelity.listed(app.work, fidelity.asked(app.work))
+            assert fidelity.remembered(app.context) is None
+            found = fidelity.listed(app.context, fidelity.asked(app.context))
             assert (found.needs_acceptance, found.accepted) == (True, None)
 
 
@@ -374,7 +375,7 @@ def test_the_certificate_names_what_was_foreseen_and_is_checked_for_it(tmp_path:
         touched = filled(here, "users", "WORK_PHONE")
         out = tmp_path / "certificate.jsonl"
         with here.app() as app:
-            made = certificate.make(app.work, out)
+            made = certificate.make(app.context, out)
         assert made.head.foreseen == len(touched) > 0
         assert certificate.check(out).head.foreseen == len(touched)
         lines = out.read_text("utf-8").splitlines()
@@ -391,7 +392,7 @@ def test_records_that_are_lost_as_announced_are_excluded_in_the_certificate(tmp_
         rule = Rule("users", "", Keeping.LOST, "Some are lost.", lambda _: True)
         assert run(here, *every, rules=[rule], phases=("verify",)).exit_code == 0
         with here.app() as app:
-            made = certificate.make(app.work, tmp_path / "certificate.jsonl")
+            made = certificate.make(app.context, tmp_path / "certificate.jsonl")
         (people,) = (sums for sums in made.head.streams if sums.stream == "users")
         assert (people.excluded, people.failed) == (2, 0)
         assert people.verified == len(here.imported("users"))

@@ -31,7 +31,7 @@ def moment(after_s: float, *, read: int = 0, units: float = 0.0, step_s: float =
 @pytest.fixture
 def app(small: World) -> Iterator[App]:
     with small.app() as app:
-        plan.begin(app.work.store, small.clock, plan.Plan(("users",)))
+        plan.begin(app.context.store, small.clock, plan.Plan(("users",)))
         yield app
 
 
@@ -65,9 +65,9 @@ def test_what_is_left_of_ten_days_lies_evenly() -> None:
 
 def test_the_store_keeps_no_more_than_some_hundred(app: App, small: World) -> None:
     for place in range(MOST + 60):
-        keep(app.work.store, moment(10 * place, read=place))
-        thin(app.work.store)
-    kept = points(app.work.store)
+        keep(app.context.store, moment(10 * place, read=place))
+        thin(app.context.store)
+    kept = points(app.context.store)
     assert MOST - history.AT_ONCE <= len(kept) <= MOST
     assert (kept[0].read, kept[-1].read) == (0, MOST + 59)
 
@@ -76,16 +76,16 @@ def test_the_store_keeps_no_more_than_some_hundred(app: App, small: World) -> No
 
 
 def test_several_processes_may_remember_the_same_moment(app: App) -> None:
-    hands = [threading.Thread(target=remember, args=(app.work,)) for _ in range(4)]
+    hands = [threading.Thread(target=remember, args=(app.context,)) for _ in range(4)]
     for hand in hands:
         hand.start()
     for hand in hands:
         hand.join()
-    assert len(points(app.work.store)) <= 2  # ten seconds may have begun meanwhile
+    assert len(points(app.context.store)) <= 2  # ten seconds may have begun meanwhile
 
 
 def test_what_is_recent_is_found_over_midnight_and_otherwise_the_last_there_is(app: App) -> None:
-    store = app.work.store
+    store = app.context.store
     for place in range(100):
         keep(store, moment(15 * place, read=place))
     found = recent(store, BEGAN + timedelta(seconds=1500))
@@ -131,8 +131,8 @@ def test_the_speed_is_of_the_last_minute() -> None:
 
 def test_a_run_that_is_conducted_is_remembered_without_being_asked(talk: World) -> None:
     with talk.app() as app:
-        (last,) = moments(app.work.store)[-1:]
-        now = Looking(app.work).look()
+        (last,) = moments(app.context.store)[-1:]
+        now = Looking(app.context).look()
     assert last.run == (now.run.id if now.run else "")
     assert last.point.imported == now.progress.imported > 0
 
@@ -140,8 +140,8 @@ def test_a_run_that_is_conducted_is_remembered_without_being_asked(talk: World) 
 def test_a_moment_that_nobody_understands_stops_no_migration(small: World) -> None:
     """Such as one of a later version."""
     with small.app() as app:
-        keep(app.work.store, moment(0))
-        row = app.work.store.rows(HISTORY)[0]
+        keep(app.context.store, moment(0))
+        row = app.context.store.rows(HISTORY)[0]
         alien = {**row.values, "More": {**row.values["More"], "mood": "fine"}}
-        app.work.store.write(HISTORY, [RegisterRow(cut(small.clock.now()), alien)])
+        app.context.store.write(HISTORY, [RegisterRow(cut(small.clock.now()), alien)])
         assert app.runner.run(["users"], tick=small.leap()).exit_code == 0

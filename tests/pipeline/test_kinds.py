@@ -154,7 +154,7 @@ def test_a_member_who_left_meanwhile_is_nobody_to_miss(small: World) -> None:
     before = Seen(str(group.id), {"NUMBER_OF_MEMBERS": str(len(listed) + 1)}, {})
     with small.app() as app:
         for granted in (True, False):
-            told = dismissed_members(app.work.source, {before.id: (before, listed)}, lambda _, yes=granted: yes)  # type: ignore[misc]
+            told = dismissed_members(app.context.source, {before.id: (before, listed)}, lambda _, yes=granted: yes)  # type: ignore[misc]
             assert (told.rows, told.aside) == ([], [])
 
 
@@ -232,8 +232,8 @@ def test_comments_that_a_portal_lists_keep_their_post(tmp_path: Path) -> None:
         ((number, thread),) = by_kind(made, "T").items()
         channel, post = thread.parent
         with made.app() as app:
-            sent = Composer(app.work, app.work.streams["chats"], late=True)
-            record = app.work.store.get(app.work.streams["chats"].table, (number,))[number]
+            sent = Composer(app.context, app.context.streams["chats"], late=True)
+            record = app.context.store.get(app.context.streams["chats"].table, (number,))[number]
             fields = sent.compose(record).fields
         assert fields["parent_chat_id"] == made.imported("chats")[f"source:chat:{channel}"]["id"]
         assert fields["parent_message_id"] == made.imported("chat_messages")[f"source:chat:msg:{post}"]["id"]
@@ -340,7 +340,7 @@ def test_chats_that_were_migrated_before_there_was_a_rule_stay_what_they_are(
         assert closes(made, "chats")
         assert {key: row["created_count"] for key, row in made.imported("chats").items()} == before
         with made.app() as app:
-            certificate.make(app.work, made.folder / "certificate.jsonl")  # raises where it does not close
+            certificate.make(app.context, made.folder / "certificate.jsonl")  # raises where it does not close
 
 
 @pytest.mark.parametrize("how", ["refused", "strange"])
@@ -382,7 +382,7 @@ def test_a_method_of_the_messenger_that_is_refused_altogether_stops_the_run(smal
     with small.app() as app:
         stop = GateUnmet("source", "refused to everybody")
         refused = Forbidden("Access denied", gate=stop, code="ACCESS_DENIED")
-        source = Refusing(app.work.source, method, refused)
+        source = Refusing(app.context.source, method, refused)
         with pytest.raises(GateUnmet) as stopped:
             REFUSED_READS[method](source)
         assert stopped.value is stop

@@ -30,7 +30,7 @@ def test_who_looks_up_a_link_gets_it_although_others_make_room_meanwhile(
     monkeypatch.setattr(links_of, "REMEMBERED", 0)  # so that whoever learns of one forgets the others
     source_id, row = next((key, row) for key, row in talk.records("Users").items() if row["TargetId"])
     with talk.app() as app:
-        links = app.work.links
+        links = app.context.links
         assert links.target_id("users", source_id) == row["TargetId"]
         met = Met(source_id)
         met.looked_up, met.meanwhile = 0, lambda: links.target_ids("users", ["nobody"])

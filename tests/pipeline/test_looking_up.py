@@ -139,7 +139,7 @@ def test_a_person_whom_the_target_had_is_linked_and_left_alone(tmp_path: Path) -
         user = made.cloud.portal.company.users.ids[1]
         made.run("users", phases=("custom-fields-get", "custom-fields-set", "get"))
         with made.app() as app:
-            app.work.store.link("users", [Link(str(user), "77", origin="loaded")], now=app.work.clock.now())
+            app.context.store.link("users", [Link(str(user), "77", origin="loaded")], now=app.context.clock.now())
         made.run("users", phases=("set",))
         view = looked_up(made, "users", user)
     assert (view.verdict, view.target.state) == (RecordVerdict.LINKED, SideState.CANNOT)
@@ -198,10 +198,10 @@ def test_children_are_counted_without_a_walk(talk: World) -> None:
 
 def test_of_very_many_children_some_are_counted(small: World) -> None:
     with small.app() as app:
-        stage(app.work, "groups", "7", {"NAME": "many"})
+        stage(app.context, "groups", "7", {"NAME": "many"})
         for number in range(60):
-            stage(app.work, "group_members", f"7:{number + 1}", {"USER_ID": number + 1})
-        view = record(app.work, "groups", "7", ask=False)
+            stage(app.context, "group_members", f"7:{number + 1}", {"USER_ID": number + 1})
+        view = record(app.context, "groups", "7", ask=False)
     assert view is not None
     assert [(one.read, one.more) for one in view.children] == [(50, True)]
 

@@ -36,9 +36,9 @@ def test_a_target_that_does_not_answer_is_a_sentence_and_nothing_is_claimed(talk
 
 def test_portals_without_a_secret_are_not_asked(talk: World) -> None:
     with talk.app() as app:
-        app.work.options = dataclasses.replace(app.work.options, absent=frozenset({"source", "target"}))
-        app.work.source = app.work.target = None  # type: ignore[assignment]
-        view = record(app.work, "groups", first(talk, "Groups"))
+        app.context.options = dataclasses.replace(app.context.options, absent=frozenset({"source", "target"}))
+        app.context.source = app.context.target = None  # type: ignore[assignment]
+        view = record(app.context, "groups", first(talk, "Groups"))
     assert view is not None
     assert (view.source.state, view.target.state) == (SideState.ABSENT, SideState.ABSENT)
     assert field(view, "NAME").staged is not None
@@ -46,8 +46,8 @@ def test_portals_without_a_secret_are_not_asked(talk: World) -> None:
 
 def test_nobody_is_asked_who_shall_not_be_asked(talk: World) -> None:
     with talk.app() as app:
-        app.work.source = app.work.target = None  # type: ignore[assignment]
-        view = record(app.work, "groups", first(talk, "Groups"), ask=False)
+        app.context.source = app.context.target = None  # type: ignore[assignment]
+        view = record(app.context, "groups", first(talk, "Groups"), ask=False)
     assert view is not None
     assert (view.source.state, view.target.state) == (SideState.NOT_ASKED, SideState.NOT_ASKED)
     assert view.verdict is RecordVerdict.IMPORTED
@@ -83,10 +83,10 @@ def test_a_record_differs_exactly_where_verify_finds_it(whole: World) -> None:
     with whole.app() as app:
         seen = {
             (stream, key, one.name)
-            for stream in app.work.streams
-            if stream in app.work.owner
-            for key in whole.records(app.work.streams[stream].table.name)
-            if (view := record(app.work, stream, key)) is not None and view.status == "IMPORT_OK"
+            for stream in app.context.streams
+            if stream in app.context.owner
+            for key in whole.records(app.context.streams[stream].table.name)
+            if (view := record(app.context, stream, key)) is not None and view.status == "IMPORT_OK"
             for one in view.fields
             if one.verdict is FieldVerdict.DIFFERS
         }
@@ -95,7 +95,7 @@ def test_a_record_differs_exactly_where_verify_finds_it(whole: World) -> None:
 
 def test_verify_compares_custom_fields_that_the_source_does_not_tell_unless_they_are_named(whole: World) -> None:
     with whole.app() as app:
-        views = [record(app.work, "tasks", key) for key in whole.records("Tasks")]
+        views = [record(app.context, "tasks", key) for key in whole.records("Tasks")]
     view, row = next(
         (view, row)
         for view in views
@@ -128,8 +128,8 @@ def test_a_payload_of_any_shape_can_be_looked_at(small: World) -> None:
     }
     with small.app() as app:
         for stream in ("users", "groups", "chat_messages", "crm_deals", "tasks", "files", "feed_recipients"):
-            stage(app.work, stream, "1:1", strange)
-            view = record(app.work, stream, "1:1", ask=False)
+            stage(app.context, stream, "1:1", strange)
+            view = record(app.context, stream, "1:1", ask=False)
             assert view is not None, stream
             assert len(json.dumps(view.to_json())) < 100_000, stream
             (name,) = [one for one in view.fields if one.name == "NAME"]
@@ -140,8 +140,8 @@ def test_a_payload_of_any_shape_can_be_looked_at(small: World) -> None:
 def test_nothing_is_known_of_what_does_not_exist(small: World) -> None:
     with small.app() as app:
         for key in ("", "0", "999999", "a" * 5000, "\x00", "1\n", "\ud800", "..", "%", "1:2:3:4", "~", "☃"):
-            assert record(app.work, "users", key) is None
-        assert record(app.work, "nowhere", "1") is None
+            assert record(app.context, "users", key) is None
+        assert record(app.context, "nowhere", "1") is None
 
 
 IDS = ("9", "10", "1", "2:30", "2:3", "11:4", "b", "a", "a:7", "STATUS:NEW", "☃:\ue000", "disk:12", "0", "007")
@@ -150,17 +150,17 @@ IDS = ("9", "10", "1", "2:30", "2:3", "11:4", "b", "a", "a:7", "STATUS:NEW", "�
 def test_a_record_is_found_under_any_id_among_its_neighbours(small: World) -> None:
     with small.app() as app:
         for one in IDS:
-            stage(app.work, "groups", one, {"NAME": f"group {one}"})
+            stage(app.context, "groups", one, {"NAME": f"group {one}"})
         for one in IDS:
-            view = record(app.work, "groups", one, ask=False)
+            view = record(app.context, "groups", one, ask=False)
             assert view is not None, one
             assert (view.id, view.title) == (one, f"group {one}")
 
 
 def test_one_that_was_set_aside_without_a_name_is_found(small: World) -> None:
     with small.app() as app:
-        put_aside(app.work, [SetAside("chats", "private:12", "impossible", "nobody reads it", "Анна")])
-        view = record(app.work, "chats", "private:12")
+        put_aside(app.context, [SetAside("chats", "private:12", "impossible", "nobody reads it", "Анна")])
+        view = record(app.context, "chats", "private:12")
     assert view is not None
     assert (view.verdict, view.title, view.aside and view.aside.reason) == (
         RecordVerdict.IMPOSSIBLE,

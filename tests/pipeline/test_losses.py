@@ -16,7 +16,7 @@ NOBODY = {"CHAT_USER": [2, 9001], "NOTIFY": [9002, 9002]}  # two references that
 
 def losses(made: Migration) -> dict[str, float]:
     with made.app() as app:
-        counters = app.work.store.counters()
+        counters = app.context.store.counters()
     return {name: count for name, count in counters.items() if count and name.partition(":")[0] in LOSSES}
 
 
@@ -64,13 +64,13 @@ def test_a_second_pass_that_is_begun_or_done_twice_counts_once(whole: World) -> 
     """By two who conduct, or by one who was killed before he said that he had done it."""
     before = losses(whole)
     with whole.app() as app:
-        work = app.work
-        for entity in work.entities:
+        context = app.context
+        for entity in context.entities:
             for stream in entity.streams:
                 stage = late_stage(stream)
-                jobs = [job for _ in range(2) for job in stage.seed(work, entity.task("late"))]
+                jobs = [job for _ in range(2) for job in stage.seed(context, entity.task("late"))]
                 for job in jobs:
                     follow = [job]
                     while follow:
-                        follow += deferred.complete(work, follow.pop())  # type: ignore[arg-type]
+                        follow += deferred.complete(context, follow.pop())  # type: ignore[arg-type]
     assert losses(whole) == before

@@ -96,7 +96,7 @@ def test_people_read_its_name_in_their_language(made: World, capsys: pytest.Capt
     (page,) = out.glob("*.html")
     assert "Запущенные процессы" in page.read_text("utf-8")
     with made.app() as app:
-        assert "processes" in [entity.name for entity in overview(app.work).entities]
+        assert "processes" in [entity.name for entity in overview(app.context).entities]
     assert words("ru").topic("names.entity")["processes"] == "Запущенные процессы"  # what the dashboard is given
 
 

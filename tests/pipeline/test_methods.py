@@ -123,11 +123,13 @@ def test_where_the_call_tells_nothing_existence_decides(tmp_path: Path, denied: 
 def test_the_probe_costs_no_further_request_and_brings_no_record(tmp_path: Path) -> None:
     with tasks_of(tmp_path) as made:
         with made.app() as app:
-            work, chosen = app.work, [app.catalog.entity(name) for name in ENTITIES]
-            examine(work.source, work.target, work.store, chosen, timezone=ZoneInfo("UTC"), clock=work.clock)
+            context, chosen = app.context, [app.catalog.entity(name) for name in ENTITIES]
+            examine(
+                context.source, context.target, context.store, chosen, timezone=ZoneInfo("UTC"), clock=context.clock
+            )
             assert (called(made, MODERN), made.cloud.portal.stats.methods["batch"]) == (1, len(made.webhooks))
             params = app.catalog.entity("tasks").probes[MODERN]
-            (answer,) = app.work.source.batch([Command(MODERN, params)])
+            (answer,) = app.context.source.batch([Command(MODERN, params)])
         assert answer.result == b'{"tasks":[]}'
 
 
@@ -182,13 +184,13 @@ def test_what_an_earlier_version_took_for_missing_is_not_believed(tmp_path: Path
     with tasks_of(tmp_path) as made:
         examined(made)
         with made.app() as app:
-            kept = app.work.store.read(ANALYSIS, analysis.KEY)
+            kept = app.context.store.read(ANALYSIS, analysis.KEY)
             assert kept is not None
             earlier = {name: value for name, value in kept.values["Data"]["facts"].items() if name != "called"}
             data = {"mapped": True, "facts": earlier | {"methods": {MODERN: False}}}
-            app.work.store.write(ANALYSIS, [RegisterRow(analysis.KEY, {"Data": data})])
+            app.context.store.write(ANALYSIS, [RegisterRow(analysis.KEY, {"Data": data})])
         with made.app() as app:  # a worker that joins a run which an earlier version began
-            assert app.work.reading(app.work.streams["tasks"]).method == MODERN
+            assert app.context.reading(app.context.streams["tasks"]).method == MODERN
         assert made.run(*ENTITIES).exit_code == 0
         assert method_of(made, "tasks") == MODERN
         assert called(made, OLDER) == 0
@@ -208,7 +210,9 @@ def test_a_run_that_goes_on_reads_anew_what_it_read_by_the_older_list(tmp_path: 
         made.strike_cloud()
         if earlier:  # they did not keep how they read
             with made.app() as app:
-                States(app.work.store).change("tasks", lambda before: replace(before, counts={"pass": before.pass_no}))
+                States(app.context.store).change(
+                    "tasks", lambda before: replace(before, counts={"pass": before.pass_no})
+                )
         made.cloud.portal.methods = Registry(all_methods())  # an update
         made.run(*LATER)
         assert method_of(made, "tasks") == MODERN
@@ -243,8 +247,8 @@ def test_a_run_that_goes_on_reads_anew_what_was_walked_the_other_way(tmp_path: P
         staged = {stream: set(made.records(table)) for stream, table in WALKED.items()}
         for stream in WALKED:
             with made.app() as app:
-                states, read = States(app.work.store), app.catalog.owner[stream]
-                methods = {one.name: app.work.reading(one).method for one in (*read.aids, *read.streams)}
+                states, read = States(app.context.store), app.catalog.owner[stream]
+                methods = {one.name: app.context.reading(one).method for one in (*read.aids, *read.streams)}
                 kept: dict[str, Any] = {"nothing": {}, "methods": {READINGS: methods}}.get(earlier, {})
                 counts = {"pass": states.read(read.name).pass_no, **kept}
                 if earlier != "this":

@@ -41,7 +41,7 @@ def run(made: World, url: str) -> int:
 
 def leap(made: World, app: App) -> None:
     """To the next job that becomes visible, when no worker is at one, whatever the store is."""
-    waiting = app.work.queue.jobs()
+    waiting = app.context.queue.jobs()
     due = [one.visible_at for one in waiting if one.visible_at]
     if due and len(due) == len(waiting) and not any(one.held for one in waiting):
         made.clock.sleep((min(due) - made.clock.now()).total_seconds())
@@ -50,15 +50,15 @@ def leap(made: World, app: App) -> None:
 def numbers(made: World, url: str) -> dict[str, Json]:
     """What a certificate speaks of."""
     with made.app(store={"url": url}) as app:
-        snapshot = status.snapshot(app.work).to_json()["entities"]
-        store = app.work.store
+        snapshot = status.snapshot(app.context).to_json()["entities"]
+        store = app.context.store
         counters = {
             name: value
             for name, value in store.counters().items()
             if value and not name.startswith(("limit_wait:", "retries:", "pace:"))
         }
-        links = {name: sorted(link.source_id for link in store.all_links(name)) for name in app.work.streams}
-        return {"status": snapshot, "counters": counters, "links": links, "open": len(app.work.queue.jobs())}
+        links = {name: sorted(link.source_id for link in store.all_links(name)) for name in app.context.streams}
+        return {"status": snapshot, "counters": counters, "links": links, "open": len(app.context.queue.jobs())}
 
 
 # Azurite takes seconds for what SQLite does in a moment: enough to be stopped at, and no more.

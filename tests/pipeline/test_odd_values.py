@@ -101,7 +101,7 @@ def test_an_unknown_exception_of_a_job_is_a_dead_letter_and_the_rest_goes_on(
 
     close = perform.PERFORMERS["close"]
     monkeypatch.setitem(
-        perform.PERFORMERS, "close", lambda work, job: broken() if job.scope == "chats-get" else close(work, job)
+        perform.PERFORMERS, "close", lambda context, job: broken() if job.scope == "chats-get" else close(context, job)
     )
     ended = small.run()
     assert ended.exit_code == 4
@@ -168,10 +168,10 @@ def test_a_row_that_cannot_be_staged_is_counted_as_incomplete_until_it_can(
     victim = str(list(small.cloud.portal.company.groups.ids)[1])
     looked_at = read.looked_at
 
-    def odd(work: Any, stream: Any, rows: Any, pulled: bool) -> Any:
+    def odd(context: Any, stream: Any, rows: Any, pulled: bool) -> Any:
         if stream.name == "groups" and any(row.source_id == victim for row in rows):
             raise IndexError
-        return looked_at(work, stream, rows, pulled)
+        return looked_at(context, stream, rows, pulled)
 
     monkeypatch.setattr(read, "looked_at", odd)
     ended = small.run()

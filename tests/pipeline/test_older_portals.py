@@ -120,10 +120,10 @@ def test_tasks_that_are_asked_for_by_id_bring_their_custom_values(tmp_path: Path
     with tasks_of(tmp_path, without=without) as made:
         assert made.run(*TASKS, phases=PHASES[:-1]).exit_code == 0
         with made.app() as app:
-            stream = app.work.streams["tasks"]
-            staged = {one.row_key: seen(one, stream) for one in walk(app.work, stream.table)}
+            stream = app.context.streams["tasks"]
+            staged = {one.row_key: seen(one, stream) for one in walk(app.context, stream.table)}
             assert stream.fetch is not None
-            again = stream.fetch(app.work.source, list(staged.values()), app.work.known(stream))
+            again = stream.fetch(app.context.source, list(staged.values()), app.context.known(stream))
             asked = {key: custom_values(stream, seen_row(row, stream)) for key, row in again.items()}
             listed = {key: custom_values(stream, one) for key, one in staged.items()}
         assert any(listed.values())

@@ -46,7 +46,7 @@ def seen(done: tuple[World, list[Overview]]) -> list[Overview]:
 
 def test_before_the_first_run_there_is_nothing_and_nobody_pretends(made: World) -> None:
     with made.app() as app:
-        seen = overview(app.work)
+        seen = overview(app.context)
     assert (seen.now.verdict, seen.run, seen.progress.share, seen.progress.left_s) == (Verdict.NO_RUN, None, 0.0, None)
     assert not any(entity.planned for entity in seen.entities)
 
@@ -108,8 +108,8 @@ def test_what_failed_does_not_count_as_imported_although_all_is_done(made: World
 def test_who_comes_later_sees_the_same_and_the_way_there(done: tuple[World, list[Overview]]) -> None:
     made, (*_, last) = done
     with made.app() as app:
-        again = overview(app.work)
-        way = points(app.work.store)
+        again = overview(app.context)
+        way = points(app.context.store)
     assert again.entities == last.entities
     assert again.progress == last.progress
     assert [one.at for one in way] == sorted(one.at for one in way)
@@ -117,7 +117,7 @@ def test_who_comes_later_sees_the_same_and_the_way_there(done: tuple[World, list
     assert imported == sorted(imported)
     assert imported[-1] == last.progress.imported
     with made.app() as app:
-        assert points(app.work.store, way[-1].at) == way[-1:]
+        assert points(app.context.store, way[-1].at) == way[-1:]
 
 
 def test_a_second_run_begins_anew_and_ends_whole(made: World) -> None:
@@ -161,9 +161,9 @@ class Counting:
 def test_where_the_store_is_far_away_a_second_look_asks_little(made: World) -> None:
     made.run()
     with made.app() as app:
-        store, queue = Counting(app.work.store), Counting(app.work.queue)
-        work = replace(app.work, store=store, queue=queue)
-        looking = Looking(work)
+        store, queue = Counting(app.context.store), Counting(app.context.queue)
+        context = replace(app.context, store=store, queue=queue)
+        looking = Looking(context)
         first = looking.look()
         before = store.asked + queue.asked
         again = looking.look()
@@ -177,7 +177,7 @@ def test_where_the_store_is_far_away_a_second_look_asks_little(made: World) -> N
 
 def verified(made: World) -> dict[str, int]:
     with made.app() as app:
-        return {one.name: one.verified for entity in overview(app.work).entities for one in entity.streams}
+        return {one.name: one.verified for entity in overview(app.context).entities for one in entity.streams}
 
 
 def test_what_was_found_equal_is_counted_once_however_often_it_is_compared(made: World) -> None:
@@ -185,17 +185,17 @@ def test_what_was_found_equal_is_counted_once_however_often_it_is_compared(made:
     first = verified(made)
     assert first["users"] == 10
     with made.app() as app:
-        run = plan.current(app.work.store)
+        run = plan.current(app.context.store)
         assert run is not None
         app.runner.attend(run)
-        verify.sample(app.work, Job("users-verify", "sample", {"stream": "users"}))
+        verify.sample(app.context, Job("users-verify", "sample", {"stream": "users"}))
     assert verified(made) == first
 
 
 def test_a_new_verify_counts_anew(made: World) -> None:
     made.run()
     with made.app() as app:
-        verify.forget(app.work, Job("users-verify", "forget-findings", {"entity": "users"}))
+        verify.forget(app.context, Job("users-verify", "forget-findings", {"entity": "users"}))
     assert verified(made)["users"] == 0
     made.run(phases=("verify",))
     assert verified(made)["users"] == 10
@@ -217,13 +217,13 @@ def foretold(app: App, **seconds: float) -> None:
     counts = {"departments": 4, "users": 40, "groups": 10, "group_members": 80, "chats": 8, "chat_messages": 600}
     streams = [{"stream": name, "records": {"value": float(count)}} for name, count in counts.items()]
     told = {"forecast": {"entities": entities, "total_s": sum(seconds.values())}, "streams": streams}
-    app.work.store.write(ANALYSIS, [RegisterRow("survey", {"Data": told})])
+    app.context.store.write(ANALYSIS, [RegisterRow("survey", {"Data": told})])
 
 
 def test_with_an_analysis_seconds_weigh(made: World) -> None:
     with made.app() as app:
         foretold(app, users=10.0, groups=10.0, chats=980.0)
-        before = overview(app.work)
+        before = overview(app.context)
     assert (before.forecast_s, before.progress.left_s, before.progress.left_basis) == (1000.0, 1000.0, "forecast")
     seen = watched(made)
     at_chats = next(one for one in seen if "chats-get" in one.now.busy)
@@ -245,9 +245,9 @@ def test_a_start_that_died_on_its_way_is_a_standstill_that_can_be_gone_on_with(m
 
     with made.app() as app:
         with pytest.raises(Died):
-            plan.begin(app.work.store, made.clock, plan.Plan(("users",)), dies)
-        assert overview(app.work).now.verdict is Verdict.BEGINNING
+            plan.begin(app.context.store, made.clock, plan.Plan(("users",)), dies)
+        assert overview(app.context).now.verdict is Verdict.BEGINNING
         made.clock.sleep(plan.BEGINNING_S)
-        assert overview(app.work).now.verdict is Verdict.STILL
+        assert overview(app.context).now.verdict is Verdict.STILL
         app.runner.resume(tick=made.leap())
-        assert overview(app.work).now.verdict is Verdict.DONE
+        assert overview(app.context).now.verdict is Verdict.DONE

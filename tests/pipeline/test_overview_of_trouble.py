@@ -35,7 +35,7 @@ def test_a_record_that_failed_is_something_to_look_at(made: World) -> None:
     made.strike_box({"method": "import.groups.batch", "item": item})
     made.run()
     with made.app() as app:
-        seen = overview(app.work)
+        seen = overview(app.context)
     assert (seen.now.verdict, seen.progress.share) == (Verdict.FINDINGS, 1.0)
     streams = {one.name: one for entity in seen.entities for one in entity.streams}
     assert streams["groups"].failed == 1
@@ -56,12 +56,12 @@ def test_an_outage_is_told_with_its_portal_and_when_the_run_gives_up(made: World
 
         def tick() -> None:
             if any(isinstance(one, PortalDown) for one in made.events):
-                seen.append(overview(app.work))
+                seen.append(overview(app.context))
             leap()
 
         with pytest.raises(Halted):
             app.runner.run(app.chosen(), tick=tick)
-        stopped = overview(app.work)
+        stopped = overview(app.context)
     down = [one.now for one in seen if one.now.verdict is Verdict.OUTAGE]
     assert down
     assert {one.waits_for for one in down} == {("target",)}
@@ -80,17 +80,17 @@ def test_an_outage_that_is_over_is_forgotten(made: World) -> None:
     assert made.run().exit_code == 0
     assert any(isinstance(one, PortalDown) for one in made.events)
     with made.app() as app:
-        assert app.work.store.rows(OUTAGES) == []
+        assert app.context.store.rows(OUTAGES) == []
 
 
 def test_who_was_killed_in_an_outage_does_not_keep_it_alive(made: World) -> None:
     with under_way(made) as app:
         now = made.clock.now()
         times = {name: f"{now + timedelta(seconds=s):%Y-%m-%dT%H:%M:%SZ}" for name, s in TIMES.items()}
-        app.work.store.write(OUTAGES, [RegisterRow("source", {**times, "Reason": "silence"})])
-        assert overview(app.work).now.verdict is Verdict.OUTAGE
+        app.context.store.write(OUTAGES, [RegisterRow("source", {**times, "Reason": "silence"})])
+        assert overview(app.context).now.verdict is Verdict.OUTAGE
         made.clock.sleep(110)
-        assert overview(app.work).now.verdict is not Verdict.OUTAGE
+        assert overview(app.context).now.verdict is not Verdict.OUTAGE
 
 
 TIMES = {"SinceUtc": -60, "NextUtc": 60, "StopsUtc": 1740}
@@ -101,16 +101,16 @@ def test_a_limit_that_everything_waits_for_is_named(made: World) -> None:
     seen: list[Overview] = []
     leap = made.leap()
     with made.app() as app:
-        looking = Looking(app.work)
+        looking = Looking(app.context)
 
         def tick() -> None:
             looking.look()
             if any(isinstance(one, Waited) for one in made.events) and not seen:
                 looking.look()
-                remember(app.work)
+                remember(app.context)
                 made.clock.sleep(12)
                 seen.append(looking.look())
-                seen.append(overview(app.work))
+                seen.append(overview(app.context))
             leap()
 
         app.runner.run(app.chosen(), tick=tick)
@@ -122,17 +122,17 @@ def test_a_limit_that_everything_waits_for_is_named(made: World) -> None:
 
 def test_a_pause_is_told(made: World) -> None:
     with under_way(made) as app:
-        plan.pause(app.work.store, made.clock)
-        seen = overview(app.work)
+        plan.pause(app.context.store, made.clock)
+        seen = overview(app.context)
         assert seen.now.verdict is Verdict.PAUSED
         made.clock.sleep(3600)
-        assert overview(app.work).now.verdict is Verdict.PAUSED
+        assert overview(app.context).now.verdict is Verdict.PAUSED
 
 
 def test_a_closed_gate_is_told_with_what_it_wants(made: World) -> None:
     made.run("groups")
     with made.app() as app:
-        seen = overview(app.work)
+        seen = overview(app.context)
     assert seen.now.verdict is Verdict.BLOCKED
     assert [gate.entity for gate in seen.gates] == ["groups"]
     assert "users" in seen.gates[0].message
@@ -144,13 +144,13 @@ def test_a_closed_gate_is_told_with_what_it_wants(made: World) -> None:
 
 def test_a_run_that_nobody_works_on_stands_still(made: World) -> None:
     with under_way(made) as app:
-        app.work.queue.put([Job("users-get", "forget", {"entity": "users", "pass": 1})])
-        remember(app.work)
-        assert overview(app.work).now.verdict is Verdict.RUNNING
+        app.context.queue.put([Job("users-get", "forget", {"entity": "users", "pass": 1})])
+        remember(app.context)
+        assert overview(app.context).now.verdict is Verdict.RUNNING
         made.clock.sleep(119)
-        assert overview(app.work).now.verdict is Verdict.RUNNING
+        assert overview(app.context).now.verdict is Verdict.RUNNING
         made.clock.sleep(10)
-        seen = overview(app.work)
+        seen = overview(app.context)
         assert seen.now.verdict is Verdict.STILL
         assert (at(seen.at) - at(seen.now.since)).total_seconds() == pytest.approx(129, abs=5)
         assert seen.progress.left_s is None
@@ -158,41 +158,41 @@ def test_a_run_that_nobody_works_on_stands_still(made: World) -> None:
 
 def test_a_job_that_somebody_holds_is_no_standstill(made: World) -> None:
     with under_way(made) as app:
-        app.work.queue.put([Job("users-get", "forget", {"entity": "users", "pass": 1})])
-        remember(app.work)
+        app.context.queue.put([Job("users-get", "forget", {"entity": "users", "pass": 1})])
+        remember(app.context)
         made.clock.sleep(300)
-        lease = app.work.queue.claim("me", now=made.clock.now(), lease_s=90)
+        lease = app.context.queue.claim("me", now=made.clock.now(), lease_s=90)
         assert lease is not None
-        assert overview(app.work).now.verdict is Verdict.RUNNING
+        assert overview(app.context).now.verdict is Verdict.RUNNING
         made.clock.sleep(100)
-        assert overview(app.work).now.verdict is Verdict.STILL
+        assert overview(app.context).now.verdict is Verdict.STILL
 
 
 def test_a_job_that_waits_for_its_time_is_no_standstill(made: World) -> None:
     with under_way(made) as app:
         later = made.clock.now() + timedelta(seconds=400)
-        app.work.queue.put([Job("users-get", "forget", {"entity": "users", "pass": 1})], visible_at=later)
-        remember(app.work)
+        app.context.queue.put([Job("users-get", "forget", {"entity": "users", "pass": 1})], visible_at=later)
+        remember(app.context)
         made.clock.sleep(300)
-        assert overview(app.work).now.verdict is Verdict.RUNNING
+        assert overview(app.context).now.verdict is Verdict.RUNNING
         made.clock.sleep(300)
-        assert overview(app.work).now.verdict is Verdict.STILL
+        assert overview(app.context).now.verdict is Verdict.STILL
 
 
 def test_what_moved_after_the_last_who_remembered_died_is_no_sign_of_life(made: World) -> None:
     with under_way(made) as app:
-        remember(app.work)
-        app.work.store.add({"seen:Users:1": 5})
+        remember(app.context)
+        app.context.store.add({"seen:Users:1": 5})
         made.clock.sleep(300)
-        assert overview(app.work).now.verdict is Verdict.STILL
+        assert overview(app.context).now.verdict is Verdict.STILL
 
 
 def test_who_looks_himself_needs_nobody_who_remembers(made: World) -> None:
     with under_way(made) as app:
-        looking = Looking(app.work)
+        looking = Looking(app.context)
         for _ in range(30):
             seen = looking.look()
             made.clock.sleep(5)
         assert seen.now.verdict is Verdict.STILL
-        app.work.store.add({"seen:Users:1": 5})
+        app.context.store.add({"seen:Users:1": 5})
         assert looking.look().now.verdict is Verdict.RUNNING

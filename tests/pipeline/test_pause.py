@@ -34,7 +34,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def outcome(made: World) -> tuple[Any, ...]:
     """What the box got and how often, and what we say about it."""
     with made.app() as app:
-        entities = status.snapshot(app.work).entities
+        entities = status.snapshot(app.context).entities
     assert made.box.portal.imports.order_violations == 0
     assert made.sql("SELECT count(*) FROM Jobs") == [(0,)]
     told = {name: (entities[name].verified, entities[name].streams, entities[name].notes) for name in TALK}
@@ -44,7 +44,7 @@ def outcome(made: World) -> tuple[Any, ...]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, ...]:
     with world(tmp_path_factory.mktemp("undisturbed")) as made, made.app() as app:
-        app.work.options = replace(app.work.options, verify_all=True)
+        app.context.options = replace(app.context.options, verify_all=True)
         assert app.runner.run(app.chosen(()), tick=made.leap()).exit_code == 0
         return outcome(made)
 
@@ -62,7 +62,7 @@ def test_what_was_paused_in_the_middle_comes_out_as_if_it_had_not_been(
         assert run_until_paused(made, lambda job: job.scope == task) is None
         assert nobody_is_at_work(made)
         with made.app() as app:
-            paused = plan.current(app.work.store)
+            paused = plan.current(app.context.store)
         assert paused is not None
         assert (paused.state, paused.under_way, paused.exit_code) == ("paused", False, None)
         ended = resume(made)
@@ -109,7 +109,7 @@ def test_a_worker_waits_until_a_paused_run_goes_on(tmp_path: Path, undisturbed: 
             sleep(seconds)
             if threading.current_thread() is not threading.main_thread():
                 return
-            found = plan.current(desk.work.store)
+            found = plan.current(desk.context.store)
             assert found is not None
             waited.append(found.state)
             if found.state == plan.ENDED:
@@ -122,7 +122,7 @@ def test_a_worker_waits_until_a_paused_run_goes_on(tmp_path: Path, undisturbed: 
             worker.labour(app, once=False)
         assert waited == [plan.PAUSED] * 3 + [plan.ENDED]
         made.clock.sleep = sleep  # type: ignore[method-assign]
-        ended = plan.current(desk.work.store)
+        ended = plan.current(desk.context.store)
         assert ended is not None
         assert (ended.id, ended.exit_code) == (run.id, 0)
         assert made.effects() == undisturbed[0]
@@ -179,12 +179,12 @@ def test_a_long_job_leaves_the_rest_to_another(tmp_path: Path) -> None:
                 if len(moved) == 1:
                     pause_and_be_told(app)
 
-        app.work.observers = (*app.work.observers, told)
+        app.context.observers = (*app.context.observers, told)
         with pytest.raises(Paused):
             app.runner.run(app.chosen(()), tick=made.leap())
         assert len(moved) <= 2  # one of each hand
-        assert not app.work.time_is_up()
-        left = [waiting.job.kind for waiting in app.work.queue.jobs()]
+        assert not app.context.time_is_up()
+        left = [waiting.job.kind for waiting in app.context.queue.jobs()]
         assert "fetch" in left
 
 
@@ -193,14 +193,14 @@ def test_leases_are_kept_until_the_last_hand_has_let_go(tmp_path: Path, monkeypa
     monkeypatch.setattr(crew_module, "RENEW_S", 0.0)
     with world(tmp_path) as made, made.app() as app:
         kept = threading.Event()
-        renew = app.work.queue.renew
+        renew = app.context.queue.renew
 
         def renewing(*args: Any, **named: Any) -> bool:
             done = renew(*args, **named)
             kept.set()
             return done
 
-        monkeypatch.setattr(app.work.queue, "renew", renewing)
+        monkeypatch.setattr(app.context.queue, "renew", renewing)
         read = jobs.PERFORMERS["read"]
         meanwhile: list[bool] = []
 

@@ -27,23 +27,23 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def begun(app: App, *entities: str) -> plan.Run:
-    return plan.begin(app.work.store, app.work.clock, plan.Plan(entities or ("users",)))[0]
+    return plan.begin(app.context.store, app.context.clock, plan.Plan(entities or ("users",)))[0]
 
 
 def end_with(app: App, run: plan.Run, code: int, *, complete: bool) -> plan.Run:
-    return plan.end(app.work.store, app.work.clock, run, complete=complete, exit_code=code, message="so")
+    return plan.end(app.context.store, app.context.clock, run, complete=complete, exit_code=code, message="so")
 
 
 def test_what_is_not_under_way_cannot_be_paused(tmp_path: Path) -> None:
     with world(tmp_path) as made, made.app() as app:
-        assert plan.pause(app.work.store, app.work.clock) is None
+        assert plan.pause(app.context.store, app.context.clock) is None
         run = begun(app)
         stopped = end_with(app, run, 4, complete=False)
-        assert plan.pause(app.work.store, app.work.clock) is None
-        assert plan.current(app.work.store) == stopped
+        assert plan.pause(app.context.store, app.context.clock) is None
+        assert plan.current(app.context.store) == stopped
         ended = end_with(app, begun(app), 0, complete=True)
-        assert plan.pause(app.work.store, app.work.clock) is None
-        assert plan.current(app.work.store) == ended
+        assert plan.pause(app.context.store, app.context.clock) is None
+        assert plan.current(app.context.store) == ended
 
 
 def test_paused_twice_is_paused_once(tmp_path: Path) -> None:
@@ -51,20 +51,20 @@ def test_paused_twice_is_paused_once(tmp_path: Path) -> None:
         begun(app)
         first = pause(app)
         made.clock.sleep(60)
-        assert plan.pause(app.work.store, app.work.clock, "Boris") == first
-        assert plan.current(app.work.store) == first
+        assert plan.pause(app.context.store, app.context.clock, "Boris") == first
+        assert plan.current(app.context.store) == first
 
 
 def test_the_same_plan_goes_on_and_another_takes_its_place(tmp_path: Path) -> None:
     with world(tmp_path) as made, made.app() as app:
         run = begun(app)
         pause(app)
-        again, continued = plan.begin(app.work.store, app.work.clock, run.plan)
+        again, continued = plan.begin(app.context.store, app.context.clock, run.plan)
         assert (again, continued) == (run, True)
         pause(app)
         other = begun(app, "groups")
         assert other.id != run.id
-        assert plan.current(app.work.store) == other
+        assert plan.current(app.context.store) == other
 
 
 def test_one_that_is_paused_while_it_begins_is_begun_anew(tmp_path: Path) -> None:
@@ -76,11 +76,11 @@ def test_one_that_is_paused_while_it_begins_is_begun_anew(tmp_path: Path) -> Non
             pause(app)
 
         with pytest.raises(Paused):
-            plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)), paused_meanwhile)
-        found = plan.current(app.work.store)
+            plan.begin(app.context.store, app.context.clock, plan.Plan(("users",)), paused_meanwhile)
+        found = plan.current(app.context.store)
         assert found is not None
         assert found.state == plan.PAUSED
-        _, continued = plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)))
+        _, continued = plan.begin(app.context.store, app.context.clock, plan.Plan(("users",)))
         assert not continued
 
 
@@ -94,8 +94,8 @@ def test_a_pause_counts_for_whoever_is_about_to_go_on(tmp_path: Path) -> None:
             pause(app)
 
         with pytest.raises(Paused):
-            plan.begin(app.work.store, app.work.clock, run.plan, paused_again)
-        assert plan.current(app.work.store) == first
+            plan.begin(app.context.store, app.context.clock, run.plan, paused_again)
+        assert plan.current(app.context.store) == first
 
 
 def test_a_pause_counts_for_whoever_still_looks_at_both_ends(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_pause_counts_for_whoever_still_looks_at_both_ends(tmp_path: Path) -> 
         begun(app, "users", "groups", "chats")  # and killed
         with pytest.raises(Paused):
             app.runner.run(app.chosen(()), on_diagnosis=lambda _: (pause(app), None)[1])
-        assert app.work.queue.jobs() == []
+        assert app.context.queue.jobs() == []
         made.clock.sleep(1)
         with pytest.raises(Paused):
             app.runner.resume(on_diagnosis=lambda _: (pause(app), None)[1])
@@ -113,7 +113,7 @@ def test_a_pause_counts_for_whoever_still_looks_at_both_ends(tmp_path: Path) -> 
 
 def test_a_pause_that_comes_as_a_run_becomes_active_is_not_lost(tmp_path: Path) -> None:
     with world(tmp_path) as made, made.app() as app:
-        store = app.work.store
+        store = app.context.store
         run = begun(app)
         swap = store.swap
 
@@ -124,7 +124,7 @@ def test_a_pause_that_comes_as_a_run_becomes_active_is_not_lost(tmp_path: Path) 
 
         store.swap = slower  # type: ignore[method-assign,assignment]
         with pytest.raises(Paused):
-            plan.begin(store, app.work.clock, run.plan)
+            plan.begin(store, app.context.clock, run.plan)
         found = plan.current(store)
         assert found is not None
         assert found.state == plan.PAUSED
@@ -140,8 +140,8 @@ def test_while_it_is_paused_a_run_neither_moves_nor_ends(tmp_path: Path) -> None
         with pytest.raises(Paused):
             app.runner.conclude(run)
         app.runner.stop(run, Paused("no"))
-        assert plan.current(app.work.store) == paused
-        assert app.work.queue.jobs() == []
+        assert plan.current(app.context.store) == paused
+        assert app.context.queue.jobs() == []
 
 
 def test_a_retry_goes_on_with_a_paused_run(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_retry_goes_on_with_a_paused_run(tmp_path: Path) -> None:
         )
         assert run_until_paused(made, lambda job: job.scope == "chats-get") is None
         with made.app() as app:
-            paused = plan.current(app.work.store)
+            paused = plan.current(app.context.store)
         assert paused is not None
         made.strike_box()
         ended = made.retry()
@@ -179,7 +179,7 @@ class Interrupted:
 def test_a_pause_that_was_overtaken_does_not_change_how_the_run_ended(tmp_path: Path) -> None:
     wanted = plan.Plan(("users",))
     with world(tmp_path, small()) as made, made.app() as app:
-        store = app.work.store
+        store = app.context.store
         run, _ = plan.begin(store, made.clock, wanted)
 
         def gone_on_with_and_ended() -> None:

@@ -55,7 +55,7 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
 def certify(made: PhpWorld) -> certificate.Made:
     file = made.folder / "certificate.jsonl"
     with made.app() as app:
-        written = certificate.make(app.work, file)
+        written = certificate.make(app.context, file)
     assert certificate.check(file) == written
     return written
 

@@ -414,13 +414,13 @@ def test_of_many_incomplete_records_only_those_of_a_page_are_looked_up(
     made: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with made.app() as app:
-        store, stream = app.work.store, CATALOG.streams["crm_deals"]
+        store, stream = app.context.store, CATALOG.streams["crm_deals"]
         store.write(PARTIAL, [RegisterRow(f"crm_deals:{number}", {"Open": number % 2}) for number in range(3000)])
         for name in ("rows", "all_rows", "total", "count"):
             monkeypatch.setattr(store, name, lambda *_, **__: pytest.fail("the whole register is read"))
         page = [Staged(str(number), b"{}") for number in (7, 8, 9, 5001)]
-        assert partial.completed(app.work, stream, page, {"9": "refused"}) == ["7"]
-        assert partial.completed(app.work, CATALOG.streams["tasks"], page, {}) == []
+        assert partial.completed(app.context, stream, page, {"9": "refused"}) == ["7"]
+        assert partial.completed(app.context, CATALOG.streams["tasks"], page, {}) == []
 
 
 def test_files_that_may_not_be_read_stop_nobody(busy: World) -> None:

@@ -133,15 +133,15 @@ def test_chats_that_were_believed_to_be_whole_are_read_again_when_pages_prove_to
         (one for one in small.cloud.portal.company.chats.values() if one.kind == "C" and 1 in one.members), key=len
     )
     with small.app() as app:
-        stream = app.work.streams["chat_messages"]
-        app.work.store.write(CHECKPOINTS, [RegisterRow(f"{trusted(stream)}{chat.id}", {"Pass": 1})])
-        (again,) = prove(app.work, Job("chats-get", "prove", {"stream": "chat_messages", "pass": 1}))
+        stream = app.context.streams["chat_messages"]
+        app.context.store.write(CHECKPOINTS, [RegisterRow(f"{trusted(stream)}{chat.id}", {"Pass": 1})])
+        (again,) = prove(app.context, Job("chats-get", "prove", {"stream": "chat_messages", "pass": 1}))
         assert isinstance(again, Job)
         assert (again.kind, again.args["parents"], again.args["prove"]) == ("children", [[str(chat.id), 0, 0]], True)
-        assert app.work.store.read(CHECKPOINTS, gap(stream)) is not None
-        (on,) = children(app.work, again)  # down to the first message, and then to an empty page
+        assert app.context.store.read(CHECKPOINTS, gap(stream)) is not None
+        (on,) = children(app.context, again)  # down to the first message, and then to an empty page
         assert isinstance(on, Job)
-        assert not children(app.work, on)
+        assert not children(app.context, on)
 
 
 def test_a_portal_that_repeats_its_newest_page_is_an_error(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def opened(folder: Path, *more: str) -> Iterator[tuple[App, Meter]]:
 
 def surveyed(app: App, meter: Meter, share: float = 0.02) -> Survey:
     entities = app.catalog.entities
-    return survey(app.work, meter, entities, Limits(), timezone=app.settings.source.zone, share=share)
+    return survey(app.context, meter, entities, Limits(), timezone=app.settings.source.zone, share=share)
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +77,8 @@ def test_every_entity_has_its_hours(found: tuple[Survey, App]) -> None:
 
 def test_nothing_is_staged_and_the_result_is_remembered(found: tuple[Survey, App]) -> None:
     told, app = found
-    assert not any(sum(app.work.store.counts(table).values()) for table in app.catalog.tables)
-    assert last(app.work.store) == told
+    assert not any(sum(app.context.store.counts(table).values()) for table in app.catalog.tables)
+    assert last(app.context.store) == told
     assert Survey.from_json(told.to_json()) == told
 
 
@@ -104,10 +104,10 @@ def test_what_the_sample_does_not_show_is_marked_as_an_estimate(tmp_path: Path) 
 def test_after_a_run_the_forecast_of_its_part_stands_beside_what_it_took(tmp_path: Path) -> None:
     with opened(tmp_path) as (app, meter):
         told = surveyed(app, meter)
-        assert compared(app.work.store) == []
+        assert compared(app.context.store) == []
         app.runner.run(["users"])
-        found = {(one.entity, one.phase): one for one in compared(app.work.store)}
-        one = whole_run(app.work.store)
+        found = {(one.entity, one.phase): one for one in compared(app.context.store)}
+        one = whole_run(app.context.store)
     phases = ("custom-fields-get", "custom-fields-set", "get", "set", "verify")
     assert set(found) == {*(("users", phase) for phase in phases), ("", "get"), ("", "run")}
     assert all(one.foretold_s > 0 and one.took_s > 0 for one in found.values())
@@ -118,10 +118,10 @@ def test_after_a_run_the_forecast_of_its_part_stands_beside_what_it_took(tmp_pat
 def test_a_try_out_before_the_analysis_measures_the_target_and_is_not_compared(tmp_path: Path) -> None:
     with opened(tmp_path) as (app, meter):
         before = surveyed(app, meter).forecast
-        app.work.options = replace(app.work.options, test_limit=20)
+        app.context.options = replace(app.context.options, test_limit=20)
         app.runner.run(["users", "groups"])
         after = surveyed(app, meter).forecast
-        assert compared(app.work.store) == []
+        assert compared(app.context.store) == []
     assert not any("earlier run" in line for line in before.basis)
     assert any("earlier run" in line for line in after.basis)
 
@@ -130,7 +130,7 @@ def test_files_are_counted_once_whoever_refers_to_them(tmp_path: Path) -> None:
     with opened(tmp_path) as (app, meter):
         told = surveyed(app, meter)
         app.runner.run([entity.name for entity in app.catalog.entities])
-        moved = sum(app.work.store.counts(app.work.streams["files"].table).values())
+        moved = sum(app.context.store.counts(app.context.streams["files"].table).values())
     assert sum(one.files.value for one in told.files) == pytest.approx(moved, rel=0.03)
 
 
@@ -166,8 +166,8 @@ def test_whoever_pays_calls_are_measured_and_booked(tmp_path: Path, billing: str
     limits = ("--limits", "on", "--requests-per-second", "1000", "--bucket", "10000", "--operating", "100000")
     with opened(tmp_path, *limits, "--billing", billing, "--cost", cost) as (app, meter):
         zone = app.settings.source.zone
-        told = survey(app.work, meter, app.catalog.entities, Limits(0, 50, 40), timezone=zone)
-        assert app.work.source.billing == billing
+        told = survey(app.context, meter, app.catalog.entities, Limits(0, 50, 40), timezone=zone)
+        assert app.context.source.billing == billing
     measured = {one.method: one.seconds for one in told.methods}
     assert {method: measured[method] for method in costs} == pytest.approx(costs, rel=0.05)
     together = any("all calls in batches together" in one for one in told.forecast.basis)

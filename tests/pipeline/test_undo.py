@@ -28,7 +28,7 @@ Tallies = dict[str, Tally]
 
 def rehearse(made: World, *entities: str, run: str = "") -> tuple[Tallies, list[Kept]]:
     with made.app() as app:
-        told = undo.Rehearsal(app.work, undo.scope_of(app.work, entities, run))
+        told = undo.Rehearsal(app.context, undo.scope_of(app.context, entities, run))
         kept = list(told.walk())
         return told.tallies, kept
 
@@ -39,10 +39,10 @@ def take(made: World, *entities: str, run: str = "") -> Tallies:
 
 
 def take_with(app: App, entities: Collection[str] = (), run: str = "") -> undo.Taking:
-    scope = undo.scope_of(app.work, entities, run)
-    told = undo.Rehearsal(app.work, scope)
+    scope = undo.scope_of(app.context, entities, run)
+    told = undo.Rehearsal(app.context, scope)
     deque(told.walk(), maxlen=0)
-    taking = undo.Taking(app.work, scope, told)
+    taking = undo.Taking(app.context, scope, told)
     taking.take()
     return taking
 
@@ -65,7 +65,7 @@ def links(made: World) -> set[str]:
 
 def losses(made: World) -> dict[str, float]:
     with made.app() as app:
-        counters = app.work.store.counters()
+        counters = app.context.store.counters()
     return {name: count for name, count in counters.items() if count and "_" in name.partition(":")[0]}
 
 
@@ -170,7 +170,7 @@ def test_people_whom_the_box_had_are_never_touched(small: World) -> None:
 
 def test_only_an_entity_keeps_what_others_refer_to_and_tells_them(whole: World) -> None:
     with whole.app() as app:
-        told = undo.dependants(app.work, undo.scope_of(app.work, ["groups"]))
+        told = undo.dependants(app.context, undo.scope_of(app.context, ["groups"]))
     assert told.keys() >= {"tasks", "feed_posts"}
     before = on_the_box(whole)
     tallies = take(whole, "groups")
@@ -210,9 +210,9 @@ def test_runs_that_follow_one_another_in_the_same_second_are_told_apart(talk: Wo
 
 def test_an_unknown_run_is_told_which_there_are(talk: World) -> None:
     with talk.app() as app, pytest.raises(BadConfiguration, match='There is no run "yesterday"') as refused:
-        undo.scope_of(app.work, (), "yesterday")
+        undo.scope_of(app.context, (), "yesterday")
     with talk.app() as app:
-        current = plan.current(app.work.store)
+        current = plan.current(app.context.store)
     assert current is not None
     assert current.id in refused.value.hint
 
@@ -223,12 +223,12 @@ def test_an_unknown_run_is_told_which_there_are(talk: World) -> None:
 def test_nothing_is_taken_back_while_a_run_is_under_way(talk: World) -> None:
     with talk.app() as app:
         wanted = plan.Plan(("users",))
-        plan.begin(app.work.store, app.work.clock, wanted)
+        plan.begin(app.context.store, app.context.clock, wanted)
         with pytest.raises(Halted, match="is running") as refused:
-            undo.refuse_busy(app.work)
+            undo.refuse_busy(app.context)
         assert (refused.value.code, "pause" in refused.value.hint) == ("UNDO_BUSY", True)
-        plan.pause(app.work.store, app.work.clock)
-        undo.refuse_busy(app.work)
+        plan.pause(app.context.store, app.context.clock)
+        undo.refuse_busy(app.context)
 
 
 def test_a_run_that_begins_meanwhile_ends_it(talk: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +238,7 @@ def test_a_run_that_begins_meanwhile_ends_it(talk: World, monkeypatch: pytest.Mo
     def begun(target: ImportTarget, *args: Any, dry_run: bool) -> Any:
         if not dry_run:
             with talk.app() as other:
-                plan.begin(other.work.store, other.work.clock, plan.Plan(("users", "groups", "chats")))
+                plan.begin(other.context.store, other.context.clock, plan.Plan(("users", "groups", "chats")))
         return delete(target, *args, dry_run=dry_run)
 
     before = on_the_box(talk)
@@ -254,10 +254,10 @@ def test_a_run_that_begins_meanwhile_ends_it(talk: World, monkeypatch: pytest.Mo
 def test_another_box_is_refused(talk: World) -> None:
     with talk.app(target={"portal_url": "https://other.example"}) as app:
         with pytest.raises(BadConfiguration, match="https://other") as refused:
-            undo.refuse_other_target(app.work)
+            undo.refuse_other_target(app.context)
         assert refused.value.code == "UNDO_OTHER_TARGET"
     with talk.app() as app:
-        undo.refuse_other_target(app.work)
+        undo.refuse_other_target(app.context)
 
 
 # ---------------------------------------------------------------- what is told afterwards
@@ -265,29 +265,29 @@ def test_another_box_is_refused(talk: World) -> None:
 
 def test_nobody_is_told_any_more_that_all_is_well(talk: World, tmp_path: Path) -> None:
     with talk.app() as app:
-        certificate.make(app.work, tmp_path / "proof")
+        certificate.make(app.context, tmp_path / "proof")
     take(talk, "chats")
     entity = talk.entity("chats")
     assert (entity.verified, entity.phases["set"].state, entity.phases["verify"].state) == (False, "pending", "pending")
     assert (entity.streams["chats"].import_ok, entity.streams["chats"].new) == (0, 8)
     with talk.app() as app:
         for register in (FINDINGS, COMPARED, VERIFIED):
-            assert app.work.store.count(register, "chats:") == 0
-            assert app.work.store.count(register, "chat_messages:") == 0
-        now = overview.overview(app.work).now
+            assert app.context.store.count(register, "chats:") == 0
+            assert app.context.store.count(register, "chat_messages:") == 0
+        now = overview.overview(app.context).now
         assert (now.verdict, "chats" in now.message) == (Verdict.FINDINGS, True)
         with pytest.raises(Halted, match="chats-set is pending"):
-            certificate.make(app.work, tmp_path / "proof")
+            certificate.make(app.context, tmp_path / "proof")
     assert talk.entity("users").verified
     assert talk.run().exit_code == 0
     with talk.app() as app:
-        certificate.make(app.work, tmp_path / "proof")
+        certificate.make(app.context, tmp_path / "proof")
 
 
 def test_what_cannot_be_taken_back_is_told(whole: World) -> None:
     with whole.app() as app:
-        scope = undo.scope_of(app.work, ())
-        told = undo.leftovers(app.work, scope, take_with(app).tallies.values())
+        scope = undo.scope_of(app.context, ())
+        told = undo.leftovers(app.context, scope, take_with(app).tallies.values())
     assert told.files == len(whole.imported("files")) > 0
     assert told.custom_fields > 0
 
@@ -320,9 +320,9 @@ class Fate:
 
     def befall(self, app: App) -> App:
         for port, names in (
-            (app.work.store, ("take_back", "unlink", "write", "erase", "link", "swap")),
-            (app.work.target, ("delete", "send")),
-            (app.work.queue, ("drop",)),
+            (app.context.store, ("take_back", "unlink", "write", "erase", "link", "swap")),
+            (app.context.target, ("delete", "send")),
+            (app.context.queue, ("drop",)),
         ):
             for name in names:
                 setattr(port, name, self.dying(getattr(port, name)))
@@ -379,9 +379,9 @@ def test_what_arrived_without_anybody_knowing_is_taken_back_too(small: World) ->
     """An answer that got lost: the box has records of which the store knows nothing."""
     small.run(phases=PHASES[:-1])
     with small.app() as app:
-        table, lost = app.work.streams["chat_messages"].table, list(small.records("ChatMessages"))
-        app.work.store.take_back("chat_messages", table, lost)
-        app.work.store.unlink("chat_messages", lost)
+        table, lost = app.context.streams["chat_messages"].table, list(small.records("ChatMessages"))
+        app.context.store.take_back("chat_messages", table, lost)
+        app.context.store.unlink("chat_messages", lost)
     assert take(small)["chat_messages"].deleted == len(small.records("ChatMessages"))
     assert on_the_box(small) == {}
 

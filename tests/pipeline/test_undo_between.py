@@ -30,7 +30,7 @@ def dies(app: App, port: Any, name: str, when: Callable[..., bool]) -> None:
         if not when(*args, **more):
             return call(*args, **more)
         call(*args, **more)
-        app.work.store.swap = lambda *_: False  # type: ignore[method-assign]
+        app.context.store.swap = lambda *_: False  # type: ignore[method-assign]
         raise Struck
 
     setattr(port, name, deadly)
@@ -45,7 +45,7 @@ def test_a_run_after_a_kill_brings_back_what_had_gone(talk: World, port: str, na
     """Also what was gone on the box while the store still said that it was there."""
     there = on_the_box(talk)
     with talk.app() as app:
-        dies(app, getattr(app.work, port), name, in_earnest if name == "delete" else any_call)
+        dies(app, getattr(app.context, port), name, in_earnest if name == "delete" else any_call)
         with pytest.raises(Struck):
             take_with(app)
     assert on_the_box(talk) != there
@@ -60,9 +60,9 @@ def any_call(*_: Any) -> bool:
 
 def test_whoever_takes_back_one_run_after_a_kill_leaves_no_link_to_what_is_gone(talk: World) -> None:
     with talk.app() as app:
-        current = plan.current(app.work.store)
+        current = plan.current(app.context.store)
         assert current is not None
-        dies(app, app.work.store, "take_back", any_call)
+        dies(app, app.context.store, "take_back", any_call)
         with pytest.raises(Struck):
             take_with(app, run=current.id)
     talk.clock.sleep(undo_lock.FRESH_S)
@@ -73,7 +73,7 @@ def test_whoever_takes_back_one_run_after_a_kill_leaves_no_link_to_what_is_gone(
 
 def test_no_run_begins_while_somebody_takes_back(talk: World) -> None:
     with talk.app() as app:
-        mine = undo_lock.Hold(app.work.store, app.work.clock)
+        mine = undo_lock.Hold(app.context.store, app.context.clock)
         mine.begin()
         with pytest.raises(Halted, match="undo of the import is running") as refused:
             talk.run()
@@ -89,21 +89,21 @@ def test_a_run_and_an_undo_that_begin_at_once_do_not_both_go_on(talk: World, mon
 
     def both(*args: Any, **more: Any) -> Any:
         with talk.app() as other:
-            undo_lock.Hold(other.work.store, other.work.clock).begin()
+            undo_lock.Hold(other.context.store, other.context.clock).begin()
         return begin(*args, **more)
 
     monkeypatch.setattr(plan, "begin", both)
     with pytest.raises(Halted, match="undo of the import is running"):
         talk.run()
     with talk.app() as app:
-        current = plan.current(app.work.store)
+        current = plan.current(app.context.store)
     assert current is not None
     assert not current.under_way
 
 
 def test_whoever_was_taken_for_dead_deletes_nothing_more(talk: World) -> None:
     with talk.app() as app:
-        slow, quick = (undo_lock.Hold(app.work.store, app.work.clock) for _ in range(2))
+        slow, quick = (undo_lock.Hold(app.context.store, app.context.clock) for _ in range(2))
         slow.begin()
         talk.clock.sleep(undo_lock.FRESH_S)
         quick.begin()
@@ -116,19 +116,23 @@ def test_nobody_waits_for_one_that_was_killed_on_this_machine(talk: World) -> No
     gone = subprocess.Popen(["true"])
     gone.wait()
     with talk.app() as app:
-        said = {"owner": f"{job_owner.place()}:{gone.pid}:0", "at": app.work.clock.now().isoformat(), "stretch": None}
-        app.work.store.write(ANALYSIS, [RegisterRow("undo", {"Data": said})])
-        undo_lock.refuse(app.work.store, app.work.clock)
-        app.work.store.write(ANALYSIS, [RegisterRow("undo", {"Data": {**said, "owner": "elsewhere:1:0"}})])
+        said = {
+            "owner": f"{job_owner.place()}:{gone.pid}:0",
+            "at": app.context.clock.now().isoformat(),
+            "stretch": None,
+        }
+        app.context.store.write(ANALYSIS, [RegisterRow("undo", {"Data": said})])
+        undo_lock.refuse(app.context.store, app.context.clock)
+        app.context.store.write(ANALYSIS, [RegisterRow("undo", {"Data": {**said, "owner": "elsewhere:1:0"}})])
         with pytest.raises(Halted):
-            undo_lock.refuse(app.work.store, app.work.clock)
+            undo_lock.refuse(app.context.store, app.context.clock)
 
 
 def test_an_undo_that_came_to_its_end_leaves_nothing_to_settle(talk: World) -> None:
     take(talk)
     with talk.app() as app:
-        assert undo_lock.unsettled(app.work.store) is None
-        row = app.work.store.read(ANALYSIS, "undo")
+        assert undo_lock.unsettled(app.context.store) is None
+        row = app.context.store.read(ANALYSIS, "undo")
     assert row is not None
     assert row.values["Data"] == {"owner": "", "at": "", "stretch": None}
 
@@ -138,7 +142,7 @@ def test_what_records_went_without_is_counted_once_also_after_a_kill(whole: Worl
     """Whether the undo is done again before the next run or not."""
     before = losses(whole)
     with whole.app() as app:
-        dies(app, app.work.target, "delete", lambda _, stream, *__, dry_run: not dry_run and stream == "users")
+        dies(app, app.context.target, "delete", lambda _, stream, *__, dry_run: not dry_run and stream == "users")
         with pytest.raises(Struck):
             take_with(app)
     whole.clock.sleep(undo_lock.FRESH_S)
@@ -152,7 +156,7 @@ def test_another_box_is_not_asked_what_is_gone(talk: World) -> None:
     """It knows nothing of these records, and would call them all gone."""
     before = links(talk)
     with talk.app() as app:
-        killed = undo_lock.Hold(app.work.store, app.work.clock)
+        killed = undo_lock.Hold(app.context.store, app.context.clock)
         killed.begin()
         killed.at("users", Span())
         killed.leave(settled=False)
@@ -168,8 +172,8 @@ def test_what_failed_stays_failed_also_when_the_box_counts_otherwise(small: Worl
     assert len(failed) == 1
     with small.app() as app:
         sent = next(key for key, row in small.records("Users").items() if row["Status"] == "IMPORT_OK" and key != "1")
-        app.work.store.take_back("users", app.work.streams["users"].table, [sent])
-        app.work.store.unlink("users", [sent])
+        app.context.store.take_back("users", app.context.streams["users"].table, [sent])
+        app.context.store.unlink("users", [sent])
     take(small)
     assert on_the_box(small) == {}
     assert small.records("Users")[failed[0]]["Status"] == "IMPORT_ERR"

@@ -13,7 +13,7 @@ from b24migrate.engine.run import Ended
 
 def verify_everything(made: World) -> Ended:
     with made.app() as app:
-        app.work.options = replace(app.work.options, verify_all=True)
+        app.context.options = replace(app.context.options, verify_all=True)
         return app.runner.run(app.chosen(), ("verify",), tick=made.leap())
 
 

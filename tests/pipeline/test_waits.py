@@ -16,7 +16,7 @@ from b24migrate.model.records import Job
 
 def waited(made: World) -> dict[str, float]:
     with made.app() as app:
-        found = figures(app.work)
+        found = figures(app.context)
     return {labels["method"]: value for name, labels, value in found if name == "limit_wait_seconds_total"}
 
 
@@ -73,15 +73,15 @@ def test_a_limit_in_the_midst_of_a_verify_does_not_begin_it_anew_for_ever(
         assert made.run(phases=("custom-fields-get", "custom-fields-set", "get", "set")).exit_code == 0
         made.strike_cloud({"method": "user.get", "kind": "operating_limit", "every": 5})
         with made.app() as app:
-            app.work.options = replace(app.work.options, verify_all=whole)
+            app.context.options = replace(app.context.options, verify_all=whole)
             apart: list[Job] = []
-            put = app.work.queue.put
+            put = app.context.queue.put
 
             def watched(jobs: Sequence[Job], **more: Any) -> None:
                 apart.extend(jobs)
                 put(jobs, **more)
 
-            monkeypatch.setattr(app.work.queue, "put", watched)
+            monkeypatch.setattr(app.context.queue, "put", watched)
             assert app.runner.run(app.chosen(), ("verify",), tick=made.leap()).exit_code == 0
         assert not [job for job in apart if "slowly" in job.args]
         assert made.entity("users").verified

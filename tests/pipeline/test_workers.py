@@ -23,7 +23,7 @@ from b24migrate.engine import job_owner as owners_module
 from b24migrate.engine import worker as crew_module
 from b24migrate.engine.job_owner import place
 from b24migrate.engine.jobs import perform
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.stages import Stage, stages
 from b24migrate.engine.state import States
 from b24migrate.engine.worker import Crew, seldom_collected
@@ -95,7 +95,7 @@ def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch:
     def slowly(*args: Any, **options: Any) -> Any:
         monkeypatch.setattr(gates, "unmet", unmet)
         other.step()
-        app.work.store.write(PAGE_LOG, [RegisterRow("users:1", {})])
+        app.context.store.write(PAGE_LOG, [RegisterRow("users:1", {})])
         return unmet(*args, **options)
 
     with world(tmp_path, small()) as made, made.app() as app:
@@ -103,9 +103,9 @@ def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch:
         one, other = app.runner.conductor(run.plan), app.runner.conductor(run.plan)
         monkeypatch.setattr(gates, "unmet", slowly)
         one.step()
-        state = States(app.work.store).read("users")
+        state = States(app.context.store).read("users")
         assert (state.pass_no, state.phase("get").seeded) == (1, True)
-        assert app.work.store.count(PAGE_LOG, "users:") == 1
+        assert app.context.store.count(PAGE_LOG, "users:") == 1
         told = [event.state for event in made.events if isinstance(event, PhaseChanged)]
         assert told.count("running") == 1
 
@@ -118,15 +118,15 @@ def test_jobs_that_took_long_to_work_out_do_not_come_back_when_somebody_else_has
 
         def all_is_done() -> None:
             other.step()
-            while lease := app.work.queue.claim("o", now=app.work.clock.now(), lease_s=90):
-                perform(app.work, lease)
+            while lease := app.context.queue.claim("o", now=app.context.clock.now(), lease_s=90):
+                perform(app.context, lease)
             other.step()
 
         def slowly(*args: Any) -> list[Stage]:
             first, *others = stages(*args)
 
-            def seed(work: Work, scope: str) -> list[Job]:
-                jobs = first.seed(work, scope)
+            def seed(context: RunContext, scope: str) -> list[Job]:
+                jobs = first.seed(context, scope)
                 patch.undo()
                 all_is_done()
                 return list(jobs)
@@ -136,7 +136,7 @@ def test_jobs_that_took_long_to_work_out_do_not_come_back_when_somebody_else_has
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(conductor, "stages", slowly)
             one.step()
-        assert "forget" not in [waiting.job.kind for waiting in app.work.queue.jobs()]
+        assert "forget" not in [waiting.job.kind for waiting in app.context.queue.jobs()]
 
 
 def test_who_works_on_a_run_leaves_when_another_takes_its_place(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_who_works_on_a_run_leaves_when_another_takes_its_place(tmp_path: Path) 
             elsewhere.runner.begin(["users"], ("get",))
         with pytest.raises(plan.Replaced):
             conductor_of_old.step()
-        assert States(app.work.store).read("users").phase("get").state == "pending"
+        assert States(app.context.store).read("users").phase("get").state == "pending"
         help_with(app, old)  # returns, to look for another run
 
 
@@ -158,7 +158,7 @@ def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, mon
         run = app.runner.begin(["users"], ("get",))
         conducting = app.runner.conductor(run.plan)
         kept = Event()
-        crew = Crew(app.work, conducting, 1)
+        crew = Crew(app.context, conducting, 1)
         monkeypatch.setattr(crew_module, "RENEW_S", 0.0)
         monkeypatch.setattr(crew_module, "STEP_GLANCES", 0.0)
         monkeypatch.setattr(crew, "_labour", lambda _: None)
@@ -189,13 +189,13 @@ def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch
     assert there.partition("-")[0] == here.partition("-")[0]
     assert there != here
     with world(tmp_path, small()) as made, made.app() as app:
-        app.work.queue.put([Job("users-get", "read", {"n": number}) for number in range(2)])
+        app.context.queue.put([Job("users-get", "read", {"n": number}) for number in range(2)])
         nobody = 2**22 + 1  # no system has so many processes
-        claim = partial(app.work.queue.claim, now=app.work.clock.now(), lease_s=90)
+        claim = partial(app.context.queue.claim, now=app.context.clock.now(), lease_s=90)
         assert claim(f"{here}:{nobody}:0")
         assert claim(f"{there}:{nobody}:0")
-        Crew(app.work, app.runner.conductor(plan.Plan(())), 1).work_until_done()
-        assert [waiting.held for waiting in app.work.queue.jobs()] == [False, True]
+        Crew(app.context, app.runner.conductor(plan.Plan(())), 1).work_until_done()
+        assert [waiting.held for waiting in app.context.queue.jobs()] == [False, True]
 
 
 def test_the_state_is_written_only_when_a_phase_begins_or_ends_or_has_jobs(
@@ -205,7 +205,7 @@ def test_the_state_is_written_only_when_a_phase_begins_or_ends_or_has_jobs(
     written: Counter[str] = Counter()
 
     with world(tmp_path) as made, made.app() as app:
-        store, queue = app.work.store, app.work.queue
+        store, queue = app.context.store, app.context.queue
         swap, put = store.swap, queue.put
 
         def swapped(register: Register, row: RegisterRow) -> bool:
@@ -219,7 +219,7 @@ def test_the_state_is_written_only_when_a_phase_begins_or_ends_or_has_jobs(
         run = app.runner.begin(app.chosen())
         monkeypatch.setattr(store, "swap", swapped)
         monkeypatch.setattr(queue, "put", putting)
-        Crew(app.work, app.runner.conductor(run.plan), 2).work_until_done(tick=made.leap())
+        Crew(app.context, app.runner.conductor(run.plan), 2).work_until_done(tick=made.leap())
     phases = len(run.plan.entities) * len(conductor.steps(run.plan.phases))
     assert written["put"] > 0
     assert written["EntitiesState"] <= written["put"] + 2 * phases

@@ -101,7 +101,7 @@ class Migration(ABC):
 
     def retry(self, *entities: str, code: str = "", **settings: dict[str, Json]) -> Ended:
         with self.app(**settings) as app:
-            renewed = requeue.renew(app.work, entities or app.chosen(), code)
+            renewed = requeue.renew(app.context, entities or app.chosen(), code)
             return requeue.take_up(app.runner, renewed, self.leap())
 
     def leap(self) -> Callable[[], None]:
@@ -130,7 +130,7 @@ class Migration(ABC):
 
     def entity(self, name: str) -> EntityStatus:
         with self.app() as app:
-            return status.snapshot(app.work).entities[name]
+            return status.snapshot(app.context).entities[name]
 
     def stream(self, name: str) -> StreamStatus:
         with self.app() as app:

@@ -43,7 +43,7 @@ def test_the_forecast_stands_beside_the_truth(company: Scene) -> None:
     assert company.run("run").code == 0
     company.run("report", "--out", "out")
     with looking(session_of(company)) as app:
-        known = compared(app.work.store)
+        known = compared(app.context.store)
     found = Report(Path("out"), None)  # type: ignore[arg-type]
     shown = found.cells("table-forecast")
     assert [row[:2] for row in shown[:2]] == [["All together", "Read"], ["All together", "the whole run"]]

@@ -25,7 +25,7 @@ COLUMNS = ("source", "read", "imported", "verified", "failed", "waiting", "exclu
 
 def streams(made: World) -> dict[str, StreamStatus]:
     with made.app() as app:
-        found = status.snapshot(app.work)
+        found = status.snapshot(app.context)
     return {name: one for entity in found.entities.values() for name, one in entity.streams.items()}
 
 
@@ -109,7 +109,7 @@ def test_each_failed_record_stands_there_with_its_cause_and_what_to_do(troubled:
 
 def test_what_failed_is_grouped_by_its_cause(troubled: Troubled) -> None:
     with troubled.world.app() as app:
-        groups = grouped(causes(app.work))
+        groups = grouped(causes(app.context))
     section = troubled.english.section("failed")
     for group in groups:
         assert group.code in section
@@ -173,7 +173,7 @@ def test_every_step_is_timed(troubled: Troubled) -> None:
     rows = troubled.english.rows("timing")
     phases = [row for row in rows if row["kind"] == "phase"]
     with troubled.world.app() as app:
-        found = status.snapshot(app.work)
+        found = status.snapshot(app.context)
     begun = {(name, phase) for name, one in found.entities.items() for phase, at in one.phases.items() if at.started}
     assert begun <= {(row["name"], row["phase"]) for row in phases}
     assert all(float(row["seconds"]) >= 0 and row["finished_utc"].endswith("Z") for row in phases)
@@ -193,7 +193,7 @@ def test_a_certificate_that_does_not_close_says_where(troubled: Troubled) -> Non
 def test_a_clean_run_has_the_certificates_own_root(clean: World, tmp_path: Path) -> None:
     found = report(clean)
     with clean.app() as app:
-        made = certificate.make(app.work, tmp_path / "certificate")
+        made = certificate.make(app.context, tmp_path / "certificate")
     assert found.written.root == made.root
     told = {row["stream"]: row for row in found.rows("streams")}
     for sums in made.head.streams[:-1]:

@@ -60,7 +60,7 @@ def test_a_store_on_azure_gives_the_same_rows(clean: World, azure_store: str) ->
 def test_memory_stays_flat_however_much_there_is(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sort, "AT_ONCE", 500)
     with fresh.app() as app:
-        plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)))
+        plan.begin(app.context.store, app.context.clock, plan.Plan(("users",)))
         fill(app, 0, 1_000)
         make_here(app, fresh.folder / "warm")
         fill(app, 1_000, 5_000)
@@ -73,8 +73,8 @@ def test_memory_stays_flat_however_much_there_is(fresh: World, monkeypatch: pyte
 
 def fill(app: App, first: int, last: int) -> None:
     """Failed people, links, files, findings, what was set aside, and places: one of each for every number."""
-    store, clock = app.work.store, app.work.clock
-    people, groups, files = (app.work.streams[name] for name in ("users", "groups", "files"))
+    store, clock = app.context.store, app.context.clock
+    people, groups, files = (app.context.streams[name] for name in ("users", "groups", "files"))
     for start in range(first, last, 1_000):
         ids = [str(number) for number in range(start + 1, start + 1_001)]
         payload = b'{"NAME": "' + b"Name " * 20 + b'", "EMAIL": "a@b.example"}'
@@ -93,8 +93,8 @@ def fill(app: App, first: int, last: int) -> None:
         gone = [Settled(one.row_key, Status.IMPORT_ERR, 3, "TOO_LARGE", "too large") for one in held]
         store.settle(files.name, files.table, gone, now=clock.now())
         store.link(files.name, [Link(one.row_key, "1") for one in held], now=clock.now())
-        record(app.work, [Finding("users", Fate.DIFFERS, one, "NAME", "x" * 100, "y" * 100) for one in ids])
-        put_aside(app.work, [SetAside("chats", one, "impossible", f"nobody reads {one}", "Somebody") for one in ids])
+        record(app.context, [Finding("users", Fate.DIFFERS, one, "NAME", "x" * 100, "y" * 100) for one in ids])
+        put_aside(app.context, [SetAside("chats", one, "impossible", f"nobody reads {one}", "Somebody") for one in ids])
         places = {"Stream": "users", "Place": "a/b/c", "What": "users 1"}
         store.write(UNRESOLVED, [RegisterRow(f"users:{one}:1", {**places, "SourceId": one}) for one in ids])
 

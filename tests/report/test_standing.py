@@ -59,7 +59,7 @@ def test_findings_are_named_on_the_first_page(troubled: Troubled) -> None:
 def test_during_a_run_it_is_not_finished(fresh: World) -> None:
     fresh.run(phases=("custom-fields-get", "custom-fields-set", "get"))
     with fresh.app() as app:
-        plan.begin(app.work.store, app.work.clock, plan.Plan(("users", "groups", "chats")))
+        plan.begin(app.context.store, app.context.clock, plan.Plan(("users", "groups", "chats")))
     page = says(report(fresh), Standing.RUNNING)
     assert "Signature" not in page
     assert "moment when this report was made" in page
@@ -70,16 +70,16 @@ def test_during_a_run_it_is_not_finished(fresh: World) -> None:
 
 def test_a_paused_run_is_not_finished(fresh: World) -> None:
     with fresh.app() as app:
-        plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)))
-        assert plan.pause(app.work.store, app.work.clock)
+        plan.begin(app.context.store, app.context.clock, plan.Plan(("users",)))
+        assert plan.pause(app.context.store, app.context.clock)
     assert "b24migrate resume" in says(report(fresh), Standing.PAUSED)
 
 
 @pytest.mark.parametrize(("code", "standing"), [(3, Standing.BLOCKED), (4, Standing.STOPPED)])
 def test_a_run_that_stopped_says_why(fresh: World, code: int, standing: Standing) -> None:
     with fresh.app() as app:
-        run, _ = plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)))
-        plan.end(app.work.store, app.work.clock, run, complete=False, exit_code=code, message="The disk is full.")
+        run, _ = plan.begin(app.context.store, app.context.clock, plan.Plan(("users",)))
+        plan.end(app.context.store, app.context.clock, run, complete=False, exit_code=code, message="The disk is full.")
     page = says(report(fresh), standing)
     assert "The disk is full." in page
     assert "Signature" not in page
@@ -114,10 +114,10 @@ def test_a_store_changed_by_another_hand_is_not_clean(clean: World) -> None:
 
 def test_a_failed_file_alone_is_a_finding(clean: World) -> None:
     with clean.app() as app:
-        store, files = app.work.store, app.work.streams["files"]
+        store, files = app.context.store, app.context.streams["files"]
         (one,) = store.records(files.table, Span(), 1)
         failed = Settled(one.row_key, Status.IMPORT_ERR, 1, "TOO_LARGE", "too large")
-        store.settle(files.name, files.table, [failed], now=app.work.clock.now())
+        store.settle(files.name, files.table, [failed], now=app.context.clock.now())
     found = report(clean)
     page = says(found, Standing.FINDINGS)
     assert "Files that did not arrive: 1." in page

@@ -20,5 +20,5 @@ def move(tmp_path: Path) -> Iterator[Move]:
 @pytest.fixture
 def target(move: Move) -> Iterator[RestTarget]:
     with move.app() as app:
-        assert isinstance(app.work.target, RestTarget)
-        yield app.work.target
+        assert isinstance(app.context.target, RestTarget)
+        yield app.context.target

@@ -63,7 +63,7 @@ class Move:
     @contextmanager
     def app(self) -> Iterator[App]:
         with self.world.app() as app:
-            app.work.options = replace(app.work.options, verify_all=True)
+            app.context.options = replace(app.context.options, verify_all=True)
             app.gate.consent = lambda _: "a test"
             yield app
 
@@ -75,14 +75,14 @@ class Move:
         """As the jobs of a run do: what is nobody's fault is repeated, each time by a process of its own."""
         while True:
             with self.app() as app, suppress(Transient, Limited):
-                return app.work.target.send(entity, stream, items, run="r")
+                return app.context.target.send(entity, stream, items, run="r")
             self.world.clock.sleep(LONGEST_S)
 
     def finalize(self) -> None:
         after: str | None = ""
         while after is not None:
             with self.app() as app, suppress(Transient, Limited):
-                after = app.work.target.finalize(after, run="r")
+                after = app.context.target.finalize(after, run="r")
 
     def lose(self, every: int, *methods: str) -> None:
         """Answers to writes get lost after the box has acted."""
@@ -106,8 +106,8 @@ class Move:
         """Every rule about a field, with how many records it concerns and how often it was seen to be true."""
         found = self.foreseen()
         with self.app() as app:
-            rules = fidelity.asked(app.work)
-            lines = fidelity.listed(app.work, rules).lines
+            rules = fidelity.asked(app.context)
+            lines = fidelity.listed(app.context, rules).lines
             counts = {(line.stream, line.field): line.records or 0 for line in lines}
             return [_announced(rule, counts[rule.stream, rule.field], found) for rule in rules if rule.field]
 

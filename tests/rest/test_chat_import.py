@@ -88,7 +88,9 @@ def test_a_message_that_comes_when_the_import_is_over_is_quoted_and_the_list_say
             "after",
         ]
         with move.app() as app:
-            rules = [one for one in app.work.target.fidelity() if (one.stream, one.field) == ("chat_messages", "date")]
+            rules = [
+                one for one in app.context.target.fidelity() if (one.stream, one.field) == ("chat_messages", "date")
+            ]
             keys = {number: {"": f"source:chat:msg:{number}", "chat_id": "7", "date": "2024"} for number in (1, 2, 3)}
             assert {number: rules[0].judge()(draft) for number, draft in keys.items()} == {1: False, 2: True, 3: True}
 
@@ -172,7 +174,7 @@ def test_without_the_right_messages_are_quoted_and_the_doctor_says_why(
     with moving(tmp_path, "users", "chats", box=Portal(role="box", application=application)) as move:
         configure(move)
         with move.app() as app:
-            assert why in app.work.target.info().checks["chats"].message
+            assert why in app.context.target.info().checks["chats"].message
         (chat,) = send(move, "chats", Item.of("source:chat:7", CHAT))
         send(move, "chat_messages", message(1, chat, "hi"))
         (found,) = chats(move)
@@ -191,6 +193,8 @@ def test_an_imported_message_is_changed_only_while_the_import_lasts(tmp_path: Pa
         send(move, "chat_messages", message(1, chat, "three"))  # written long ago, says the box
         assert [row["text"] for row in found.added if row["author_id"]] == ["two"]
         with move.app() as app:
-            rules = [one for one in app.work.target.fidelity() if (one.stream, one.field) == ("chat_messages", "text")]
+            rules = [
+                one for one in app.context.target.fidelity() if (one.stream, one.field) == ("chat_messages", "text")
+            ]
             draft = {"": "source:chat:msg:1", "chat_id": "7", "text": "three"}
             assert [one.reason[:21] for one in rules if one.judge()(draft)] == ["The box changes messa"]

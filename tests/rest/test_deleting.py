@@ -22,7 +22,7 @@ ANN = Item.of("source:users:3", {"NAME": "Ann", "EMAIL": "ann@example.org", "ACT
 
 def test_only_what_nobody_changed_is_deleted_and_a_rehearsal_deletes_nothing(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "tasks") as move, move.app() as app:
-        target, table = app.work.target, move.world.box.portal.company.tasks.table
+        target, table = app.context.target, move.world.box.portal.company.tasks.table
         outcomes = target.send("tasks", "tasks", TASKS, run="r")
         changed = int(outcomes[1].target_id or 0)
         table.put(changed, table.row(changed) | {"TITLE": "Mine now"})
@@ -38,7 +38,7 @@ def test_only_what_nobody_changed_is_deleted_and_a_rehearsal_deletes_nothing(tmp
 
 def test_people_stay_with_the_reason_and_the_root_is_not_ours(tmp_path: Path) -> None:
     with moving(tmp_path, "users") as move, move.app() as app:
-        target, company = app.work.target, move.world.box.portal.company
+        target, company = app.context.target, move.world.box.portal.company
         target.send("users", "departments", [ROOT], run="r")
         target.send("users", "users", [ANN], run="r")
         (kept,) = target.delete("users", "users", [ANN.key], dry_run=False)

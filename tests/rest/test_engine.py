@@ -30,9 +30,9 @@ def move(tmp_path: Path) -> Iterator[Move]:
 def send(move: Move, entity: str, item: Item, *, dies_at: int = 0) -> str:
     """One life of a process: it writes so often to the store, and is gone."""
     with move.app() as app:
-        target, writes = app.work.target, 0
+        target, writes = app.context.target, 0
         assert isinstance(target, RestTarget)
-        write = app.work.store.write
+        write = app.context.store.write
 
         def mortal(register: object, rows: list[RegisterRow]) -> None:
             nonlocal writes
@@ -41,7 +41,7 @@ def send(move: Move, entity: str, item: Item, *, dies_at: int = 0) -> str:
                 raise Died
             write(register, rows)  # type: ignore[arg-type]
 
-        app.work.store.write = mortal  # type: ignore[method-assign,assignment]
+        app.context.store.write = mortal  # type: ignore[method-assign,assignment]
         (outcome,) = target.send(entity, item.key.split(":")[1], [item], run="r")
         return outcome.status
 
@@ -79,7 +79,7 @@ def test_an_answer_so_late_that_the_record_is_another_by_then_leaves_the_newer_o
 def test_what_the_box_refuses_is_told_and_hinders_nobody(move: Move) -> None:
     bad = Item.of("source:tasks:6", {**TASK.fields, "title": ""})
     with move.app() as app:
-        refused, made = app.work.target.send("tasks", "tasks", [bad, TASK], run="r")
+        refused, made = app.context.target.send("tasks", "tasks", [bad, TASK], run="r")
     assert (refused.status, refused.error_code, refused.retry) == ("failed", "ERROR_CORE", False)
     assert made.status == "created"
 
@@ -93,7 +93,7 @@ def test_reading_asks_the_box_and_not_the_memory(move: Move) -> None:
     assert send(move, "tasks", TASK) == "created"
     (number,) = move.world.box.portal.native.alive("tasks")
     with move.app() as app:
-        target = app.work.target
+        target = app.context.target
         assert target.read("tasks", "tasks", [TASK.key])[TASK.key].fields["title"] == "Call"
         assert [one.key for one in target.listing("tasks", "tasks", "")[0]] == [TASK.key]
         move.world.box.portal.company.tasks.table.remove(number)

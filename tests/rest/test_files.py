@@ -24,7 +24,7 @@ SMALL, LARGE = b"plan", b"x" * (files.AT_ONCE_BYTES + 1)
 @pytest.mark.parametrize("data", [SMALL, LARGE], ids=["small", "large"])
 def test_a_file_is_uploaded_once_even_when_the_answer_gets_lost(tmp_path: Path, data: bytes) -> None:
     with moving(tmp_path, "users") as move, move.app() as app:
-        target, drive = app.work.target, move.world.box.portal.company.drive
+        target, drive = app.context.target, move.world.box.portal.company.drive
 
         def put() -> str | None:
             digest = hashlib.sha256(data).hexdigest()
@@ -57,7 +57,7 @@ class Watched(io.BytesIO):
 def test_a_large_file_is_sent_piece_by_piece(tmp_path: Path) -> None:
     with moving(tmp_path, "users") as move, move.app() as app:
         digest = hashlib.sha256(LARGE).hexdigest()
-        number = app.work.target.put_file("source:file:disk:5", "Plän.pdf", len(LARGE), digest, Watched(LARGE))
+        number = app.context.target.put_file("source:file:disk:5", "Plän.pdf", len(LARGE), digest, Watched(LARGE))
         kept = move.world.box.portal.company.drive.files[int(number or 0)].file
         assert (kept.name, kept.size) == ("Plän.pdf", len(LARGE))
 
@@ -65,7 +65,7 @@ def test_a_large_file_is_sent_piece_by_piece(tmp_path: Path) -> None:
 def test_two_files_of_one_name_keep_it(tmp_path: Path) -> None:
     with moving(tmp_path, "users") as move, move.app() as app:
         made = [
-            app.work.target.put_file(f"source:file:disk:{one}", "plan.pdf", 4, "0" * 64, io.BytesIO(SMALL))
+            app.context.target.put_file(f"source:file:disk:{one}", "plan.pdf", 4, "0" * 64, io.BytesIO(SMALL))
             for one in (1, 2)
         ]
         drive = move.world.box.portal.company.drive
@@ -74,11 +74,11 @@ def test_two_files_of_one_name_keep_it(tmp_path: Path) -> None:
 
 def test_a_file_in_a_custom_field_of_a_person_arrives_however_many_it_takes(tmp_path: Path) -> None:
     with moving(tmp_path, "users") as move, move.app() as app:
-        target, codes = app.work.target, ("UF_USR_SCAN", "UF_USR_SCANS")
+        target, codes = app.context.target, ("UF_USR_SCAN", "UF_USR_SCANS")
         traits = {"type": "file", "sort": 100, "label": {"en": "Scan"}, "settings": {}, "options": []}
         wishes = [{"code": code, "multiple": code.endswith("S"), **traits} for code in codes]
         assert [one.status for one in target.fields("users", "users", wishes)] == ["created"] * 2
-        app.work.store.write(CUSTOM_FIELDS, [made(code) for code in codes])
+        app.context.store.write(CUSTOM_FIELDS, [made(code) for code in codes])
         digest = hashlib.sha256(SMALL).hexdigest()
         number = target.put_file("source:file:disk:5", "scan.pdf", len(SMALL), digest, io.BytesIO(SMALL))
         person = {"EMAIL": "ann@example.org", "ACTIVE": True, "UF_DEPARTMENT": ["1"]}
@@ -104,7 +104,7 @@ def test_what_goes_inside_a_call_may_be_less_large_than_what_lies_on_the_drive(
     data = b"x" * 11
     digest = hashlib.sha256(data).hexdigest()
     with moving(tmp_path, "users") as move, move.app() as app:
-        target = app.work.target
+        target = app.context.target
         for kind in ("disk", "attached"):
             assert target.put_file(f"source:file:{kind}:5", "film.mp4", len(data), digest, io.BytesIO(data))
         for kind in ("crm", "user", "group", "chat"):
@@ -117,7 +117,7 @@ def test_what_goes_inside_a_call_may_be_less_large_than_what_lies_on_the_drive(
         sent = list(rest_comments.fitting(target._box, [str(small), str(large)]))
         assert [name for name, _ in sent] == ["a.txt"]
         about = {"kind": "disk", "id": "5", "size": 11}
-        app.work.store.stage(rest_rules.FILES, [Staged("disk:5", json.dumps(about).encode())], run="r", pass_no=1)
+        app.context.store.stage(rest_rules.FILES, [Staged("disk:5", json.dumps(about).encode())], run="r", pass_no=1)
         lost = next(one for one in rest_rules.of_comments(target._box) if one.keeping is Keeping.LOST)
         assert [lost.judge()({"files": keys}) for keys in (["disk:5"], ["disk:6"], [], None)] == [
             True,
@@ -129,7 +129,7 @@ def test_what_goes_inside_a_call_may_be_less_large_than_what_lies_on_the_drive(
 
 def test_a_file_over_what_a_box_takes_is_not_sent(tmp_path: Path) -> None:
     with moving(tmp_path, "users") as move, move.app() as app:
-        target = app.work.target
+        target = app.context.target
         assert target.file_bytes() == 1 << 30
         with pytest.raises(Permanent) as caught:
             target.put_file("source:file:disk:5", "film.mp4", (1 << 30) + 1, "0" * 64, io.BytesIO(b""))

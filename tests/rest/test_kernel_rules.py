@@ -45,7 +45,7 @@ def send(move: Move, entity: str, *items: Item) -> list[Outcome]:
 def rules(move: Move, stream: str, field: str, draft: dict[str, Any]) -> list[str]:
     """The reasons of those that concern a record."""
     with move.app() as app:
-        known = app.work.target.fidelity()
+        known = app.context.target.fidelity()
         return [one.reason for one in known if (one.stream, one.field) == (stream, field) and one.judge()(draft)]
 
 
@@ -60,7 +60,7 @@ def test_a_day_of_employment_is_sent_in_the_format_of_the_box(tmp_path: Path, fo
         first = Item.of("source:users:6", PERSON | {"UF_EMPLOYMENT_DATE": day})
         assert [one.status for one in send(move, "users", first, *people)] == ["created"] * 3
         with move.app() as app:
-            told = app.work.target.read("users", "users", [first.key, *(one.key for one in people)])
+            told = app.context.target.read("users", "users", [first.key, *(one.key for one in people)])
             days = [one.fields["UF_EMPLOYMENT_DATE"] for one in told.values()]
             assert days == [day, "2020-03-04", "2020-03-04"]
             assert {one.fields["WORK_POSITION"] for one in told.values()} == {"Clerk"}
@@ -120,7 +120,7 @@ def test_a_second_group_of_one_name_gets_a_number_and_keeps_it(tmp_path: Path) -
         assert [one.status for one in send(move, "groups", changed)] == ["updated"]
         assert sorted(groups.row(number)["NAME"] for number in groups) == ["SALES (2)", "Sales"]
         with move.app() as app:
-            (rule,) = [one for one in app.work.target.fidelity() if (one.stream, one.field) == ("groups", "NAME")]
+            (rule,) = [one for one in app.context.target.fidelity() if (one.stream, one.field) == ("groups", "NAME")]
             judge = rule.judge()
             assert [judge({"NAME": name}) for name in ("Sales", "sales", "Other")] == [False, True, False]
 
@@ -139,7 +139,7 @@ def test_equal_neighbours_are_both_said_and_nobody_is_let_in_for_it(tmp_path: Pa
         ]
         assert [one.status for one in send(move, "tasks", *items)] == ["created"] * 5
         with move.app() as app:
-            told = app.work.target.read("tasks", "task_comments", [one.key for one in items])
+            told = app.context.target.read("tasks", "task_comments", [one.key for one in items])
             assert [told[one.key].fields["text"] for one in items] == ["+1"] * 3 + ["😀"] * 2
         assert move.world.box.portal.company.tasks.table.row(task)["AUDITORS"] == []
 
@@ -176,7 +176,7 @@ def test_who_commented_with_files_hears_once_of_a_folder(tmp_path: Path) -> None
         (task,) = send(move, "tasks", Item.of("source:tasks:5", TASK))
         with move.app() as app:
             files = [
-                app.work.target.put_file(
+                app.context.target.put_file(
                     f"source:file:disk:{n}", f"{n}.txt", 1, hashlib.sha256(b"x").hexdigest(), io.BytesIO(b"x")
                 )
                 for n in range(3)
@@ -209,7 +209,7 @@ def test_a_won_deal_keeps_its_close_date(tmp_path: Path, closes: bool) -> None:
         items = [Item.of(f"source:crm_deals:{n}", DEAL) for n in (1, 2, 3)]
         assert {one.status for one in send(move, "crm", *items)} == {"created"}
         with move.app() as app:
-            told = app.work.target.read("crm", "crm_deals", [one.key for one in items])
+            told = app.context.target.read("crm", "crm_deals", [one.key for one in items])
             assert {one.fields["closedate"] for one in told.values()} == {"2023-04-05"}
             changed = {one.fields["updatedTime"] for one in told.values()}
         assert (changed == {"2023-04-05T06:07:08Z"}) is not closes
@@ -220,7 +220,7 @@ def test_a_deal_that_is_won_in_a_later_run_keeps_its_close_date(tmp_path: Path) 
         send(move, "crm", Item.of("source:crm_deals:1", DEAL | {"stageId": "NEW"}))
         send(move, "crm", Item.of("source:crm_deals:1", DEAL))
         with move.app() as app:
-            told = app.work.target.read("crm", "crm_deals", ["source:crm_deals:1"])
+            told = app.context.target.read("crm", "crm_deals", ["source:crm_deals:1"])
             assert told["source:crm_deals:1"].fields["closedate"] == "2023-04-05"
 
 
@@ -298,13 +298,13 @@ def test_stages_of_a_pipeline_of_the_box_keep_their_order(tmp_path: Path) -> Non
 def test_the_doctor_counts_workflows_of_the_box_that_start_on_a_change(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "crm_structure", box=stock()) as move:
         with move.app() as app:
-            assert "crm" not in app.work.target.info().checks
+            assert "crm" not in app.context.target.info().checks
         template = {"ID": "9", "NAME": "Old", "MODULE_ID": "crm", "ENTITY": "CCrmDocumentDeal", "DOCUMENT_TYPE": "DEAL"}
         templates = move.world.box.portal.company.workflows.templates
         for number, start in ((9, "2"), (10, "1"), (11, "3")):
             templates.put(number, template | {"ID": str(number), "AUTO_EXECUTE": start})
         with move.app() as app:
-            check = app.work.target.info().checks["crm"]
+            check = app.context.target.info().checks["crm"]
             assert (check.ok, check.message.endswith("changes: 2")) == (False, True)
 
 
@@ -320,7 +320,7 @@ def test_without_a_push_server_undo_says_why_a_message_stays(tmp_path: Path) -> 
         }
         send(move, "chats", Item.of("source:msg:1", said))
         with move.app() as app:
-            (answer,) = app.work.target.delete("chats", "chat_messages", ["source:msg:1"], dry_run=False)
+            (answer,) = app.context.target.delete("chats", "chat_messages", ["source:msg:1"], dry_run=False)
             assert (answer.status, "push server" in answer.reason) == ("kept", True)
 
 
@@ -360,7 +360,7 @@ def test_options_that_a_field_of_a_smart_process_lacks_are_added(tmp_path: Path)
         wish = {"code": "UF_CRM_5_KIND", "type": "enumeration", "label": "Kind", "multiple": False, "sort": 100,
                 "settings": {}, "options": [option]}  # fmt: skip
         with move.app() as app:
-            target = app.work.target
+            target = app.context.target
             target.fields("crm", "crm_spitems", [wish], type_id=str(made.target_id))
             more = {"id": "2", "value": "B", "sort": 20, "default": False, "xml_id": "b"}
             (outcome,) = target.fields(
@@ -382,12 +382,12 @@ def test_undo_stops_at_an_answer_without_its_key_and_forgets_nothing(tmp_path: P
         comment = Item.of("source:feed_comments:5:6", said)
         send(move, "feed", comment)
         with move.app() as app:
-            assert isinstance(app.work.target, RestTarget)
-            box = app.work.target._box
+            assert isinstance(app.context.target, RestTarget)
+            box = app.context.target._box
             asked = box.question
             box.question = lambda method, params: {} if "blogcomment" in method else asked(method, params)  # type: ignore[method-assign]
             with pytest.raises(Transient):
-                app.work.target.delete("feed", "feed_comments", [comment.key], dry_run=False)
+                app.context.target.delete("feed", "feed_comments", [comment.key], dry_run=False)
             box.question = asked  # type: ignore[method-assign]
-            (answer,) = app.work.target.delete("feed", "feed_comments", [comment.key], dry_run=False)
+            (answer,) = app.context.target.delete("feed", "feed_comments", [comment.key], dry_run=False)
             assert answer.status == "deleted"

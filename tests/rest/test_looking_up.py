@@ -232,7 +232,7 @@ def test_a_success_without_a_number_is_looked_up(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "feed", box=box) as move, move.app() as app:
         answering(box, "log.blogpost.add", True)
         item = Item.of("source:feed_posts:5", {"DETAIL_TEXT": "News", "AUTHOR_ID": "1", "DEST": ["UA"]})
-        (outcome,) = app.work.target.send("feed", "feed_posts", [item], run="r")
+        (outcome,) = app.context.target.send("feed", "feed_posts", [item], run="r")
         assert outcome.status == "created"
         assert {outcome.target_id} == {str(one) for one in move.world.box.portal.native.alive("posts")}
 
@@ -243,7 +243,7 @@ def test_an_answer_without_sense_is_said_in_a_sentence(tmp_path: Path, nonsense:
     with moving(tmp_path, "users", "tasks", box=box) as move, move.app() as app:
         answering(box, "tasks.task.add", nonsense, acts=False)
         item = Item.of("source:tasks:5", {"title": "Call", **PEOPLE})
-        (outcome,) = app.work.target.send("tasks", "tasks", [item], run="r")
+        (outcome,) = app.context.target.send("tasks", "tasks", [item], run="r")
     assert (outcome.status, outcome.error_code, outcome.retry) == ("failed", "STRANGE_ANSWER", True)
     assert outcome.error.startswith("The box's answer does not match ")
 

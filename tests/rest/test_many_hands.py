@@ -76,11 +76,11 @@ def test_what_is_to_be_forgotten_while_it_is_asked_for_is_not_kept(target: RestT
 
 def test_a_custom_field_is_known_as_soon_as_it_is_made(move: Move) -> None:
     with move.app() as app:
-        target, code = app.work.target, "UF_SIZE"
+        target, code = app.context.target, "UF_SIZE"
         assert isinstance(target, RestTarget)
         assert target._box.custom_types("users") == {}
         wish = {"code": code, "type": "string", "multiple": False, "sort": 100, "label": {"en": "Size"}}
         (made,) = target.fields("users", "users", [{**wish, "mandatory": False, "settings": {}, "options": []}])
         values = {"Type": "string", "TargetField": made.target, "State": made.status}
-        app.work.store.write(CUSTOM_FIELDS, [RegisterRow(code, values, partition="users")])
+        app.context.store.write(CUSTOM_FIELDS, [RegisterRow(code, values, partition="users")])
         assert list(target._box.custom_types("users")) == [made.target]

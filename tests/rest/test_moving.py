@@ -43,13 +43,13 @@ def test_nothing_counts_as_changed_that_only_the_move_has_changed(moved: Move) -
     """What nobody touched on the box goes when it is taken back."""
     with moved.app() as app:
         keys: dict[str, list[str]] = {}
-        for row in app.work.store.all_rows(NATIVE):
-            if row.values["Stream"] in app.work.owner:
+        for row in app.context.store.all_rows(NATIVE):
+            if row.values["Stream"] in app.context.owner:
                 keys.setdefault(str(row.values["Stream"]), []).append(row.key.partition(":")[2])
         answers = [
             (stream, one)
             for stream in keys
-            for one in app.work.target.delete(app.work.owner[stream].wire, stream, keys[stream], dry_run=True)
+            for one in app.context.target.delete(app.context.owner[stream].wire, stream, keys[stream], dry_run=True)
         ]
     assert [(stream, one.key) for stream, one in answers if one.reason == CHANGED] == []
     assert sum(one.status == "deleted" for _, one in answers) > 400
@@ -58,7 +58,7 @@ def test_nothing_counts_as_changed_that_only_the_move_has_changed(moved: Move) -
 def test_the_certificate_closes_and_has_what_the_box_does_not_take_at_all(moved: Move) -> None:
     file = moved.world.folder / "certificate.jsonl"
     with moved.app() as app:
-        written = certificate.make(app.work, file)
+        written = certificate.make(app.context, file)
     assert certificate.check(file) == written
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     templates = [line for line in lines if line.get("stream") == "workflow_templates" and "class" in line]
@@ -106,7 +106,7 @@ def test_earlier_times_are_raised_to_those_of_what_the_box_has_and_counted(tmp_p
     with moving(tmp_path, "users", "crm_structure", "crm_companies") as move:
         made = move.world.box.portal.company.crm.items[4]
         with move.app() as app:
-            app.work.target._box.call("crm.item.add", {"entityTypeId": 4, "fields": {"title": "Was there"}})  # type: ignore[attr-defined]
+            app.context.target._box.call("crm.item.add", {"entityTypeId": 4, "fields": {"title": "Was there"}})  # type: ignore[attr-defined]
         assert len(made) == 1
         assert move.run().exit_code == 0
         (raised,) = [one for one in move.announced() if one[:2] == ("crm_companies", "createdTime")]

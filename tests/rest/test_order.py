@@ -118,9 +118,9 @@ def strike(app: App, after: int) -> None:
         return called
 
     for port, names in (
-        (app.work.store, ("settle", "write", "erase")),
-        (app.work.target, ("send",)),
-        (app.work.queue, ("finish", "put")),
+        (app.context.store, ("settle", "write", "erase")),
+        (app.context.target, ("send",)),
+        (app.context.queue, ("finish", "put")),
     ):
         for name in names:
             setattr(port, name, dying(getattr(port, name)))
@@ -171,7 +171,7 @@ def test_what_the_box_had_before_raises_what_is_older_and_nothing_else(tmp_path:
         shuffle(move)
         there = move.world.box.portal.company.crm.items[4]
         with move.app() as app:
-            add_on_the_box(app.work.target._box)  # type: ignore[attr-defined]
+            add_on_the_box(app.context.target._box)  # type: ignore[attr-defined]
         (first,) = there.ids
         there.put(first, there.row(first) | {"createdTime": times(4)["createdTime"]})
         (foretold,) = [one for one in move.announced() if one[:2] == ("crm_companies", "createdTime")]
@@ -190,7 +190,7 @@ def test_who_comes_behind_somebody_elses_is_raised_and_verify_knows_it(tmp_path:
     with moving(tmp_path, *COMPANIES, companies=40, deals=30) as move:
         shuffle(move)
         with move.app() as app:
-            box: Box = app.work.target._box  # type: ignore[attr-defined]
+            box: Box = app.context.target._box  # type: ignore[attr-defined]
             name = "call" if between.endswith("Import") else "question"
             ask, asked = getattr(box, name), [0]
 

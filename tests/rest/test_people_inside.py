@@ -111,7 +111,7 @@ def drive_of(box: Box, group: str) -> str:
 
 
 def target_of(app: object) -> RestTarget:
-    target = app.work.target  # type: ignore[attr-defined]
+    target = app.context.target  # type: ignore[attr-defined]
     assert isinstance(target, RestTarget)
     return target
 

@@ -25,7 +25,7 @@ def test_a_scope_that_the_webhook_lacks_is_named_by_the_doctor(tmp_path: Path) -
 def test_a_method_that_the_box_does_not_have_closes_its_entity(tmp_path: Path) -> None:
     with moving(tmp_path, "users", "groups", box=Portal(role="box", without=["sonet_group.create"])) as move:
         with move.app() as app:
-            info = app.work.target.info()
+            info = app.context.target.info()
         assert info.lacks == {"groups": "the box does not have the method sonet_group.create"}
         assert "groups" not in info.entities
         assert "users" in info.entities
@@ -34,7 +34,7 @@ def test_a_method_that_the_box_does_not_have_closes_its_entity(tmp_path: Path) -
 def test_a_webhook_of_somebody_who_is_no_administrator_stops_the_run(tmp_path: Path) -> None:
     box = Portal(role="box", admins=())
     with moving(tmp_path, "users", box=box) as move, move.app() as app, pytest.raises(GateUnmet, match="administrator"):
-        app.work.target.info()
+        app.context.target.info()
 
 
 def test_another_kind_of_target_is_complained_about(tmp_path: Path) -> None:

@@ -79,10 +79,10 @@ def test_what_a_box_does_not_count_is_leafed_through_and_may_be_left_off(
         send(target, "tasks", Item.of(f"source:tasks:{number}", {"title": f"Task {number}", **PEOPLE}))
     with move.app() as app:
         stream = app.catalog.streams["tasks"]
-        assert verify.counted(app.work, stream) == (5, "")
-        there, after = verify.counted(app.work, stream, enough=lambda: True)
+        assert verify.counted(app.context, stream) == (5, "")
+        there, after = verify.counted(app.context, stream, enough=lambda: True)
         assert there == 2
-        assert verify.counted(app.work, stream, {"there": there, "after": after}) == (5, "")
+        assert verify.counted(app.context, stream, {"there": there, "after": after}) == (5, "")
 
 
 # ---------------------------------------------------------------- no more than is needed
@@ -218,7 +218,7 @@ def test_one_that_the_box_refuses_to_put_right_hinders_no_other(move: Move, targ
 def test_a_scope_for_files_is_asked_for_before_anything_is_written(tmp_path: Path) -> None:
     box = Portal(role="box", scopes=[scope for scope in ALL_SCOPES if scope != "disk"])
     with moving(tmp_path, "users", "groups", box=box) as move, move.app() as app:
-        assert "lacks the scope `disk`" in app.work.target.info().lacks["users"]
+        assert "lacks the scope `disk`" in app.context.target.info().lacks["users"]
 
 
 # ---------------------------------------------------------------- the line before a text
@@ -239,7 +239,7 @@ def test_the_line_says_the_time_of_greenwich_and_makes_no_tag() -> None:
 def test_a_smart_process_whose_number_the_box_has_given_away_gets_another(tmp_path: Path) -> None:
     """The box says so by the code of its validator, not by that of a number out of range."""
     with moving(tmp_path, "crm_structure") as made, made.app() as app:
-        target = app.work.target
+        target = app.context.target
         wished = {"entityTypeId": "156", "code": ""}
         items = [Item.of(f"source:crm_types:{name}", {"title": name, **wished}) for name in ("Orders", "Visits")]
         outcomes = [target.send("crm", "crm_types", [item], run="r")[0] for item in items]

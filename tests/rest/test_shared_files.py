@@ -42,9 +42,9 @@ def test_a_message_goes_with_a_file_that_a_task_met_first(met: Move) -> None:
 
 def test_a_message_waits_for_a_file_that_is_to_be_tried_again(met: Move) -> None:
     with met.app() as app:
-        now = app.work.clock.now()
+        now = app.context.clock.now()
         failed = Settled(SHARED, Status.ERROR_RETRY, 1, "UPLOAD_FAILED", "", utc_text(now + timedelta(minutes=5)))
-        app.work.store.settle("files", app.work.streams["files"].table, [failed], now=now)
+        app.context.store.settle("files", app.context.streams["files"].table, [failed], now=now)
     assert met.run("chats").exit_code == 0
     row = met.world.records("Files")[SHARED]
     assert (row["Status"], row["Attempts"]) == ("IMPORT_OK", 2)
@@ -81,7 +81,7 @@ def test_two_who_upload_the_same_file_at_once_get_the_same(
 
         def put(_: int) -> str | None:
             digest = hashlib.sha256(data).hexdigest()
-            return app.work.target.put_file("source:file:disk:5", "plan.pdf", len(data), digest, io.BytesIO(data))
+            return app.context.target.put_file("source:file:disk:5", "plan.pdf", len(data), digest, io.BytesIO(data))
 
         one, other = pool.map(put, range(2))
         assert one == other

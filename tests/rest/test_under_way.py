@@ -33,10 +33,10 @@ def send(target: RestTarget) -> str:
 def struck_down(move: Move) -> None:
     """In the middle of the create."""
     with move.app() as app, pytest.MonkeyPatch.context() as patch:
-        assert isinstance(app.work.target, RestTarget)
-        patch.setattr(app.work.target._box, "call", failing(Died()))
+        assert isinstance(app.context.target, RestTarget)
+        patch.setattr(app.context.target._box, "call", failing(Died()))
         with pytest.raises(Died):
-            send(app.work.target)
+            send(app.context.target)
 
 
 def failing(error: Exception) -> Callable[..., None]:
@@ -108,8 +108,8 @@ def test_of_two_processes_that_pull_the_same_record_along_one_makes_it(
         known = looked_up(stream, keys)
         monkeypatch.setattr(target._memory, "of", looked_up)
         with move.app() as other:
-            assert isinstance(other.work.target, RestTarget)
-            assert send(other.work.target) == "created"
+            assert isinstance(other.context.target, RestTarget)
+            assert send(other.context.target) == "created"
         return known
 
     monkeypatch.setattr(target._memory, "of", slow)
@@ -128,9 +128,9 @@ def test_an_upload_of_the_dead_is_waited_for_as_well(move: Move, target: RestTar
 
     with move.app() as app, pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "uploaded", failing(Died()))
-        assert isinstance(app.work.target, RestTarget)
+        assert isinstance(app.context.target, RestTarget)
         with pytest.raises(Died):
-            put(app.work.target)
+            put(app.context.target)
     with pytest.raises(Limited):
         put(target)
     place = files.folder_of(target._box, "source:file:disk:5")

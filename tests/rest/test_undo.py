@@ -16,17 +16,17 @@ STAY = {"users", "departments", "categories", "fields", "folders", "files"}
 
 def foretold(move: Move) -> dict[str, tuple[int, int]]:
     with move.app() as app:
-        told = undo.Rehearsal(app.work, undo.scope_of(app.work, ()))
+        told = undo.Rehearsal(app.context, undo.scope_of(app.context, ()))
         deque(told.walk(), maxlen=0)
         return {name: (one.deleted, one.kept) for name, one in told.tallies.items()}
 
 
 def take(move: Move, *entities: str, run: str = "") -> dict[str, undo.Tally]:
     with move.app() as app:
-        scope = undo.scope_of(app.work, entities, run)
-        told = undo.Rehearsal(app.work, scope)
+        scope = undo.scope_of(app.context, entities, run)
+        told = undo.Rehearsal(app.context, scope)
         deque(told.walk(), maxlen=0)
-        taking = undo.Taking(app.work, scope, told)
+        taking = undo.Taking(app.context, scope, told)
         taking.take()
         return dict(taking.tallies)
 
@@ -86,7 +86,7 @@ def test_only_an_entity_keeps_what_others_refer_to_and_what_somebody_changed_is_
         )
         deal, target_id, company = rows[0]
         with move.app() as app:
-            box = app.work.target._box  # type: ignore[attr-defined]
+            box = app.context.target._box  # type: ignore[attr-defined]
             box.call("crm.item.update", {"entityTypeId": 2, "id": target_id, "fields": {"title": "Ours now"}})
         tallies = take(move)
         statuses = {row["RowKey"]: row["Status"] for row in move.world.table("CrmCompanies", "RowKey", "Status")}
@@ -100,8 +100,8 @@ def test_what_nobody_has_seen_since_it_was_made_is_kept_until_it_is_sent_again(t
     with moving(tmp_path, "users", "crm_structure", "crm_companies") as move:
         assert move.run().exit_code == 0
         with move.app() as app:
-            some = app.work.store.some_rows(NATIVE, "crm_companies:", "", 1)
-            app.work.store.write(NATIVE, [row._replace(values={**row.values, "Print": ""}) for row in some])
+            some = app.context.store.some_rows(NATIVE, "crm_companies:", "", 1)
+            app.context.store.write(NATIVE, [row._replace(values={**row.values, "Print": ""}) for row in some])
         told = take(move)["crm_companies"]
         assert told.kept == 1
         assert "unknown whether" in told.reasons[0].reason

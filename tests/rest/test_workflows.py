@@ -63,11 +63,11 @@ def as_foretold(move: Move) -> None:
 
 def taken_back(move: Move) -> undo.Tally:
     with move.app() as app:
-        scope = undo.scope_of(app.work, ("workflows",), "")
-        told = undo.Rehearsal(app.work, scope)
+        scope = undo.scope_of(app.context, ("workflows",), "")
+        told = undo.Rehearsal(app.context, scope)
         deque(told.walk(), maxlen=0)
         assert told.strange == 0  # else it is taken for another box
-        taking = undo.Taking(app.work, scope, told)
+        taking = undo.Taking(app.context, scope, told)
         taking.take()
         return taking.tallies["workflow_templates"]
 
@@ -76,13 +76,13 @@ def test_templates_arrive_as_foretold_and_start_by_themselves_only_when_everythi
     with applying(tmp_path) as move:
         starts: list[set[str]] = []
         with move.app() as app:
-            finalize = app.work.target.finalize
+            finalize = app.context.target.finalize
 
             def watched(after: str, *, run: str) -> str | None:
                 starts.append({row["AUTO_EXECUTE"] for row in rows(move)})
                 return finalize(after, run=run)
 
-            app.work.target.finalize = watched  # type: ignore[method-assign]
+            app.context.target.finalize = watched  # type: ignore[method-assign]
             assert app.runner.run(app.chosen(), tick=move.world.leap()).exit_code == 0
         assert starts[0] == {"0"}
         unresolved = {source for (source,) in move.world.sql("SELECT DISTINCT SourceId FROM Unresolved")}
@@ -123,13 +123,13 @@ def item(key: str = "source:workflow_templates:5", **fields: Any) -> Item:
 
 def send(move: Move, one: Item) -> str:
     with move.app() as app:
-        (outcome,) = app.work.target.send("workflows", "workflow_templates", [one], run="r")
+        (outcome,) = app.context.target.send("workflows", "workflow_templates", [one], run="r")
         return outcome.status
 
 
 def read(move: Move, one: Item) -> dict[str, Any]:
     with move.app() as app:
-        return dict(app.work.target.read("workflows", "workflow_templates", [one.key])[one.key].fields)
+        return dict(app.context.target.read("workflows", "workflow_templates", [one.key])[one.key].fields)
 
 
 def test_the_same_key_with_another_body_is_updated_and_its_start_left_until_the_end(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_the_same_key_with_another_body_is_updated_and_its_start_left_until_the_
         (row,) = rows(move)
         assert (row["NAME"], row["DESCRIPTION"], row["VARIABLES"], row["AUTO_EXECUTE"]) == ("Reject", "anew", [], "0")
         with move.app() as app:
-            assert app.work.target.finalize("workflow_templates:", run="r")
+            assert app.context.target.finalize("workflow_templates:", run="r")
         assert read(move, other)["AUTO_EXECUTE"] == 3
 
 
@@ -162,8 +162,8 @@ def test_a_start_on_deletion_is_left_out(tmp_path: Path) -> None:
         sent = item(AUTO_EXECUTE=6)
         assert send(move, sent) == "created"
         with move.app() as app:
-            app.work.target.finalize("workflow_templates:", run="r")
-            rules = [one for one in app.work.target.fidelity() if one.stream == "workflow_templates"]
+            app.context.target.finalize("workflow_templates:", run="r")
+            rules = [one for one in app.context.target.fidelity() if one.stream == "workflow_templates"]
             assert {one.field for one in rules if one.judge()(sent.fields)} == {"AUTO_EXECUTE"}
         assert read(move, sent)["AUTO_EXECUTE"] == 2
 
@@ -173,7 +173,7 @@ def test_whoever_dies_at_any_write_leaves_one_template_under_its_own_name(tmp_pa
     with applying(tmp_path) as move:
         writes = 0
         with move.app() as app:
-            write = app.work.store.write
+            write = app.context.store.write
 
             def mortal(register: Any, some: Any) -> None:
                 nonlocal writes
@@ -182,9 +182,9 @@ def test_whoever_dies_at_any_write_leaves_one_template_under_its_own_name(tmp_pa
                     raise Died
                 write(register, some)
 
-            app.work.store.write = mortal  # type: ignore[method-assign,assignment]
+            app.context.store.write = mortal  # type: ignore[method-assign,assignment]
             with suppress(Died):
-                app.work.target.send("workflows", "workflow_templates", [item()], run="r")
+                app.context.target.send("workflows", "workflow_templates", [item()], run="r")
         assert send(move, item()) in ("created", "unchanged")
         assert [row["NAME"] for row in rows(move)] == ["Approve"]
 
@@ -216,7 +216,7 @@ def test_an_activity_that_the_box_does_not_have_fails_its_template_until_it_is_t
         assert len(rows(move)) == 2
         box.activities = frozenset([STRANGE])
         with move.app() as app:
-            renewed = requeue.renew(app.work, ("workflows",), "")
+            renewed = requeue.renew(app.context, ("workflows",), "")
             assert requeue.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
         assert len(rows(move)) == 3
 
@@ -258,13 +258,13 @@ def test_templates_with_code_are_refused_unless_named_and_then_never_switched_on
         assert refused == [("ACTIVITY_NOT_ALLOWED",)] * 4
         move.world.settings["run"] |= {"allow_activities": list(CODE)}
         with move.app() as app:
-            renewed = requeue.renew(app.work, ("workflows",), "")
+            renewed = requeue.renew(app.context, ("workflows",), "")
             assert requeue.take_up(app.runner, renewed, move.world.leap()).exit_code == 0
         assert len(rows(move)) == 15
         assert {row["AUTO_EXECUTE"] for row in rows(move) if row["NAME"] in names} == {"0"}
         assert move.spared == []
         with move.app() as app:
-            lines = fidelity.listed(app.work, fidelity.asked(app.work)).lines
+            lines = fidelity.listed(app.context, fidelity.asked(app.context)).lines
         told = [one.records for one in lines if one.field == "AUTO_EXECUTE" and "allow_activities" in one.reason]
         assert told == [4]
 
@@ -278,7 +278,7 @@ def test_code_that_was_switched_on_before_is_switched_off(tmp_path: Path) -> Non
         (row,) = rows(move)
         table.put(int(row["ID"]), row | {"TEMPLATE": [*row["TEMPLATE"], tree], "AUTO_EXECUTE": "1"})
         with move.app() as app:
-            app.work.target.finalize("workflow_templates:", run="r")
+            app.context.target.finalize("workflow_templates:", run="r")
         assert rows(move)[0]["AUTO_EXECUTE"] == "0"
 
 
@@ -287,7 +287,7 @@ def test_the_target_itself_notes_no_start_for_code(tmp_path: Path) -> None:
         tree = {"Type": "CodeActivity", "Name": "A", "Properties": {"ExecuteCode": "exit;"}, "Children": []}
         assert send(move, item(TEMPLATE=[tree], AUTO_EXECUTE=3)) == "created"
         with move.app() as app:
-            app.work.target.finalize("workflow_templates:", run="r")
+            app.context.target.finalize("workflow_templates:", run="r")
         assert rows(move)[0]["AUTO_EXECUTE"] == "0"
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from tests.contract.shelf import TABLES, Time
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.fidelity import acceptance
 from b24migrate.messages import Message, say
 from b24migrate.model.fidelity import Keeping, Rule
@@ -21,15 +21,15 @@ OTHER = Rule("users", "XML_ID", Keeping.LOST, say("reason.rest_person_stamp"))
 
 
 @pytest.fixture
-def here() -> Iterator[Work]:
+def here() -> Iterator[RunContext]:
     """Of a work only what acceptance looks at."""
     options = SimpleNamespace(absent=frozenset(), target_url="https://box.example")
     store = open_store("sqlite://:memory:", TABLES, Time()).store
-    yield cast(Work, SimpleNamespace(store=store, options=options, clock=Time()))
+    yield cast(RunContext, SimpleNamespace(store=store, options=options, clock=Time()))
     store.close()
 
 
-def accepted(one: Work) -> frozenset[str]:
+def accepted(one: RunContext) -> frozenset[str]:
     return acceptance.accepted(one).rules
 
 
@@ -39,7 +39,7 @@ def test_a_rule_is_known_by_the_key_of_its_reason() -> None:
     assert SAID.digest != OTHER.digest
 
 
-def test_what_an_earlier_version_had_accepted_need_not_be_accepted_again(here: Work) -> None:
+def test_what_an_earlier_version_had_accepted_need_not_be_accepted_again(here: RunContext) -> None:
     acceptance.accept(here, [WORDED], "anna@desk")
     acceptance.keep_accepted(here, [WORDED], [SAID, OTHER])
     assert SAID.digest in accepted(here)
@@ -48,7 +48,7 @@ def test_what_an_earlier_version_had_accepted_need_not_be_accepted_again(here: W
     assert last.by == "anna@desk"
 
 
-def test_what_nobody_had_accepted_stays_open(here: Work) -> None:
+def test_what_nobody_had_accepted_stays_open(here: RunContext) -> None:
     acceptance.keep_accepted(here, [WORDED], [SAID])
     assert accepted(here) == frozenset()
     acceptance.accept(here, [OTHER], "anna@desk")

@@ -77,7 +77,7 @@ def found_by_verify(config: Path) -> None:
                 "Actual": text,
             }
             rows.append(RegisterRow(f"users:{text[:50]}:differs:{number}", {**values, "Note": text}))
-        app.work.store.write(FINDINGS, rows)
+        app.context.store.write(FINDINGS, rows)
 
 
 def asked(desk: Desk) -> list[str]:

@@ -102,7 +102,7 @@ def some_findings(desk: Desk, count: int) -> None:
     ]
     rows.append(RegisterRow("groups:1:extra::0", {"Stream": "groups", "Fate": "extra", "SourceId": "1"}))
     with desk.context.app() as app:
-        app.work.store.write(FINDINGS, rows)
+        app.context.store.write(FINDINGS, rows)
 
 
 def leafed(desk: Desk, **query: object) -> list[str]:
@@ -206,8 +206,8 @@ def test_a_configuration_that_was_away_for_a_moment_is_taken_up(tmp_path: Path) 
 def test_a_store_that_was_begun_anew_is_the_one_that_is_shown(tmp_path: Path) -> None:
     with dashboard(configured(tmp_path, *NOBODY)) as desk:
         with desk.context.app() as app:
-            plan.begin(app.work.store, app.work.clock, plan.Plan(("users",)))
-            place = Path(str(app.work.store.describe()["place"]))
+            plan.begin(app.context.store, app.context.clock, plan.Plan(("users",)))
+            place = Path(str(app.context.store.describe()["place"]))
         assert desk.look("overview")["run"]
         for one in place.parent.glob(f"{place.name}*"):
             one.unlink()

@@ -84,7 +84,7 @@ def test_the_handbook_lists_every_endpoint(quiet: Desk) -> None:
 
 def one_of_each_kind(desk: Desk) -> list[str]:
     with desk.context.app() as app:
-        found = [(name, app.work.store.records(one.table, Span(), 1)) for name, one in app.work.streams.items()]
+        found = [(name, app.context.store.records(one.table, Span(), 1)) for name, one in app.context.streams.items()]
     return [f"{name}/{records[0].row_key}" for name, records in found if records and name in STREAMS]
 
 

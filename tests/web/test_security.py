@@ -534,7 +534,7 @@ def test_no_answer_shows_a_secret_even_if_the_store_does(desk: Desk) -> None:
             "Expected": f"see {NOBODY[0]}",
             "Actual": NOBODY[1],
         }
-        app.work.store.write(FINDINGS, [RegisterRow("users:1:differs:X:0", values)])
+        app.context.store.write(FINDINGS, [RegisterRow("users:1:differs:X:0", values)])
     said: list[Reply] = [desk.get(path, {"Accept": "text/html"}) for path in EVERYWHERE]
     said += [desk.get(f"/api/v1/{name}") for name in ("findings", "session", "errors", "analysis", "certificate")]
     found = desk.look("findings")["findings"][0]

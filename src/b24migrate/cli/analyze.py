@@ -56,7 +56,7 @@ def _surveyed(session: Session, sample: float, *, quiet: bool) -> Survey:
         limits = Limits(source.requests_per_second, source.bucket, source.operating_seconds)
         names = app.chosen()
         wanted = [entity for entity in app.catalog.entities if entity.name in names]
-        found = survey(app.work, meter, wanted, limits, timezone=source.zone, share=sample, notice=notice)
+        found = survey(app.context, meter, wanted, limits, timezone=source.zone, share=sample, notice=notice)
     if not quiet and sys.stderr.isatty():
         typer.echo("\r\x1b[K", nl=False, err=True)
     return found
@@ -67,8 +67,8 @@ def _compare(session: Session, *, as_json: bool) -> None:
     from b24migrate.insight.forecast import compared, last
 
     with looking(session) as app:
-        made = last(app.work.store)
-        found: list[Compared] = compared(app.work.store)
+        made = last(app.context.store)
+        found: list[Compared] = compared(app.context.store)
     if made is None:
         raise Halted(say("cli.no_forecast"), hint=say("cli.no_forecast_fix"))
     if as_json:

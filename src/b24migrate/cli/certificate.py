@@ -44,7 +44,7 @@ def write(
 
     def made() -> Made:
         with looking(session, portals=True) as app:  # their names are in it
-            return make(app.work, out, clean=lambda text: masked(session.redact(text)))
+            return make(app.context, out, clean=lambda text: masked(session.redact(text)))
 
     _tell(session, out, made, f"Written: {out}", as_json=as_json)
 

@@ -66,7 +66,7 @@ def diff(
             if one.custom_fields is None or one.name not in (names or app.chosen()):
                 continue
             try:
-                found += field_map.compare(app.work, one)
+                found += field_map.compare(app.context, one)
             except Permanent as error:
                 unread[one.name] = session.redact(str(error))
     if as_json:
@@ -110,7 +110,7 @@ def export(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     from b24migrate.report import csv_tables
 
     with looking(context.obj) as app:
-        rows = field_map.lines(app.work)
+        rows = field_map.lines(app.context)
     csv_tables.write(file, field_map.COLUMNS, rows)
     told = json.dumps({"fields": len(rows), "file": str(file)}, ensure_ascii=False)
     typer.echo(told if as_json else phrase("cli.fields.written", count=len(rows), file=file))
@@ -124,6 +124,6 @@ def load(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     from b24migrate.report import csv_tables
 
     with looking(context.obj) as app:
-        changed = field_map.load(app.work, csv_tables.lines_of(file, "custom-fields export"))
+        changed = field_map.load(app.context, csv_tables.lines_of(file, "custom-fields export"))
     told = json.dumps({"changed": changed})
     typer.echo(told if as_json else phrase("cli.fields.changed", count=changed))

@@ -51,7 +51,7 @@ def errors(
 
     session: Session = context.obj
     with looking(session) as app:
-        found = causes(app.work, stream_name(stream, app.work.streams) if stream else "")
+        found = causes(app.context, stream_name(stream, app.context.streams) if stream else "")
     if as_json:
         text = json.dumps({"errors": [cause.to_json() for cause in found]}, ensure_ascii=False)
         typer.echo(harmless_json(masked(session.redact(text))))

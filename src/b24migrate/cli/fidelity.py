@@ -47,11 +47,13 @@ def fidelity(
     if language:
         terminal.choose(language_name(language))
     with looking(session, portals=True) as app:
-        work = app.work
-        rules = fidelities.concerning(work, patient(work.clock, lambda: fidelities.asked(work)), app.chosen())
+        run_context = app.context
+        rules = fidelities.concerning(
+            run_context, patient(run_context.clock, lambda: fidelities.asked(run_context)), app.chosen()
+        )
         if accept:
-            fidelities.accept(work, rules, local_user())
-        found = fidelities.listed(work, rules)
+            fidelities.accept(run_context, rules, local_user())
+        found = fidelities.listed(run_context, rules)
     code = GATE if found.needs_acceptance else CLEAN
     if as_json:
         told = json.dumps({**as_told(found, terminal.words()), "exit_code": code}, ensure_ascii=False)

@@ -38,8 +38,8 @@ def find(
 
     session: Session = context.obj
     with looking(session) as app:
-        name = stream_name(stream, app.work.streams) if stream else ""
-        found = search(app.work, text, stream=name, after=after, budget_s=PATIENCE_S)
+        name = stream_name(stream, app.context.streams) if stream else ""
+        found = search(app.context, text, stream=name, after=after, budget_s=PATIENCE_S)
     if as_json:
         typer.echo(harmless_json(session.redact(json.dumps(found.to_json(), ensure_ascii=False))))
         return

@@ -29,7 +29,7 @@ def metrics(
 
     session: Session = context.obj
     with looking(session) as app:
-        found = figures(app.work)
+        found = figures(app.context)
     written = text(lambda: found)
     if as_json:
         told = [{"name": name, "labels": labels, "value": value} for name, labels, value in found]

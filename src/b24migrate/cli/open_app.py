@@ -25,7 +25,7 @@ class Current:
     app: App | None = None
 
     def run(self) -> str:
-        return self.app.work.run if self.app else ""
+        return self.app.context.run if self.app else ""
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def looking(session: Session, *, portals: bool = False) -> Iterator[App]:
     """For a look at the store, and with `portals` also at both ends."""
     from b24migrate.app import open_app
 
-    with open_app(session.settings(portals=portals)) as app, interruptible(app.work.interrupt.request):
+    with open_app(session.settings(portals=portals)) as app, interruptible(app.context.interrupt.request):
         yield app
 
 
@@ -54,8 +54,8 @@ def working(
         stack.callback(display.close)
         app = stack.enter_context(open_app(settings, observers=(written, display.note), verify_all=verify_all))
         current.app = app
-        app.work.keep_bug = bug_keeper(session.redact)
-        stack.enter_context(interruptible(app.work.interrupt.request))
+        app.context.keep_bug = bug_keeper(session.redact)
+        stack.enter_context(interruptible(app.context.interrupt.request))
         yield app
 
 

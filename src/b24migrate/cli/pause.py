@@ -32,7 +32,7 @@ def pause(
 
     session: Session = context.obj
     with looking(session) as app:
-        run = plan.pause(app.work.store, app.work.clock, by=local_user())
+        run = plan.pause(app.context.store, app.context.clock, by=local_user())
     if run is None:
         raise plan.NoRun(say("work.nothing_to_pause"), code=plan.NO_RUN)
     if as_json:

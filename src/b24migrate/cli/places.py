@@ -24,7 +24,7 @@ def places(context: typer.Context, as_json: AsJson = False) -> None:
 
     session: Session = context.obj
     with looking(session) as app:
-        rows = [row.values for row in app.work.store.rows(UNRESOLVED)]
+        rows = [row.values for row in app.context.store.rows(UNRESOLVED)]
     if as_json:
         names = {"Stream": "stream", "SourceId": "id", "Place": "place", "What": "what"}
         told = [{names[name]: row[name] for name in names} for row in rows]

@@ -44,7 +44,7 @@ def retry(
     def act(app: App, tick: Callable[[], None]) -> Ended | None:
         from b24migrate.engine import requeue
 
-        renewed = requeue.renew(app.work, names or [one.name for one in app.catalog.entities], code)
+        renewed = requeue.renew(app.context, names or [one.name for one in app.catalog.entities], code)
         if not as_json:
             parts = {"record": renewed.records, "file": renewed.files, "other part": renewed.parts}
             said = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for what, count in parts.items() if count)

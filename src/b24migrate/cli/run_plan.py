@@ -90,7 +90,7 @@ def told(app: App) -> Callable[[Diagnosis], None]:
     def say(diagnosis: Diagnosis) -> None:
         for check in (one for one in diagnosis.warnings if one.gate != GATE):  # which is asked about
             tell(
-                app.work.observers,
+                app.context.observers,
                 Noted("warning", messages.say("cli.check.warning", message=check.message, fix=check.fix), check.entity),
             )
 
@@ -114,7 +114,7 @@ def _ticker(app: App, shown: Display) -> Callable[[], None]:
 def _status(app: App) -> dict[str, Json]:
     from b24migrate.insight.status import snapshot
 
-    return snapshot(app.work).to_json()
+    return snapshot(app.context).to_json()
 
 
 @contextmanager
@@ -138,9 +138,9 @@ def _sent(app: App) -> Iterator[None]:
     from b24migrate.monitor.telemetry import sent
 
     def say(message: str) -> None:
-        tell(app.work.observers, Noted("warning", message))
+        tell(app.context.observers, Noted("warning", message))
 
-    with sent(lambda: figures(app.work), connection, say):
+    with sent(lambda: figures(app.context), connection, say):
         yield
 
 
@@ -153,7 +153,7 @@ def _scraped(app: App, port: int | None) -> Iterator[None]:
     from b24migrate.monitor.metrics import serve
 
     try:
-        stop = serve(lambda: figures(app.work), port)
+        stop = serve(lambda: figures(app.context), port)
     except OSError as error:
         raise BadConfiguration(
             say("cli.metrics_port", port=port, why=error.strerror), hint=say("cli.other_port")
@@ -169,7 +169,7 @@ def _foretold(app: App) -> str:
     from b24migrate.cli.analyze_tables import error_line
     from b24migrate.insight.forecast import whole_run
 
-    found = whole_run(app.work.store)
+    found = whole_run(app.context.store)
     return error_line(found) if found else ""
 
 
@@ -177,9 +177,9 @@ def _count_what_is_not_kept(app: App) -> None:
     """For whoever looks later, and cannot ask the target: now that everything is read, its numbers are exact."""
     from b24migrate.insight import fidelity
 
-    before = fidelity.remembered(app.work, app.chosen())
+    before = fidelity.remembered(app.context, app.chosen())
     if before is not None and not before.all_kept:
-        fidelity.known(app.work, app.chosen(), most=COUNTED_AFTERWARDS)
+        fidelity.known(app.context, app.chosen(), most=COUNTED_AFTERWARDS)
 
 
 def _print_json(status: Mapping[str, Json], code: int, message: str) -> None:

@@ -39,8 +39,8 @@ def show(
 
     session: Session = context.obj
     with looking(session) as app:
-        name = stream_name(stream, app.work.streams)
-        found = record(app.work, name, source_id, ask=not stored)
+        name = stream_name(stream, app.context.streams)
+        found = record(app.context, name, source_id, ask=not stored)
     if found is None:
         text = say("cli.show.unknown", stream=name, id=harmless(source_id[:100]))
         raise BadConfiguration(text, hint=say("cli.show.find"), code="USAGE")

@@ -33,8 +33,8 @@ def status(
         if watch:
             status_watch.watch(app, session.redact, as_json=as_json)
             return
-        found = snapshot(app.work).to_json()
-        run = plan.current(app.work.store)
+        found = snapshot(app.context).to_json()
+        run = plan.current(app.context.store)
     paused = run if run is not None and run.state == plan.PAUSED else None
     if as_json:
         more = {"state": paused.state} if paused else {}

@@ -73,7 +73,7 @@ def watch(app: App, redact: Redact, *, as_json: bool = False, sleep: Callable[[f
     from b24migrate.insight.overview import Looking
 
     shown: Shown = JsonLines(redact) if as_json else Screen() if can_redraw() else Lines()
-    looking = Looking(app.work)
+    looking = Looking(app.context)
     try:
         while True:
             began_s = time.monotonic()

@@ -105,7 +105,7 @@ def _left_off(gone: int) -> Halted:
 
 class Undoing:
     def __init__(self, app: App, redact: Callable[[str], str], as_json: bool, out: Path | None) -> None:
-        self._work = app.work
+        self._context = app.context
         self._redact = redact
         self._as_json = as_json
         self._out = out
@@ -120,17 +120,17 @@ class Undoing:
             scope_of,
         )
 
-        scope = scope_of(self._work, names, run)
-        refuse_busy(self._work)
+        scope = scope_of(self._context, names, run)
+        refuse_busy(self._context)
         if not same_box:
-            refuse_other_target(self._work)
-        rehearsal = Rehearsal(self._work, scope, self._say)
+            refuse_other_target(self._context)
+        rehearsal = Rehearsal(self._context, scope, self._say)
         try:
             self._rehearse(rehearsal, listed=dry_run)
         except KeyboardInterrupt:
             raise Halted(f"Stopped. {REFUSED}") from None
         if not same_box:
-            refuse_strange_box(self._work, rehearsal.strange)
+            refuse_strange_box(self._context, rehearsal.strange)
         if rehearsal.nothing:
             return self._end(scope, rehearsal, exit_codes.CLEAN, NOTHING)
         if dry_run:
@@ -138,7 +138,7 @@ class Undoing:
         self._show(scope, rehearsal)
         if why := ask():
             return self._end(scope, rehearsal, exit_codes.GATE, why, shown=True)
-        taking = Taking(self._work, scope, rehearsal, self._say)
+        taking = Taking(self._context, scope, rehearsal, self._say)
         try:
             taking.take()
         except KeyboardInterrupt:
@@ -165,7 +165,9 @@ class Undoing:
         from b24migrate.report import csv_tables
 
         if self._out:
-            csv_tables.write(self._out, COLUMNS, (one for one in kept_rows(self._work.store) if one.stream in streams))
+            csv_tables.write(
+                self._out, COLUMNS, (one for one in kept_rows(self._context.store) if one.stream in streams)
+            )
 
     def _verdict(self, kept: int) -> str:
         if not kept:
@@ -193,8 +195,8 @@ class Undoing:
             "done": done,
             "run": scope.window.run if scope.window else "",
             "streams": [one.to_json() for one in tallies if one.ours or one.not_ours or one.other_runs],
-            "dependants": dependants(self._work, scope),
-            "stays": leftovers(self._work, scope, tallies)._asdict(),
+            "dependants": dependants(self._context, scope),
+            "stays": leftovers(self._context, scope, tallies)._asdict(),
             "exit_code": code,
             "message": message,
         }
@@ -206,8 +208,8 @@ class Undoing:
         if self._as_json:
             return
         tallies = list(told.tallies.values())
-        left = leftovers(self._work, scope, tallies)
-        print_undo(tallies, dependants(self._work, scope), left, self._redact, done=done)
+        left = leftovers(self._context, scope, tallies)
+        print_undo(tallies, dependants(self._context, scope), left, self._redact, done=done)
 
     def _say(self, line: str) -> None:
         if not self._as_json:

@@ -43,10 +43,10 @@ def worker(
     with (
         open_app(settings, observers=(observer,)) as app,
         served(app, metrics_port),
-        interruptible(app.work.interrupt.request),
+        interruptible(app.context.interrupt.request),
     ):
         current.app = app
-        app.work.keep_bug = bug_keeper(session.redact)
+        app.context.keep_bug = bug_keeper(session.redact)
         labour(app, once=once)
 
 
@@ -56,20 +56,20 @@ def labour(app: App, *, once: bool) -> None:
     from b24migrate.engine import plan
 
     while True:
-        run = plan.current(app.work.store)
+        run = plan.current(app.context.store)
         if run is not None and run.under_way:
             help_with(app, run)
             continue  # another one may have taken its place
         if once:
             return
-        app.work.clock.sleep(LOOK_S)
+        app.context.clock.sleep(LOOK_S)
 
 
 def help_with(app: App, run: Run) -> None:
     """To its end, which is the worker's to tell when nobody else did: who began the run may be gone."""
     from b24migrate.engine.plan import Paused, Replaced
 
-    app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
+    app.context.options = replace(app.context.options, test_limit=run.plan.test_limit)
     app.runner.attend(run)
     try:
         app.runner.crew(run.plan).work_until_done()

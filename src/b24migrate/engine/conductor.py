@@ -12,7 +12,7 @@ from threading import Lock
 
 from b24migrate.engine import analysis as analyses
 from b24migrate.engine import gates
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Plan, stop_if_dismissed
 from b24migrate.engine.stages import Stage, stages
 from b24migrate.engine.state import (
@@ -39,13 +39,13 @@ READINGS = "readings"  # of an entity's counts: by stream the methods that this 
 
 
 class Conductor:
-    def __init__(self, work: Work, plan: Plan, *, coverage: float) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, plan: Plan, *, coverage: float) -> None:
+        self._context = context
         self._plan = plan
         self._phases = steps(plan.phases)
         self._coverage = coverage
-        self._states = AllStates(work.store)
-        self._entities = [entity for entity in work.entities if entity.name in plan.entities]
+        self._states = AllStates(context.store)
+        self._entities = [entity for entity in context.entities if entity.name in plan.entities]
         self._tasks = {one.task(phase): (one, phase) for one in self._entities for phase in self._phases}
         self._lock = Lock()
         self.put = 0  # jobs that it has put on the queue
@@ -63,14 +63,14 @@ class Conductor:
                 phase = self._phases[place]
                 if continued and place < after and state.phase(phase).state not in STUCK:
                     continue
-                self._work.queue.drop(entity.task(phase))
+                self._context.queue.drop(entity.task(phase))
                 self._set(entity, phase, PhaseState())
             if not continued:
                 self._states.change(entity.name, lambda before: replace(before, notes=()))
 
     def _readings(self, entity: Entity) -> dict[str, Json]:
         return {
-            stream.name: ", ".join(map(_way, (self._work.reading(stream), *stream.more)))
+            stream.name: ", ".join(map(_way, (self._context.reading(stream), *stream.more)))
             for stream in (*entity.aids, *entity.streams)
         }
 
@@ -110,7 +110,7 @@ class Conductor:
 
     def _stay(self) -> None:
         """Before every change: one of them may take minutes, where the table is long and far away."""
-        stop_if_dismissed(self._work.store, self._work.run)
+        stop_if_dismissed(self._context.store, self._context.run)
 
     def _advance_all(self) -> bool:
         """Each as far as it goes. What the others were at the last look is enough: they can only be further by now."""
@@ -131,7 +131,7 @@ class Conductor:
         return False
 
     def idle(self, scope: str) -> bool:
-        return self._work.queue.open(scope) == 0
+        return self._context.queue.open(scope) == 0
 
     def _at_its_end(self, entity: Entity) -> bool:
         state = self._states.read(entity.name)
@@ -148,20 +148,22 @@ class Conductor:
         return self.idle(entity.task(phase)) and self._next_stage(entity, state, phase)
 
     def _start(self, entity: Entity, state: EntityState, phase: str) -> bool:
-        if any(gates.waits_for(self._work, self._plan, self._states, entity, phase)):
+        if any(gates.waits_for(self._context, self._plan, self._states, entity, phase)):
             return False
-        analysis = analyses.load(self._work.store)
+        analysis = analyses.load(self._context.store)
         skipped = self._skips(entity, phase)
         if skipped is not None:
             if skipped:
-                self._work.note(entity.name, skipped)
+                self._context.note(entity.name, skipped)
             return self._turn(state, phase, PhaseState(SKIPPED, message=skipped))
-        closed = gates.unmet(self._work, analysis, entity, phase, planned=self._plan.entities, coverage=self._coverage)
+        closed = gates.unmet(
+            self._context, analysis, entity, phase, planned=self._plan.entities, coverage=self._coverage
+        )
         if closed is not None:
             return self._turn(state, phase, PhaseState(BLOCKED, message=closed.sentence))
         if phase == "get":
             state = _next_pass(state, self._readings(entity))
-        return self._turn(state, phase, PhaseState(RUNNING, started=utc_text(self._work.clock.now())))
+        return self._turn(state, phase, PhaseState(RUNNING, started=utc_text(self._context.clock.now())))
 
     def _turn(self, state: EntityState, phase: str, after: PhaseState) -> bool:
         """Once, by whoever comes first: what somebody else has begun or ended is not begun or ended again."""
@@ -172,14 +174,14 @@ class Conductor:
     def _skips(self, entity: Entity, phase: str) -> str | None:
         """Why a phase is left out ("" = it has nothing to do); None when it is not."""
         if phase == FINAL:
-            return None if gates.finalizer(self._work, self._plan, self._states) is entity else ""
+            return None if gates.finalizer(self._context, self._plan, self._states) is entity else ""
         if not phase.startswith("custom-fields"):
             return None
         custom = entity.custom_fields
         if custom is None:
             return ""
         lost = entity.optional_scopes.get(custom.scope)
-        if lost and not self._work.facts.grants(custom.scope):
+        if lost and not self._context.facts.grants(custom.scope):
             return say("work.no_scope", scope=custom.scope, why=lost)
         return None
 
@@ -188,8 +190,8 @@ class Conductor:
     def _next_stage(self, entity: Entity, state: EntityState, phase: str) -> bool:
         """Stages that have nothing to do are passed in one go."""
         scope = entity.task(phase)
-        planned = stages(self._work, entity, phase, state.pass_no)
-        dead = self._work.queue.dead_parts(scope)
+        planned = stages(self._context, entity, phase, state.pass_no)
+        dead = self._context.queue.dead_parts(scope)
         if dead:
             message = say("work.failed_jobs", count=len(dead), why=dead[0].reason)
             return self._end(state, phase, FAILED, message)
@@ -205,29 +207,29 @@ class Conductor:
     def _jobs(self, stage: Stage, scope: str, now: PhaseState) -> tuple[Sequence[Job], PhaseState]:
         """What is to be done of the stage, and its state when that is on the queue; nothing when it is over."""
         if not now.seeded:
-            jobs, now = stage.seed(self._work, scope), replace(now, seeded=True)
+            jobs, now = stage.seed(self._context, scope), replace(now, seeded=True)
             if jobs:
                 return jobs, now
-        more, memo = stage.again(self._work, scope, now.memo)
+        more, memo = stage.again(self._context, scope, now.memo)
         return more, replace(now, memo=memo)
 
     def _put(self, state: EntityState, phase: str, jobs: Sequence[Job], after: PhaseState) -> bool:
         """Working out the jobs of a long table takes a while. Whoever was faster may have seen them done by now, and
         they must not come back in a phase that has gone on, or has ended."""
         if self._states.is_still(state):
-            self._work.queue.put(jobs)
+            self._context.queue.put(jobs)
             self.put += len(jobs)
             self._swap(state, phase, after)
         return True
 
     def _finish(self, entity: Entity, state: EntityState, phase: str) -> bool:
         if phase == "verify":
-            state = replace(state, verified=is_verified(self._work, entity))
+            state = replace(state, verified=is_verified(self._context, entity))
         return self._end(state, phase, DONE, "")
 
     def _end(self, state: EntityState, phase: str, how: str, message: str) -> bool:
         """Once, by whoever finishes last; never by somebody who looked before the phase was begun anew."""
-        finished = utc_text(self._work.clock.now())
+        finished = utc_text(self._context.clock.now())
         return self._turn(state, phase, replace(state.phase(phase), state=how, finished=finished, message=message))
 
     # ------------------------------------------------------------ writing
@@ -243,7 +245,7 @@ class Conductor:
 
     def _tell(self, entity: str, phase: str, after: PhaseState) -> None:
         if phase not in (LATE, FINAL) or after.state in STUCK:
-            self._work.tell(PhaseChanged(entity, phase, after.state, after.message))
+            self._context.tell(PhaseChanged(entity, phase, after.state, after.message))
 
 
 def with_late(phases: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_fields import (
     chosen,
     fields_of,
@@ -50,22 +50,22 @@ class Compared(NamedTuple):
     note: str = ""
 
 
-def compare(work: Work, entity: Entity) -> list[Compared]:
+def compare(context: RunContext, entity: Entity) -> list[Compared]:
     """Asks both portals; writes nothing. Raises Permanent with the reason when the source's fields cannot be read."""
     custom = entity.custom_fields
     if custom is None:
         return []
     try:
-        fields = fields_of(work, custom)
+        fields = fields_of(context, custom)
     except GateUnmet as closed:
         if closed.code != "insufficient_scope":
             raise
         raise Permanent(say("field.no_scope", scope=custom.scope), code=closed.code) from None
-    if custom.types and not sum(work.store.counts(work.streams[custom.types].table).values()):
-        first = work.owner[custom.types].name.replace("_", "-")
+    if custom.types and not sum(context.store.counts(context.streams[custom.types].table).values()):
+        first = context.owner[custom.types].name.replace("_", "-")
         raise Permanent(say("field.types_unread", stream=custom.types), hint=say("field.get_first", entity=first))
-    before = {row.key: row.values for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)}
-    known = Known(work.target.existing_fields(custom), chosen(work, entity.name), before)
+    before = {row.key: row.values for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)}
+    known = Known(context.target.existing_fields(custom), chosen(context, entity.name), before)
     return [_compared(entity.name, custom, field, known) for field in fields]
 
 
@@ -126,7 +126,7 @@ class FieldLine(NamedTuple):
     included: str
 
 
-def lines(work: Work) -> list[FieldLine]:
+def lines(context: RunContext) -> list[FieldLine]:
     """Every custom field that was read. Raises GateUnmet when none were."""
     found = [
         FieldLine(
@@ -137,10 +137,10 @@ def lines(work: Work) -> list[FieldLine]:
             str(wished[row.key].values.get("TargetField") or "") if row.key in wished else "",
             "no" if is_excluded(row.key, wished) else "yes",
         )
-        for entity in work.entities
+        for entity in context.entities
         if entity.custom_fields is not None
-        for wished in [chosen(work, entity.name)]
-        for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)
+        for wished in [chosen(context, entity.name)]
+        for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)
     ]
     if not found:
         fix = say("field.read_first")
@@ -158,17 +158,17 @@ class Wish(NamedTuple):
     included: bool
 
 
-def load(work: Work, rows: Iterable[Sequence[str]]) -> int:
+def load(context: RunContext, rows: Iterable[Sequence[str]]) -> int:
     """Keeps what the file asks for, and returns how many fields it changes. Checks everything before it writes."""
-    known = {(line.entity, line.source_field): line for line in lines(work)}
+    known = {(line.entity, line.source_field): line for line in lines(context)}
     mistakes: list[str] = []
     wishes = list(_wishes(rows, known, mistakes))
-    mistakes += _taken_twice(work, wishes, known)
+    mistakes += _taken_twice(context, wishes, known)
     if mistakes:
         more = [say("field.more", count=len(mistakes) - MOST_MISTAKES)] if len(mistakes) > MOST_MISTAKES else []
         raise BadConfiguration(join([*mistakes[:MOST_MISTAKES], *more], "\n"), hint=say("field.not_loaded"))
-    changed = [row for wish in wishes if (row := _changed(work, wish)) is not None]
-    work.store.write(FIELD_MAP, changed)
+    changed = [row for wish in wishes if (row := _changed(context, wish)) is not None]
+    context.store.write(FIELD_MAP, changed)
     return len(changed)
 
 
@@ -219,12 +219,14 @@ def _mistake(
     return ""
 
 
-def _taken_twice(work: Work, wishes: Sequence[Wish], known: Mapping[tuple[str, str], FieldLine]) -> Iterator[str]:
+def _taken_twice(
+    context: RunContext, wishes: Sequence[Wish], known: Mapping[tuple[str, str], FieldLine]
+) -> Iterator[str]:
     """Two fields of one entity, or of one type of it, cannot become one. Those that the file leaves out count too."""
     owners = {
         (entity.name, row.key): str(payload_of(row).get("OF") or "")
-        for entity in work.entities
-        for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)
+        for entity in context.entities
+        for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)
         if entity.custom_fields is not None
     }
     asked = {(wish.entity, wish.code): (wish.target or wish.code, wish.included, wish.line) for wish in wishes}
@@ -238,11 +240,11 @@ def _taken_twice(work: Work, wishes: Sequence[Wish], known: Mapping[tuple[str, s
             takers[place] = code
 
 
-def _changed(work: Work, wish: Wish) -> RegisterRow | None:
+def _changed(context: RunContext, wish: Wish) -> RegisterRow | None:
     """The row to write, if the file says anything new. A field with another target is to be made first. What the target
     itself answered is no choice: a file that was written out and loaded again chooses nothing."""
     key = f"{wish.entity}:{wish.code}"
-    before = work.store.read(FIELD_MAP, key)
+    before = context.store.read(FIELD_MAP, key)
     was = before.values if before else {"TargetField": "", "Transform": "", "Included": 1, "Options": None}
     is_same = wish.target in (str(was.get("TargetField") or ""), loaded_code(before))
     if is_same and bool(was.get("Included")) == wish.included:

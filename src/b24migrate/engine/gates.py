@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from b24migrate.engine.analysis import Analysis
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Plan
 from b24migrate.engine.state import DONE, ENDED, PENDING, STUCK, States
 from b24migrate.messages import say
@@ -34,7 +34,7 @@ WRITES = frozenset({"custom-fields-set", "set", "verify"})
 
 
 def unmet(
-    work: Work, analysis: Analysis, entity: Entity, phase: str, *, planned: Collection[str], coverage: float
+    context: RunContext, analysis: Analysis, entity: Entity, phase: str, *, planned: Collection[str], coverage: float
 ) -> Unmet | None:
     """The first gate that keeps the mini-task from starting."""
     if not analysis.completed:
@@ -64,58 +64,65 @@ def unmet(
         fix = say("gate.unserved_fix", wire=entity.wire)
         return Unmet(gate, say("gate.unserved", wire=entity.wire, served=served), fix)
     return next(
-        (found for other in needed(work, entity, planned) if (found := import_completed(work, other, coverage))),
+        (found for other in needed(context, entity, planned) if (found := import_completed(context, other, coverage))),
         None,
     )
 
 
-def needed(work: Work, entity: Entity, planned: Collection[str]) -> list[Entity]:
+def needed(context: RunContext, entity: Entity, planned: Collection[str]) -> list[Entity]:
     """People always; other entities when they are in the plan."""
-    owners = {work.owner[name].name for name in entity.refers_to if name in work.owner} - {entity.name}
-    return [other for other in work.entities if other.name in owners and (other.matches_users or other.name in planned)]
+    owners = {context.owner[name].name for name in entity.refers_to if name in context.owner} - {entity.name}
+    return [
+        other for other in context.entities if other.name in owners and (other.matches_users or other.name in planned)
+    ]
 
 
-def waits_for(work: Work, plan: Plan, states: States, entity: Entity, phase: str) -> Iterator[Entity]:
+def waits_for(context: RunContext, plan: Plan, states: States, entity: Entity, phase: str) -> Iterator[Entity]:
     """The entities of the plan that still import, and must have before this phase begins: those it refers to. A second
     pass waits for all of them: texts and late references name anything. In a limited run they go one after the other,
     and verify last: a get pulls records of others along, and a set that met only some of them would miss the rest. What
     no second pass can change waits for all that texts may name. What follows the last second pass one entity does, and
     the others wait for it."""
     if phase == FINAL:
-        return iter(_before_the_end(work, plan, states, entity))
+        return iter(_before_the_end(context, plan, states, entity))
     if phase == LATE or (phase == "verify" and plan.test_limit):
-        others = [other for other in work.entities if other is not entity]
+        others = [other for other in context.entities if other is not entity]
     elif plan.test_limit:
-        line = sorted(work.entities, key=partial(_is_unchangeable, work))
+        line = sorted(context.entities, key=partial(_is_unchangeable, context))
         others = line[: line.index(entity)]
     else:
-        others = needed(work, entity, plan.entities)
-        if phase == "set" and _is_unchangeable(work, entity):
-            others += [other for other in work.entities if other not in others and _is_named(work, plan, other, entity)]
+        others = needed(context, entity, plan.entities)
+        if phase == "set" and _is_unchangeable(context, entity):
+            others += [
+                other for other in context.entities if other not in others and _is_named(context, plan, other, entity)
+            ]
     return (other for other in others if other.name in plan.entities and still_imports(plan, states, other))
 
 
-def _is_unchangeable(work: Work, entity: Entity) -> bool:
-    return any(stream.name in work.target.unchangeable for stream in entity.streams)
+def _is_unchangeable(context: RunContext, entity: Entity) -> bool:
+    return any(stream.name in context.target.unchangeable for stream in entity.streams)
 
 
-def _is_named(work: Work, plan: Plan, other: Entity, by: Entity) -> bool:
+def _is_named(context: RunContext, plan: Plan, other: Entity, by: Entity) -> bool:
     """Whether texts may name records of it, and it need not wait itself for those that hold the texts."""
-    return any(stream.mentions for stream in other.streams) and by not in (other, *needed(work, other, plan.entities))
+    return any(stream.mentions for stream in other.streams) and by not in (
+        other,
+        *needed(context, other, plan.entities),
+    )
 
 
-def finalizer(work: Work, plan: Plan, states: States) -> Entity | None:
+def finalizer(context: RunContext, plan: Plan, states: States) -> Entity | None:
     """Who does for all what follows the last second pass: the first that is not stuck before it."""
     before = [*plan.phases[: plan.phases.index("set") + 1], LATE] if "set" in plan.phases else []
-    planned = (one for one in work.entities if one.name in plan.entities)
+    planned = (one for one in context.entities if one.name in plan.entities)
     return next((one for one in planned if not _stuck(states, one, before)), None)
 
 
-def _before_the_end(work: Work, plan: Plan, states: States, entity: Entity) -> list[Entity]:
-    chosen = finalizer(work, plan, states)
+def _before_the_end(context: RunContext, plan: Plan, states: States, entity: Entity) -> list[Entity]:
+    chosen = finalizer(context, plan, states)
     if chosen is not None and chosen is not entity:
         return [] if states.read(chosen.name).phase(FINAL).state in ENDED | STUCK else [chosen]
-    others = [one for one in work.entities if one.name in plan.entities and one is not entity]
+    others = [one for one in context.entities if one.name in plan.entities and one is not entity]
     unfinished = [one for one in others if states.read(one.name).phase(LATE).state not in ENDED]
     return [one for one in unfinished if not _stuck(states, one, [*plan.phases, LATE])]
 
@@ -131,23 +138,23 @@ def still_imports(plan: Plan, states: States, other: Entity) -> bool:
     return phases.isdisjoint(STUCK) and not phases <= ENDED
 
 
-def import_completed(work: Work, other: Entity, coverage: float) -> Unmet | None:
+def import_completed(context: RunContext, other: Entity, coverage: float) -> Unmet | None:
     gate = f"{other.name}.import.completed"
     fix = say("gate.import_first_fix", name=other.name)
-    if States(work.store).read(other.name).phase("set").state != DONE:
+    if States(context.store).read(other.name).phase("set").state != DONE:
         return Unmet(gate, say("gate.import_first", entity=other.name), fix)
     for stream in other.streams:
-        counts = work.store.counts(stream.table)
+        counts = context.store.counts(stream.table)
         open_records = counts.get(Status.NEW, 0) + counts.get(Status.ERROR_RETRY, 0)
-        if open_records > work.store.pulled_pending(stream.table):
+        if open_records > context.store.pulled_pending(stream.table):
             return Unmet(gate, say("gate.open_records", count=open_records, stream=stream.name), fix)
         if other.matches_users and stream.natural:
-            return too_few(work, gate, stream.name, counts, coverage)
+            return too_few(context, gate, stream.name, counts, coverage)
     return None
 
 
-def too_few(work: Work, gate: str, stream: str, counts: dict[Status, int], coverage: float) -> Unmet | None:
-    retrieved = sum(counts.values()) - work.store.pulled_pending(work.streams[stream].table)
+def too_few(context: RunContext, gate: str, stream: str, counts: dict[Status, int], coverage: float) -> Unmet | None:
+    retrieved = sum(counts.values()) - context.store.pulled_pending(context.streams[stream].table)
     ok = counts.get(Status.IMPORT_OK, 0)
     if not retrieved or ok / retrieved >= coverage:
         return None

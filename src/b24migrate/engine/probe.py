@@ -15,7 +15,7 @@ import msgspec
 
 from b24migrate import __version__
 from b24migrate.engine.doctor import patient
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.records import Json
 from b24migrate.model.streams import Asking, Entity, Habits, Probe
@@ -31,30 +31,34 @@ REVISIONS = {"im_rest": "rest", "im_web": "web", "im_mobile": "mobile", "im_desk
 PLANS = ("project", "free", "demo", "basic", "start", "std", "pro", "ent", "team", "company", "crm", "tf", "selfhosted")
 
 
-def learn(work: Work, entities: Sequence[Entity]) -> None:
+def learn(context: RunContext, entities: Sequence[Entity]) -> None:
     """For a run: asks unless it is known. A probe that fails stops nothing."""
-    known = work.store.read(ANALYSIS, KEY)
+    known = context.store.read(ANALYSIS, KEY)
     probes = probes_of(entities)
     keys = {key for probe in probes for key in probe.values}
-    if known is None or not keys <= set(known.values["Data"]["answers"]) or _is_old(known.values["Data"], work.clock):
+    if (
+        known is None
+        or not keys <= set(known.values["Data"]["answers"])
+        or _is_old(known.values["Data"], context.clock)
+    ):
         with suppress(MigrationError):
-            ask(work, probes)
-    remember(work)
+            ask(context, probes)
+    remember(context)
 
 
-def remember(work: Work) -> None:
+def remember(context: RunContext) -> None:
     """Gives the source's readers what the store knows."""
-    work.source.habits = {key: value for key, value in load(work.store).items() if value is not None}
+    context.source.habits = {key: value for key, value in load(context.store).items() if value is not None}
 
 
-def ask(work: Work, probes: Sequence[Probe], *, wide: bool = False) -> None:
+def ask(context: RunContext, probes: Sequence[Probe], *, wide: bool = False) -> None:
     """Asks now and keeps the answers. Raises MigrationError."""
-    found = answers(work.source, probes, work.clock, wide=wide) | {"billing": work.source.billing}
+    found = answers(context.source, probes, context.clock, wide=wide) | {"billing": context.source.billing}
     # Who looked closer may have seen what a quick look does not.
     seen = found if wide else {key: value for key, value in found.items() if value is not None}
-    kept = dict.fromkeys(found) | load(work.store) | seen
-    at = work.clock.now().isoformat()
-    work.store.write(ANALYSIS, [RegisterRow(KEY, {"Data": {"asked_at": at, "answers": kept}})])
+    kept = dict.fromkeys(found) | load(context.store) | seen
+    at = context.clock.now().isoformat()
+    context.store.write(ANALYSIS, [RegisterRow(KEY, {"Data": {"asked_at": at, "answers": kept}})])
 
 
 def load(store: Store) -> dict[str, str | int | None]:
@@ -131,15 +135,15 @@ PORTAL = Probe({**dict.fromkeys(REVISIONS, range(100_000)), "plan": PLANS}, _ask
 # ---------------------------------------------------------------- the file
 
 
-def document(work: Work, methods: Mapping[str, bool]) -> dict[str, Json]:
+def document(context: RunContext, methods: Mapping[str, bool]) -> dict[str, Json]:
     """What is known by now, for a file: numbers and fixed words only. b24sim plays it (`--like`)."""
-    kept = load(work.store)
+    kept = load(context.store)
     revisions = {name: kept.get(key) for key, name in REVISIONS.items()}
     return {
         "format": FORMAT,
         "version": VERSION,
         "program": __version__,
-        "date": work.clock.now().date().isoformat(),
+        "date": context.clock.now().date().isoformat(),
         "plan": kept.get("plan"),
         "modules": {name: revisions if name == "im" and any(revisions.values()) else None for name in MODULES},
         "answers": {key: value for key, value in sorted(kept.items()) if key not in PORTAL.values},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from b24migrate.engine import plan
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.run import Ended, Runner
 from b24migrate.engine.state import DONE, EntityState, PhaseState, States
 from b24migrate.model.streams import FINAL, LATE, PHASES
@@ -28,17 +28,17 @@ class Renewed:
         return bool(self.records or self.files or self.parts)
 
 
-def renew(work: Work, names: Collection[str], code: str = "") -> Renewed:
+def renew(context: RunContext, names: Collection[str], code: str = "") -> Renewed:
     """Of these entities; with a code only what failed with it. Files belong to all of them."""
-    renewed = Renewed(files=work.store.renew(work.streams["files"].table, code=code))
+    renewed = Renewed(files=context.store.renew(context.streams["files"].table, code=code))
     if renewed.files:
         renewed.entities.update(names)
-    for entity in (one for one in work.entities if one.name in names):
-        records = sum(work.store.renew(stream.table, code=code) for stream in entity.streams)
+    for entity in (one for one in context.entities if one.name in names):
+        records = sum(context.store.renew(stream.table, code=code) for stream in entity.streams)
         parts = sum(
             code in ("", letter.code)
             for phase in (*PHASES, LATE, FINAL)
-            for letter in work.queue.dead_parts(entity.task(phase))
+            for letter in context.queue.dead_parts(entity.task(phase))
         )
         renewed.records += records
         renewed.parts += parts
@@ -49,24 +49,24 @@ def renew(work: Work, names: Collection[str], code: str = "") -> Renewed:
 
 def take_up(runner: Runner, renewed: Renewed, tick: Callable[[], None]) -> Ended:
     """An interrupted run goes on with them; after a finished one the phases from set on are done once more."""
-    entities, phases = open_again(runner.work, renewed)
+    entities, phases = open_again(runner.context, renewed)
     return runner.run(entities, phases, tick=tick)
 
 
-def open_again(work: Work, renewed: Renewed) -> tuple[Sequence[str], Sequence[str]]:
+def open_again(context: RunContext, renewed: Renewed) -> tuple[Sequence[str], Sequence[str]]:
     """The entities and phases of the run that takes them up."""
-    before = plan.current(work.store)
+    before = plan.current(context.store)
     if before is not None and before.unfinished and renewed.entities <= set(before.plan.entities):
-        work.options = replace(work.options, test_limit=before.plan.test_limit)
+        context.options = replace(context.options, test_limit=before.plan.test_limit)
         for name in renewed.entities:
-            _open_again(work, name, (*FROM_SET, LATE))
+            _open_again(context, name, (*FROM_SET, LATE))
         for name in before.plan.entities:
-            _open_again(work, name, (FINAL,))
+            _open_again(context, name, (FINAL,))
         return before.plan.entities, before.plan.phases
     return sorted(renewed.entities), FROM_GET if renewed.files or renewed.parts else FROM_SET
 
 
-def _open_again(work: Work, entity: str, phases: Sequence[str]) -> None:
+def _open_again(context: RunContext, entity: str, phases: Sequence[str]) -> None:
     """The renewed records are sent and looked at once more."""
 
     def unfinished(state: EntityState) -> EntityState:
@@ -75,4 +75,4 @@ def _open_again(work: Work, entity: str, phases: Sequence[str]) -> None:
                 state = state.with_phase(phase, PhaseState())
         return state
 
-    States(work.store).change(entity, unfinished)
+    States(context.store).change(entity, unfinished)

@@ -14,7 +14,7 @@ from b24migrate.engine.diagnosis import Diagnosis, refusal
 from b24migrate.engine.doctor import examine, tested
 from b24migrate.engine.gates import CHANGES
 from b24migrate.engine.phases import lanes
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.partial import incomplete
 from b24migrate.engine.plan import Paused, Plan, Run
 from b24migrate.engine.state import BLOCKED, FAILED, States
@@ -39,18 +39,18 @@ class Ended:
 class FidelityGate(Protocol):
     """What the target does not keep must be accepted before anything is written."""
 
-    def examine(self, work: Work, entities: Collection[str], before: Diagnosis) -> Diagnosis:
+    def examine(self, context: RunContext, entities: Collection[str], before: Diagnosis) -> Diagnosis:
         """The same diagnosis, with what the target does not keep of these entities."""
         ...
 
-    def require(self, work: Work, rules: Sequence[Rule]) -> None:
+    def require(self, context: RunContext, rules: Sequence[Rule]) -> None:
         """Raises GateUnmet unless somebody has accepted all of them."""
         ...
 
 
 @dataclass(slots=True)
 class Runner:
-    work: Work
+    context: RunContext
     timezone: ZoneInfo
     fidelity: FidelityGate
     history: Callable[[], History]
@@ -60,22 +60,24 @@ class Runner:
     def examine(self, entities: Sequence[Entity], *, box: bool = False) -> Diagnosis:
         """Looks at both ends and remembers what it saw. `box`: lets the box try itself first, whatever the source is
         like; what it finds is in its list of what it does not keep."""
-        work = self.work
-        diagnosis = examine(work.source, work.target, work.store, entities, timezone=self.timezone, clock=work.clock)
+        context = self.context
+        diagnosis = examine(
+            context.source, context.target, context.store, entities, timezone=self.timezone, clock=context.clock
+        )
         if box and diagnosis.facts.server:
-            diagnosis = replace(diagnosis, checks=(*diagnosis.checks, *tested(work.target, work.clock)))
+            diagnosis = replace(diagnosis, checks=(*diagnosis.checks, *tested(context.target, context.clock)))
         if any(check for check in diagnosis.failed if not check.entity):
             return diagnosis
-        analysis.save(work.store, diagnosis.facts)
+        analysis.save(context.store, diagnosis.facts)
         blocked = {check.entity for check in diagnosis.failed}
-        probe.learn(work, [entity for entity in entities if entity.name not in blocked])
-        return self.fidelity.examine(work, [entity.name for entity in entities], diagnosis)
+        probe.learn(context, [entity for entity in entities if entity.name not in blocked])
+        return self.fidelity.examine(context, [entity.name for entity in entities], diagnosis)
 
     def probe(self, methods: Mapping[str, bool]) -> dict[str, Json]:
         """Asks the source how it behaves, for a file (docs/probe.md). Raises MigrationError."""
-        work = self.work
-        probe.ask(work, [*probe.probes_of(work.entities), probe.PORTAL], wide=True)
-        return probe.document(work, methods)
+        context = self.context
+        probe.ask(context, [*probe.probes_of(context.entities), probe.PORTAL], wide=True)
+        return probe.document(context, methods)
 
     def run(
         self,
@@ -103,8 +105,8 @@ class Runner:
         tick: Callable[[], None] = lambda: None,
     ) -> Ended:
         """Goes on with the current run, whatever its plan is. Raises like `run`, and NoRun."""
-        wanted = plan.to_resume(self.work.store).plan
-        self.work.options = replace(self.work.options, test_limit=wanted.test_limit)
+        wanted = plan.to_resume(self.context.store).plan
+        self.context.options = replace(self.context.options, test_limit=wanted.test_limit)
         return self.run(wanted.entities, wanted.phases, on_diagnosis=on_diagnosis, tick=tick)
 
     def begin(
@@ -115,26 +117,26 @@ class Runner:
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
     ) -> Run:
         """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
-        undo_lock.refuse(self.work.store, self.work.clock)
-        wished = plan.moment(self.work.store)
-        chosen = [entity for entity in self.work.entities if entity.name in entities]
+        undo_lock.refuse(self.context.store, self.context.clock)
+        wished = plan.moment(self.context.store)
+        chosen = [entity for entity in self.context.entities if entity.name in entities]
         diagnosis = self.examine(chosen)
         on_diagnosis(diagnosis)
         stop_if_hopeless(diagnosis)
         if CHANGES.intersection(phases):
-            self.fidelity.require(self.work, diagnosis.rules)
+            self.fidelity.require(self.context, diagnosis.rules)
             self._settle_what_an_undo_left()
-            remember_target(self.work.store, self.work.options.target_url)
-        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), self.work.options.test_limit)
+            remember_target(self.context.store, self.context.options.target_url)
+        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), self.context.options.test_limit)
 
         def prepare(run: Run, continued: bool) -> None:
             self.attend(run)
             self.conductor(wanted).reset(continued=continued)
 
-        run, _ = plan.begin(self.work.store, self.work.clock, wanted, prepare, wished=wished)
+        run, _ = plan.begin(self.context.store, self.context.clock, wanted, prepare, wished=wished)
         try:
             undo_lock.refuse(
-                self.work.store, self.work.clock
+                self.context.store, self.context.clock
             )  # both may have begun at once: each sees the other by now
         except Stop as stop:
             self.stop(run, stop)
@@ -143,38 +145,38 @@ class Runner:
 
     def _settle_what_an_undo_left(self) -> None:
         """Only the box that it was taken back from can say what is gone."""
-        left = undo_lock.unsettled(self.work.store)
-        if left is None or targets(self.work.store) != [self.work.options.target_url]:
+        left = undo_lock.unsettled(self.context.store)
+        if left is None or targets(self.context.store) != [self.context.options.target_url]:
             return
         from b24migrate.engine.undo.forget import settle
 
-        settle(self.work, left)
-        undo_lock.settled(self.work.store, left)
+        settle(self.context, left)
+        undo_lock.settled(self.context.store, left)
 
     def attend(self, run: Run) -> None:
         """From here on the work belongs to this run."""
-        self.work.run = run.id
-        self.work.facts = analysis.load(self.work.store).for_phases
-        probe.remember(self.work)
+        self.context.run = run.id
+        self.context.facts = analysis.load(self.context.store).for_phases
+        probe.remember(self.context)
 
     def crew(self, wanted: Plan) -> Crew:
-        return Crew(self.work, self.conductor(wanted), lanes.hands(self.workers), self.history())
+        return Crew(self.context, self.conductor(wanted), lanes.hands(self.workers), self.history())
 
     def conductor(self, wanted: Plan) -> Conductor:
-        return Conductor(self.work, wanted, coverage=self.coverage)
+        return Conductor(self.context, wanted, coverage=self.coverage)
 
     def stop(self, run: Run, why: Stop) -> None:
         """It stays current, and is continued by the next command."""
-        store, clock = self.work.store, self.work.clock
+        store, clock = self.context.store, self.context.clock
         plan.end(store, clock, run, complete=False, exit_code=why.exit_code, message=why.sentence)
 
     def conclude(self, run: Run) -> Ended:
         """What a run amounts to whose plan is at its end. Whoever comes first says it. Raises Paused when somebody
         paused it just before."""
-        entities = [entity for entity in self.work.entities if entity.name in run.plan.entities]
-        exit_code, message = verdict(self.work, entities, run.plan.phases)
+        entities = [entity for entity in self.context.entities if entity.name in run.plan.entities]
+        exit_code, message = verdict(self.context, entities, run.plan.phases)
         complete = exit_code in (DONE, FINDINGS)
-        store, clock = self.work.store, self.work.clock
+        store, clock = self.context.store, self.context.clock
         ended = plan.end(store, clock, run, complete=complete, exit_code=exit_code, message=message)
         if ended.state == plan.PAUSED:
             raise plan.paused(ended)
@@ -188,40 +190,40 @@ def stop_if_hopeless(diagnosis: Diagnosis) -> None:
         raise refusal(whole[0])
 
 
-def verdict(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> tuple[int, str]:
+def verdict(context: RunContext, entities: Sequence[Entity], phases: Sequence[str]) -> tuple[int, str]:
     """The exit code, and the sentence that goes with it."""
-    states = [(entity, States(work.store).read(entity.name)) for entity in entities]
+    states = [(entity, States(context.store).read(entity.name)) for entity in entities]
     found = [(entity, phase, state.phase(phase)) for entity, state in states for phase in steps(phases)]
     for wanted, code in ((FAILED, ERROR), (BLOCKED, GATE)):
         for entity, phase, state in found:
             if state.state == wanted:
                 return code, say(f"work.task_{wanted}", task=entity.task(phase), why=state.message)
-    problems = list(problems_of(work, entities, phases))
+    problems = list(problems_of(context, entities, phases))
     if problems:
         return FINDINGS, join(problems)
-    limit = work.options.test_limit
+    limit = context.options.test_limit
     said = [say("work.test_run", limit=limit)] if limit else []
-    expected = sum(foreseen(work, stream) for entity in entities for stream in entity.streams)
-    unneeded = sum(spared(work, stream) for entity in entities for stream in entity.streams)
+    expected = sum(foreseen(context, stream) for entity in entities for stream in entity.streams)
+    unneeded = sum(spared(context, stream) for entity in entities for stream in entity.streams)
     if "verify" in phases:
         said += [say("work.expected", count=expected)] * bool(expected)
         said += [say("work.not_found", count=unneeded)] * bool(unneeded)
     return DONE, join(said, " ")
 
 
-def problems_of(work: Work, entities: Sequence[Entity], phases: Sequence[str]) -> list[str]:
+def problems_of(context: RunContext, entities: Sequence[Entity], phases: Sequence[str]) -> list[str]:
     problems: list[str] = []
     for stream in (one for entity in entities for one in entity.streams):
-        failed = work.store.counts(stream.table).get(Status.IMPORT_ERR, 0) if "set" in phases else 0
-        differ = mismatches(work, stream) if "verify" in phases else 0
-        drifted = drift(work, stream) if "get" in phases else 0
+        failed = context.store.counts(stream.table).get(Status.IMPORT_ERR, 0) if "set" in phases else 0
+        differ = mismatches(context, stream) if "verify" in phases else 0
+        drifted = drift(context, stream) if "get" in phases else 0
         said = [say("work.failed", count=failed)] * bool(failed) + [say("work.findings", count=differ)] * bool(differ)
         said += [say("work.drift", count=drifted)] * bool(drifted)
-        partial = incomplete(work, stream)
+        partial = incomplete(context, stream)
         said += [say("work.incomplete", count=partial)] * bool(partial)
         if said:
             problems.append(say("work.of_stream", stream=stream.name, what=join(said, ", ")))
-    files = failed_files_by_entity(work)
+    files = failed_files_by_entity(context)
     problems += [
         say("work.files_failed", entity=one.name, count=files[one.name]) for one in entities if files[one.name]
     ]

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from b24migrate.engine.phases import deferred, lanes, read, send, verify
 from b24migrate.engine.phases.compose import Composer
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.records import Job, Json, Status
 from b24migrate.model.streams import FINAL, LATE, Entity, Kind, Stream
 
 Memo = Mapping[str, Json]
 
 
-def nothing_again(_work: Work, _scope: str, _memo: Memo) -> tuple[list[Job], Memo]:
+def nothing_again(_context: RunContext, _scope: str, _memo: Memo) -> tuple[list[Job], Memo]:
     return [], {}
 
 
@@ -22,17 +22,17 @@ class Stage(NamedTuple):
     """`seed` gives its first jobs. `again` is asked when they are done, with what it said last time."""
 
     name: str
-    seed: Callable[[Work, str], list[Job]]
-    again: Callable[[Work, str, Memo], tuple[list[Job], Memo]] = nothing_again
+    seed: Callable[[RunContext, str], list[Job]]
+    again: Callable[[RunContext, str, Memo], tuple[list[Job], Memo]] = nothing_again
 
 
-def stages(work: Work, entity: Entity, phase: str, pass_no: int) -> list[Stage]:
+def stages(context: RunContext, entity: Entity, phase: str, pass_no: int) -> list[Stage]:
     makers: dict[str, Callable[[], list[Stage]]] = {
         "custom-fields-get": lambda: [one_job("fields", "read-fields", entity)],
         "custom-fields-set": lambda: [one_job("fields", "create-fields", entity)],
-        "get": lambda: get_stages(work, entity, pass_no),
-        "set": lambda: set_stages(work, entity),
-        LATE: lambda: late_stages(work, entity),
+        "get": lambda: get_stages(context, entity, pass_no),
+        "set": lambda: set_stages(context, entity),
+        LATE: lambda: late_stages(context, entity),
         FINAL: lambda: [Stage("finalize", lambda _, scope: [Job(scope, "finalize", {"after": ""})])],
         "verify": lambda: [one_job("forget", "forget-findings", entity), *map(verify_stage, entity.streams)],
     }
@@ -46,35 +46,35 @@ def one_job(name: str, kind: str, entity: Entity, **args: Json) -> Stage:
 # ---------------------------------------------------------------- get
 
 
-def get_stages(work: Work, entity: Entity, pass_no: int) -> list[Stage]:
-    reads = [stage for stream in (*entity.aids, *entity.streams) for stage in read_stages(work, stream, pass_no)]
-    pulls = [pull_stage(stream) for stream in entity.streams] if work.options.test_limit else []
-    fetches = [files_stage("fetch", one) for one in (*pulled_entities(work, entity), entity)]
+def get_stages(context: RunContext, entity: Entity, pass_no: int) -> list[Stage]:
+    reads = [stage for stream in (*entity.aids, *entity.streams) for stage in read_stages(context, stream, pass_no)]
+    pulls = [pull_stage(stream) for stream in entity.streams] if context.options.test_limit else []
+    fetches = [files_stage("fetch", one) for one in (*pulled_entities(context, entity), entity)]
     begun = one_job("forget", "forget", entity, **{"pass": pass_no})
     return [begun, *reads, *pulls, *fetches, one_job("inventory", "close", entity, **{"pass": pass_no})]
 
 
-def pulled_entities(work: Work, entity: Entity) -> list[Entity]:
+def pulled_entities(context: RunContext, entity: Entity) -> list[Entity]:
     """Those whose records may have been pulled through for this one: what it refers to, and what that refers to."""
-    if not work.options.test_limit:
+    if not context.options.test_limit:
         return []
     named: set[str] = set()
     left = [entity]
     while left:
-        owners = {work.owner[name].name for name in left.pop().refers_to if name in work.owner}
-        left += [one for one in work.entities if one.name in owners - named]
+        owners = {context.owner[name].name for name in left.pop().refers_to if name in context.owner}
+        left += [one for one in context.entities if one.name in owners - named]
         named |= owners
-    return [other for other in work.entities if other.name in named - {entity.name}]
+    return [other for other in context.entities if other.name in named - {entity.name}]
 
 
-def read_stages(work: Work, stream: Stream, pass_no: int) -> list[Stage]:
+def read_stages(context: RunContext, stream: Stream, pass_no: int) -> list[Stage]:
     """One reading after the other: the later ones look at what the earlier ones found."""
-    more = [which for which, reading in enumerate(stream.more, 1) if work.suits(reading)]
+    more = [which for which, reading in enumerate(stream.more, 1) if context.suits(reading)]
     return [read_stage(stream, pass_no, which) for which in (0, *more)]
 
 
 def read_stage(stream: Stream, pass_no: int, which: int) -> Stage:
-    return Stage(f"read {stream.name}", lambda work, scope: read.start(work, scope, stream, pass_no, which))
+    return Stage(f"read {stream.name}", lambda context, scope: read.start(context, scope, stream, pass_no, which))
 
 
 def pull_stage(stream: Stream) -> Stage:
@@ -82,8 +82,8 @@ def pull_stage(stream: Stream) -> Stage:
 
 
 def files_stage(kind: str, entity: Entity) -> Stage:
-    def seed(work: Work, scope: str) -> list[Job]:
-        return lanes.seed(work, scope, kind, work.streams["files"], every=100, entity=entity.name)
+    def seed(context: RunContext, scope: str) -> list[Job]:
+        return lanes.seed(context, scope, kind, context.streams["files"], every=100, entity=entity.name)
 
     return Stage(kind, seed)
 
@@ -91,9 +91,9 @@ def files_stage(kind: str, entity: Entity) -> Stage:
 # ---------------------------------------------------------------- set
 
 
-def set_stages(work: Work, entity: Entity) -> list[Stage]:
+def set_stages(context: RunContext, entity: Entity) -> list[Stage]:
     """People to link, files, what was pulled through for this entity, and its own records."""
-    others = pulled_entities(work, entity)
+    others = pulled_entities(context, entity)
     both = [*others, entity]
     matched = [match_stage(stream) for one in both if one.matches_users for stream in one.streams if stream.natural]
     uploads = [files_stage("upload", one) for one in both]
@@ -107,22 +107,22 @@ def set_stages(work: Work, entity: Entity) -> list[Stage]:
     return [*matched, *uploads, *pulled, *sent]
 
 
-def late_stages(work: Work, entity: Entity) -> list[Stage]:
-    both = [*pulled_entities(work, entity), entity]
+def late_stages(context: RunContext, entity: Entity) -> list[Stage]:
+    both = [*pulled_entities(context, entity), entity]
     return [late_stage(stream) for one in both for stream in one.streams if may_be_completed(stream)]
 
 
 def match_stage(stream: Stream) -> Stage:
-    return Stage(f"match {stream.name}", lambda work, scope: lanes.seed(work, scope, "match", stream))
+    return Stage(f"match {stream.name}", lambda context, scope: lanes.seed(context, scope, "match", stream))
 
 
 def late_stage(stream: Stream) -> Stage:
     """All records, when a second pass has something to add to any; otherwise those that went without something, which
     may have come since: texts refer to records of any stream."""
 
-    def seed(work: Work, scope: str) -> list[Job]:
-        whole = Composer(work, stream, late=True).postpones
-        return deferred.seed(work, scope, stream) if whole else deferred.seed_marked(work, scope, stream)
+    def seed(context: RunContext, scope: str) -> list[Job]:
+        whole = Composer(context, stream, late=True).postpones
+        return deferred.seed(context, scope, stream) if whole else deferred.seed_marked(context, scope, stream)
 
     return Stage(f"complete {stream.name}", seed)
 
@@ -136,35 +136,35 @@ def may_be_completed(stream: Stream) -> bool:
 def send_stage(stream: Stream, *, pulled: bool = False) -> Stage:
     args: dict[str, Json] = {"pulled": True} if pulled else {}
 
-    def lanes_of(work: Work, scope: str, **more: Json) -> list[Job]:
-        return send.seed(work, scope, stream, **args, **more)
+    def lanes_of(context: RunContext, scope: str, **more: Json) -> list[Job]:
+        return send.seed(context, scope, stream, **args, **more)
 
-    def seed(work: Work, scope: str) -> list[Job]:
-        return lanes_of(work, scope) if left(work, stream, pulled) else []
+    def seed(context: RunContext, scope: str) -> list[Job]:
+        return lanes_of(context, scope) if left(context, stream, pulled) else []
 
-    def again(work: Work, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
+    def again(context: RunContext, scope: str, memo: Memo) -> tuple[list[Job], Memo]:
         """Records that wait for one another need more than one pass. When a pass settled none, what is left fails."""
-        still = left(work, stream, pulled)
+        still = left(context, stream, pulled)
         if not still or memo.get("final"):
             return [], {}
         if still < memo.get("left", still + 1):
-            return lanes_of(work, scope), {"left": still}
-        return lanes_of(work, scope, final=True), {"final": True}
+            return lanes_of(context, scope), {"left": still}
+        return lanes_of(context, scope, final=True), {"final": True}
 
     return Stage(f"send {stream.name}", seed, again)
 
 
 def learn_stages(stream: Stream) -> list[Stage]:
-    def seed(work: Work, scope: str) -> list[Job]:
-        return lanes.seed(work, scope, "learn", stream, pending=False)
+    def seed(context: RunContext, scope: str) -> list[Job]:
+        return lanes.seed(context, scope, "learn", stream, pending=False)
 
     return [Stage(f"learn {stream.name}", seed)] if stream.code else []
 
 
-def left(work: Work, stream: Stream, pulled: bool) -> int:
+def left(context: RunContext, stream: Stream, pulled: bool) -> int:
     if pulled:
-        return work.store.pulled_pending(stream.table)
-    counts = work.store.counts(stream.table)
+        return context.store.pulled_pending(stream.table)
+    counts = context.store.counts(stream.table)
     return counts.get(Status.NEW, 0) + counts.get(Status.ERROR_RETRY, 0)
 
 
@@ -172,4 +172,4 @@ def left(work: Work, stream: Stream, pulled: bool) -> int:
 
 
 def verify_stage(stream: Stream) -> Stage:
-    return Stage(f"verify {stream.name}", lambda work, scope: verify.start(work, scope, stream))
+    return Stage(f"verify {stream.name}", lambda context, scope: verify.start(context, scope, stream))

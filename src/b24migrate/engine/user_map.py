@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration, GateUnmet
 from b24migrate.model.records import Json, Link, Span, order_key
@@ -23,12 +23,12 @@ class Person(NamedTuple):
     target_id: str
 
 
-def people(work: Work) -> Iterator[Person]:
+def people(context: RunContext) -> Iterator[Person]:
     """Every staged user with the target user it became, if any. Raises GateUnmet when none were read yet."""
-    stream = work.streams[work.people]
+    stream = context.streams[context.people]
     after = ""
-    while records := work.store.records(stream.table, Span(after), AT_ONCE):
-        links = work.store.links(stream.name, [record.row_key for record in records])
+    while records := context.store.records(stream.table, Span(after), AT_ONCE):
+        links = context.store.links(stream.name, [record.row_key for record in records])
         for record in records:
             try:
                 said = msgspec.json.decode(record.payload, type=dict[str, Json])
@@ -39,27 +39,27 @@ def people(work: Work) -> Iterator[Person]:
             yield Person(record.row_key, str(said.get(stream.natural) or ""), name, link.target_id if link else "")
         after = order_key(records[-1].row_key)
     if not after:
-        fix = say("field.get_first", entity=work.owner[stream.name].name)
-        raise GateUnmet(f"{work.owner[stream.name].name}.read", say("users.unread", stream=stream.name), hint=fix)
+        fix = say("field.get_first", entity=context.owner[stream.name].name)
+        raise GateUnmet(f"{context.owner[stream.name].name}.read", say("users.unread", stream=stream.name), hint=fix)
 
 
-def load(work: Work, rows: Iterable[Sequence[str]]) -> int:
+def load(context: RunContext, rows: Iterable[Sequence[str]]) -> int:
     """Links the users whose row names a target user. Checks everything before it writes anything."""
-    stream = work.streams[work.people]
+    stream = context.streams[context.people]
     wanted = dict(_pairs(rows))
-    known = work.store.known(stream.table, list(wanted))
+    known = context.store.known(stream.table, list(wanted))
     if unknown := sorted(set(wanted) - known, key=order_key):
         raise BadConfiguration(
             say("users.unknown", names=[*unknown[:5], *["…"] * (len(unknown) > 5)]),
             hint=say("users.fresh_file"),
         )
-    there = work.store.links(stream.name, list(wanted))
+    there = context.store.links(stream.name, list(wanted))
     fresh = [
         Link(source_id, target_id, "", "loaded")
         for source_id, target_id in wanted.items()
         if source_id not in there or there[source_id].target_id != target_id
     ]
-    work.store.link(stream.name, fresh, now=work.clock.now())
+    context.store.link(stream.name, fresh, now=context.clock.now())
     return len(fresh)
 
 

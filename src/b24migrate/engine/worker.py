@@ -13,7 +13,7 @@ from typing import Protocol
 from b24migrate.engine import job_owner
 from b24migrate.engine.conductor import Conductor
 from b24migrate.engine.jobs import perform
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import dismissal
 from b24migrate.model.errors import Transient
 from b24migrate.ports import Lease
@@ -46,8 +46,8 @@ class NoHistory:
 class Crew:
     """Threads do not share anything but the ports, which are made for it."""
 
-    def __init__(self, work: Work, conductor: Conductor, workers: int, history: History | None = None) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, conductor: Conductor, workers: int, history: History | None = None) -> None:
+        self._context = context
         self._conductor = conductor
         self._workers = workers
         self._process = f"{job_owner.place()}:{os.getpid()}"
@@ -68,18 +68,18 @@ class Crew:
             return
         hands = [Thread(target=self._labour, args=(n,), name=f"worker-{n}") for n in range(self._workers)]
         heartbeat = Thread(target=self._tend, args=(tick_s,), name="heartbeat")
-        leaving, self._work.leaving = self._work.leaving, self._over.is_set
+        leaving, self._context.leaving = self._context.leaving, self._over.is_set
         with seldom_collected():
             try:
                 for thread in (*hands, heartbeat):
                     thread.start()
                 self._watch(tick, tick_s)
             except KeyboardInterrupt:
-                self._work.interrupt.request()  # a call in progress may take minutes
+                self._context.interrupt.request()  # a call in progress may take minutes
                 raise
             finally:
                 self._dismiss(hands, heartbeat)
-                self._work.leaving = leaving
+                self._context.leaving = leaving
                 tick()
                 self._history.now()
         if self._failure is not None:
@@ -97,7 +97,7 @@ class Crew:
 
     def _watch(self, tick: Callable[[], None], tick_s: float) -> None:
         """What the threads need from outside: parked jobs woken, a plan that somebody else moved on."""
-        clock, queue = self._work.clock, self._work.queue
+        clock, queue = self._context.clock, self._context.queue
         stepped = glanced = clock.monotonic()
         while not self._over.wait(tick_s):
             tick()
@@ -116,7 +116,7 @@ class Crew:
     def _tend(self, tick_s: float) -> None:
         """By itself, since a step of the plan may take longer than a lease: the jobs of a long table are worked out in
         one, and leases that end meanwhile would be taken for deaths."""
-        clock = self._work.clock
+        clock = self._context.clock
         renewed = looked = clock.monotonic()
         while not self._left.wait(tick_s):
             now = clock.monotonic()
@@ -127,7 +127,7 @@ class Crew:
                 if now - renewed >= RENEW_S:
                     renewed = now
                     self._keep_leases()
-                    self._work.queue.tend(now=clock.now())
+                    self._context.queue.tend(now=clock.now())
             except BaseException as failure:  # noqa: BLE001 (told to the main thread, which raises it)
                 self._fail(failure)
                 return
@@ -135,7 +135,7 @@ class Crew:
     def _look(self) -> None:
         """Whether everybody has to leave. The heart beats on until they have."""
         with suppress(Transient):  # a far store may miss a beat
-            if why := dismissal(self._work.store, self._work.run):
+            if why := dismissal(self._context.store, self._context.run):
                 self._fail(why)
 
     def _labour(self, number: int) -> None:
@@ -154,15 +154,15 @@ class Crew:
 
     def _take_one(self, owner: str) -> int | None:
         """Returns for how many others there may be something to take now; None when there was nothing to take."""
-        lease = self._work.queue.claim(owner, now=self._work.clock.now(), lease_s=LEASE_S)
+        lease = self._context.queue.claim(owner, now=self._context.clock.now(), lease_s=LEASE_S)
         if lease is None:
             return None
         with self._lock:
             self._leases[lease.token] = lease
         try:
-            followed = perform(self._work, lease)
+            followed = perform(self._context, lease)
         except BaseException:
-            self._work.queue.park(lease, until=self._work.clock.now())
+            self._context.queue.park(lease, until=self._context.clock.now())
             raise
         finally:
             with self._lock:
@@ -179,7 +179,7 @@ class Crew:
         """For news that came after so much had been heard."""
         with self._news:
             if self._heard == heard:
-                self._news.wait(IDLE_GLANCES * self._work.queue.glance_s)
+                self._news.wait(IDLE_GLANCES * self._context.queue.glance_s)
 
     def _wake(self, others: int | None = None) -> None:
         """There may be something to take, for so many of those who wait, or for all."""
@@ -204,11 +204,11 @@ class Crew:
         with self._lock:
             held = list(self._leases.values())
         for lease in held:
-            self._work.queue.renew(lease, now=self._work.clock.now(), lease_s=LEASE_S)
+            self._context.queue.renew(lease, now=self._context.clock.now(), lease_s=LEASE_S)
 
     def _release_the_dead(self) -> None:
         """Processes of this place that are gone will not come back for their jobs: no need to wait."""
-        self._work.queue.release(f"{job_owner.place()}:", job_owner.is_alive)
+        self._context.queue.release(f"{job_owner.place()}:", job_owner.is_alive)
 
 
 def _join(thread: Thread) -> None:

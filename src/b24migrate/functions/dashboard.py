@@ -85,7 +85,7 @@ class StoredLogouts:
 
     def add(self, session: str, until_s: float) -> None:
         with self._keeper.app() as app:
-            store = app.work.store
+            store = app.context.store
             for row in store.rows(ANALYSIS, LOGOUT):
                 if row.values["Data"]["until_s"] < time.time():
                     store.erase(ANALYSIS, row.key)
@@ -98,7 +98,7 @@ class StoredLogouts:
             if time.monotonic() - self._open.get(session, -math.inf) < LOOKED_S:
                 return False
         with self._keeper.app() as app:
-            ended = app.work.store.read(ANALYSIS, LOGOUT + session) is not None
+            ended = app.context.store.read(ANALYSIS, LOGOUT + session) is not None
         with self._lock:
             self._open.pop(session, None)
             if not ended:

@@ -66,8 +66,8 @@ def start(keeper: Keeper, body: bytes) -> Reply:
         wish = _read(body, Wish)
         names = [entity_name(name, app.catalog) for name in wish.entities]
         if wish.accept_fidelity:
-            rules = fidelity.concerning(app.work, fidelity.asked(app.work), app.chosen(tuple(names)))
-            fidelity.accept(app.work, rules, say("work.by_request"))
+            rules = fidelity.concerning(app.context, fidelity.asked(app.context), app.chosen(tuple(names)))
+            fidelity.accept(app.context, rules, say("work.by_request"))
         return _begun(app, app.chosen(tuple(names)), _phases(wish.phases), wish.test_limit)
 
     return _answered(keeper, act, fresh=True)
@@ -88,7 +88,7 @@ def pause(keeper: Keeper) -> Reply:
     taken off; `resume` sends others for the jobs that are left."""
 
     def act(app: App) -> Reply:
-        run = plan.pause(app.work.store, app.work.clock, say("work.by_request"))
+        run = plan.pause(app.context.store, app.context.clock, say("work.by_request"))
         if run is None:
             raise NoRun(say("work.nothing_to_pause"), code=plan.NO_RUN, hint=say("work.see_status"))
         return Reply(OK, {"run": run.id, "state": run.state, "message": run.message})
@@ -100,7 +100,7 @@ def resume(keeper: Keeper) -> Reply:
     """Goes on with the current run, whatever its plan is: one that is paused, or has stopped."""
 
     def act(app: App) -> Reply:
-        wanted = plan.to_resume(app.work.store).plan
+        wanted = plan.to_resume(app.context.store).plan
         return _begun(app, wanted.entities, wanted.phases, wanted.test_limit)
 
     return _answered(keeper, act, fresh=True)
@@ -110,17 +110,17 @@ def status(keeper: Keeper) -> Reply:
     """How far everything is, and how the run ended or why it stopped."""
 
     def act(app: App) -> Reply:
-        run = plan.current(app.work.store)
+        run = plan.current(app.context.store)
         state = "none" if run is None else "stopped" if _has_stopped(run) else run.state
         ending = {"exit_code": run.exit_code if run else None, "message": run.message if run else ""}
-        return Reply(OK, {**snapshot(app.work).to_json(), "state": state, **ending})
+        return Reply(OK, {**snapshot(app.context).to_json(), "state": state, **ending})
 
     return _answered(keeper, act)
 
 
 def errors(keeper: Keeper) -> Reply:
     """What failed, grouped by cause, and what to do about it."""
-    return _answered(keeper, lambda app: Reply(OK, {"errors": [cause.to_json() for cause in causes(app.work)]}))
+    return _answered(keeper, lambda app: Reply(OK, {"errors": [cause.to_json() for cause in causes(app.context)]}))
 
 
 def retry(keeper: Keeper, body: bytes) -> Reply:
@@ -132,12 +132,12 @@ def retry(keeper: Keeper, body: bytes) -> Reply:
         names += [mini_task(wish.scope, app.catalog)[0]] if wish.scope else []
         names = names or _all_that_may_be_retried(app)
         _refuse_others_than(app, names)
-        renewed = requeue.renew(app.work, names, wish.code)
+        renewed = requeue.renew(app.context, names, wish.code)
         told = {"records": renewed.records, "files": renewed.files, "parts": renewed.parts}
         if not renewed:
             return Reply(OK, {**told, "message": say("work.nothing_to_retry")})
-        entities, phases = requeue.open_again(app.work, renewed)
-        reply = _begun(app, entities, phases, app.work.options.test_limit)
+        entities, phases = requeue.open_again(app.context, renewed)
+        reply = _begun(app, entities, phases, app.context.options.test_limit)
         return Reply(reply.status, {**reply.body, **told})
 
     return _answered(keeper, act, fresh=True)
@@ -147,36 +147,36 @@ def retry(keeper: Keeper, body: bytes) -> Reply:
 
 
 def _begun(app: App, entities: Sequence[str], phases: Sequence[str], test_limit: int | None) -> Reply:
-    limit = app.work.options.test_limit if test_limit is None else test_limit
+    limit = app.context.options.test_limit if test_limit is None else test_limit
     ordered = tuple(entity.name for entity in app.catalog.entities if entity.name in entities)
     _refuse_a_second(app, Plan(ordered, tuple(phases), limit))
-    app.work.options = replace(app.work.options, test_limit=limit)  # not before: others may be at work with these
+    app.context.options = replace(app.context.options, test_limit=limit)  # not before: others may be at work with these
     run = app.runner.begin(entities, phases)
-    app.work.queue.tend(now=app.work.clock.now())  # what a stopped run left on the queue
+    app.context.queue.tend(now=app.context.clock.now())  # what a stopped run left on the queue
     if app.runner.conductor(run.plan).step():
         app.runner.conclude(run)
     return Reply(ACCEPTED, {"run": run.id, "entities": list(run.plan.entities), "phases": list(run.plan.phases)})
 
 
 def _refuse_a_second(app: App, wanted: Plan) -> None:
-    run = plan.current(app.work.store)
+    run = plan.current(app.context.store)
     if run is None:
         return
-    begun = datetime.fromisoformat(run.started) if run.started else app.work.clock.now()
-    beginning = run.state == plan.BEGINNING and app.work.clock.now() - begun < timedelta(seconds=plan.BEGINNING_S)
+    begun = datetime.fromisoformat(run.started) if run.started else app.context.clock.now()
+    beginning = run.state == plan.BEGINNING and app.context.clock.now() - begun < timedelta(seconds=plan.BEGINNING_S)
     if beginning or (run.under_way and run.plan != wanted):
         raise _under_way(run)
 
 
 def _refuse_others_than(app: App, names: Sequence[str]) -> None:
     """While a run is under way only what is in its plan can be taken up again."""
-    run = plan.current(app.work.store)
+    run = plan.current(app.context.store)
     if run is not None and run.under_way and not set(names) <= set(run.plan.entities):
         raise _under_way(run)
 
 
 def _all_that_may_be_retried(app: App) -> list[str]:
-    run = plan.current(app.work.store)
+    run = plan.current(app.context.store)
     return list(run.plan.entities) if run is not None and run.under_way else [one.name for one in app.catalog.entities]
 
 

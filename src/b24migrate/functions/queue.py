@@ -16,7 +16,7 @@ from b24migrate.app_cache import AtWork, Keeper
 from b24migrate.config import monitor_connection
 from b24migrate.engine import plan
 from b24migrate.engine.jobs import perform
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Paused, Run
 from b24migrate.engine.run import ERROR
 from b24migrate.engine.worker import LEASE_S, RENEW_S
@@ -74,7 +74,7 @@ def _left(app: App, body: bytes, owner: str) -> str:
     when the run goes on. Not while one begins: that drops the jobs of the last run, and one that is held at that moment
     would stay."""
     job_id = named(body)
-    run = plan.current(app.work.store)
+    run = plan.current(app.context.store)
     begins = run is not None and run.state == plan.BEGINNING
     if job_id is not None and not begins and _taken(app, job_id, owner):
         _give_back(app, owner)
@@ -91,7 +91,7 @@ def bury(keeper: Keeper, body: bytes) -> str:
         lease = _taken(app, job_id, f"function:{secrets.token_hex(8)}")
         if lease is None:
             return NOTHING
-        app.work.queue.bury(lease, code=POISON, reason=POISON_REASON, now=app.work.clock.now())
+        app.context.queue.bury(lease, code=POISON, reason=POISON_REASON, now=app.context.clock.now())
         say(logging.ERROR, POISON_REASON, error_code=POISON, job=job_id)
     return BURIED
 
@@ -110,15 +110,15 @@ def tend(keeper: Keeper) -> str:
 
 def _tended(keeper: Keeper) -> str:
     with keeper.app() as app:
-        run = plan.current(app.work.store)
+        run = plan.current(app.context.store)
         if run is not None and _may_go_on(app, run):
             resume(app, run)
     with keeper.at_work() as at_work:
         if isinstance(at_work, App):
             return IDLE
         try:
-            at_work.app.work.queue.tend(now=at_work.app.work.clock.now())
-            remember(at_work.app.work, TENDED_EVERY_S)
+            at_work.app.context.queue.tend(now=at_work.app.context.clock.now())
+            remember(at_work.app.context, TENDED_EVERY_S)
             return _conducted(at_work)
         except Stop as stop:
             _stopped(at_work, stop)
@@ -127,7 +127,7 @@ def _tended(keeper: Keeper) -> str:
 
 def resume(app: App, run: Run) -> None:
     """Looks at both ends and goes on; raises Stop when that would be in vain."""
-    app.work.options = replace(app.work.options, test_limit=run.plan.test_limit)
+    app.context.options = replace(app.context.options, test_limit=run.plan.test_limit)
     app.runner.begin(run.plan.entities, run.plan.phases)
     say(logging.INFO, f"The run {run.id} goes on.", run=run.id)
 
@@ -143,8 +143,8 @@ def named(body: bytes) -> str | None:
 
 
 def _done(at_work: AtWork, lease: Lease) -> str:
-    with kept(at_work.app.work, lease):
-        perform(at_work.app.work, lease)
+    with kept(at_work.app.context, lease):
+        perform(at_work.app.context, lease)
     return _conducted(at_work) if at_work.conductor.idle(lease.job.scope) else DONE
 
 
@@ -164,7 +164,7 @@ def _may_go_on(app: App, run: Run) -> bool:
     """After an outage, not where a person has to mend something first, and not when all is done that can be done."""
     if run.state != plan.ACTIVE or run.exit_code != ERROR:
         return False
-    rested = app.work.clock.now() - datetime.fromisoformat(run.finished) >= timedelta(seconds=RESUME_AFTER_S)
+    rested = app.context.clock.now() - datetime.fromisoformat(run.finished) >= timedelta(seconds=RESUME_AFTER_S)
     return rested and not app.runner.conductor(run.plan).is_over()
 
 
@@ -175,12 +175,12 @@ def _stopped(at_work: AtWork, stop: Stop) -> None:
 
 
 def _taken(app: App, job_id: str, owner: str) -> Lease | None:
-    return app.work.queue.take(job_id, owner, now=app.work.clock.now(), lease_s=LEASE_S)
+    return app.context.queue.take(job_id, owner, now=app.context.clock.now(), lease_s=LEASE_S)
 
 
 def _give_back(app: App, owner: str) -> None:
     with suppress(MigrationError):
-        app.work.queue.release(owner, lambda _: False)
+        app.context.queue.release(owner, lambda _: False)
 
 
 def _failed(app: App, lease: Lease, owner: str, bug: BaseException, *, last: bool) -> None:
@@ -192,7 +192,7 @@ def _failed(app: App, lease: Lease, owner: str, bug: BaseException, *, last: boo
         return
     with suppress(MigrationError):
         reason = redact(f"{type(bug).__name__}: {bug}")
-        app.work.queue.bury(lease, code=POISON, reason=reason, now=app.work.clock.now())
+        app.context.queue.bury(lease, code=POISON, reason=reason, now=app.context.clock.now())
 
 
 def _unreadable(app: App, body: bytes) -> str:
@@ -200,20 +200,20 @@ def _unreadable(app: App, body: bytes) -> str:
     text = app.settings.redactor.redact(body[:LONGEST_BODY].decode("utf-8", "replace"))
     reason = "a message that names no job was found in the queue"
     letter = Job("unknown", "unreadable", {"body": text})
-    app.work.queue.letter(letter, code=POISON, reason=reason, now=app.work.clock.now())
+    app.context.queue.letter(letter, code=POISON, reason=reason, now=app.context.clock.now())
     say(logging.ERROR, reason, error_code=POISON)
     return BURIED
 
 
 @contextmanager
-def kept(work: Work, lease: Lease, *, every_s: float = RENEW_S) -> Iterator[None]:
+def kept(context: RunContext, lease: Lease, *, every_s: float = RENEW_S) -> Iterator[None]:
     """A lease that was lost all the same is no trouble: what its job writes may be written twice."""
     over = Event()
 
     def renew() -> None:
         while not over.wait(every_s):
             with suppress(MigrationError):  # the next time may succeed before the lease ends
-                work.queue.renew(lease, now=work.clock.now(), lease_s=LEASE_S)
+                context.queue.renew(lease, now=context.clock.now(), lease_s=LEASE_S)
 
     thread = Thread(target=renew, name="heartbeat", daemon=True)
     thread.start()
@@ -234,12 +234,12 @@ def measure(keeper: Keeper) -> None:
         return
     with keeper.app() as app:
         if _has_news(app):
-            with sent(lambda: figures(app.work), connection, lambda text: say(logging.WARNING, text)):
+            with sent(lambda: figures(app.context), connection, lambda text: say(logging.WARNING, text)):
                 pass  # they are sent at the end of the block
 
 
 def _has_news(app: App) -> bool:
-    run = plan.current(app.work.store)
+    run = plan.current(app.context.store)
     if run is None or not run.finished:
         return run is not None
-    return app.work.clock.now() - datetime.fromisoformat(run.finished) < timedelta(seconds=AFTERWARDS_S)
+    return app.context.clock.now() - datetime.fromisoformat(run.finished) < timedelta(seconds=AFTERWARDS_S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.messages import say
 from b24migrate.messages.pages import Again, Page, link, page_of
 from b24migrate.model.records import Json, Status
@@ -64,11 +64,11 @@ class Group:
         return list(dict.fromkeys(one.fix for one in self.causes))
 
 
-def causes(work: Work, stream: str = "") -> list[Cause]:
+def causes(context: RunContext, stream: str = "") -> list[Cause]:
     """Failed records and files by stream, then dead letters that are no records. Those to be retried come last. Of one
     stream only, with the dead letters of its entity, when named."""
-    found = [cause for name in ([stream] if stream else work.streams) for cause in _records(work, name)]
-    found += _letters(work, stream)
+    found = [cause for name in ([stream] if stream else context.streams) for cause in _records(context, name)]
+    found += _letters(context, stream)
     return sorted(found, key=lambda cause: (cause.waits, -cause.count))
 
 
@@ -83,11 +83,11 @@ def grouped(found: Iterable[Cause]) -> list[Group]:
     return sorted(groups, key=lambda group: (group.waits, -group.count))
 
 
-def _records(work: Work, stream: str) -> list[Cause]:
-    table = work.streams[stream].table
+def _records(context: RunContext, stream: str) -> list[Cause]:
+    table = context.streams[stream].table
     found = []
-    for (status, code), count in work.store.error_counts(table).items():
-        one = work.store.one_failed(table, Status(status), code)
+    for (status, code), count in context.store.error_counts(table).items():
+        one = context.store.one_failed(table, Status(status), code)
         example, message = (one.row_key, one.last_error or "") if one else ("", "")
         page = page_of(code)
         found.append(Cause(stream, code, count, status, example, message, _fix(page, status), page.cause, link(page)))
@@ -101,11 +101,11 @@ def _fix(page: Page, status: str) -> str:
     return page.fix if unaided else GIVEN_UP  # a page that says "it is tried again" is past
 
 
-def _letters(work: Work, stream: str) -> list[Cause]:
+def _letters(context: RunContext, stream: str) -> list[Cause]:
     found: dict[tuple[str, str], Cause] = {}
-    entity = work.owner.get(stream)
+    entity = context.owner.get(stream)
     tasks = {entity.task(phase) for phase in (*PHASES, LATE, FINAL)} if entity else set()
-    for letter in work.queue.dead_parts():  # records are counted as such
+    for letter in context.queue.dead_parts():  # records are counted as such
         if stream and letter.job.scope not in tasks:
             continue
         key = letter.job.scope, letter.code

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from b24migrate.engine import plan
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.inventory import Inventory, aside_count, seen_counter
 from b24migrate.engine.redirects import moves
 from b24migrate.engine.state import AllStates, PhaseState
@@ -74,10 +74,10 @@ class Beside(NamedTuple):
     places: int  # that keep ids of the source
 
     @classmethod
-    def of(cls, work: Work, stream: Stream) -> Beside:
+    def of(cls, context: RunContext, stream: Stream) -> Beside:
         name = stream.name
-        excluded, impossible = (aside_count(work, name, why) for why in ("excluded", "impossible"))
-        return cls(excluded, impossible, mismatches(work, stream), work.store.count(UNRESOLVED, f"{name}:"))
+        excluded, impossible = (aside_count(context, name, why) for why in ("excluded", "impossible"))
+        return cls(excluded, impossible, mismatches(context, stream), context.store.count(UNRESOLVED, f"{name}:"))
 
 
 class Seen(NamedTuple):
@@ -90,20 +90,20 @@ class Seen(NamedTuple):
     counts: Mapping[str, Mapping[Status, int]]
 
     @classmethod
-    def now(cls, work: Work) -> Seen:
-        states = AllStates(work.store)
+    def now(cls, context: RunContext) -> Seen:
+        states = AllStates(context.store)
         states.look()
-        streams = [stream for entity in work.entities for stream in entity.streams]
-        beside = {stream.name: Beside.of(work, stream) for stream in streams}
-        counts = {stream.name: work.store.counts(stream.table) for stream in streams}
-        return cls(states, work.store.counters(), inventories(work), beside, counts)
+        streams = [stream for entity in context.entities for stream in entity.streams]
+        beside = {stream.name: Beside.of(context, stream) for stream in streams}
+        counts = {stream.name: context.store.counts(stream.table) for stream in streams}
+        return cls(states, context.store.counters(), inventories(context), beside, counts)
 
     def met(self, stream: Stream, pass_no: int) -> int:
         return int(self.counters.get(seen_counter(stream, pass_no), 0))
 
 
-def inventories(work: Work) -> dict[str, Inventory]:
-    return {str(row.values["Stream"]): taken(row) for row in work.store.rows(INVENTORY) if row.values["IsLatest"]}
+def inventories(context: RunContext) -> dict[str, Inventory]:
+    return {str(row.values["Stream"]): taken(row) for row in context.store.rows(INVENTORY) if row.values["IsLatest"]}
 
 
 def taken(row: RegisterRow) -> Inventory:
@@ -112,29 +112,29 @@ def taken(row: RegisterRow) -> Inventory:
     return Inventory(None if reported is None else int(reported), retrieved, limited)
 
 
-def snapshot(work: Work) -> Snapshot:
-    run = plan.current(work.store)
-    seen = Seen.now(work)
-    statuses = {entity.name: entity_status(work, entity, seen) for entity in work.entities}
-    return Snapshot(run.id if run else "", statuses, moves(work.store, work.options.hosts))
+def snapshot(context: RunContext) -> Snapshot:
+    run = plan.current(context.store)
+    seen = Seen.now(context)
+    statuses = {entity.name: entity_status(context, entity, seen) for entity in context.entities}
+    return Snapshot(run.id if run else "", statuses, moves(context.store, context.options.hosts))
 
 
-def entity_status(work: Work, entity: Entity, seen: Seen) -> EntityStatus:
+def entity_status(context: RunContext, entity: Entity, seen: Seen) -> EntityStatus:
     state = seen.states.read(entity.name)
     return EntityStatus(
         entity.name,
         state.verified,
         {phase: state.phase(phase) for phase in PHASES},
-        {stream.name: stream_status(work, stream, state.pass_no, seen) for stream in entity.streams},
+        {stream.name: stream_status(context, stream, state.pass_no, seen) for stream in entity.streams},
         # What was lost comes first: a summary shows the first few.
         (*sentences(entity, seen.counters, {name: one.places for name, one in seen.beside.items()}), *state.notes),
     )
 
 
-def stream_status(work: Work, stream: Stream, pass_no: int, seen: Seen) -> StreamStatus:
+def stream_status(context: RunContext, stream: Stream, pass_no: int, seen: Seen) -> StreamStatus:
     counts, beside = seen.counts[stream.name], seen.beside[stream.name]
     met = seen.met(stream, pass_no) + beside.excluded
-    known = seen.inventories.get(stream.name) or in_progress(work, stream, pass_no, met)
+    known = seen.inventories.get(stream.name) or in_progress(context, stream, pass_no, met)
     return StreamStatus(
         known.reported,
         max(known.retrieved, met),
@@ -149,18 +149,18 @@ def stream_status(work: Work, stream: Stream, pass_no: int, seen: Seen) -> Strea
     )
 
 
-def in_progress(work: Work, stream: Stream, pass_no: int, met: int) -> Inventory:
+def in_progress(context: RunContext, stream: Stream, pass_no: int, met: int) -> Inventory:
     """Before the first inventory: what the portal said so far."""
-    row = work.store.read(CHECKPOINTS, stream.name) if pass_no else None
+    row = context.store.read(CHECKPOINTS, stream.name) if pass_no else None
     reported = int(row.values["Reported"]) if row is not None and row.values["Pass"] == pass_no else None
     return Inventory(reported, met, limited=True)
 
 
-def figures(work: Work) -> list[tuple[str, dict[str, str], float]]:
+def figures(context: RunContext) -> list[tuple[str, dict[str, str], float]]:
     """The metrics of the store: name, labels, value."""
-    counters = work.store.counters()
+    counters = context.store.counters()
     found: list[tuple[str, dict[str, str], float]] = []
-    for entity in snapshot(work).entities.values():
+    for entity in snapshot(context).entities.values():
         for name, stream in entity.streams.items():
             label = {"entity": name}
             extracted = stream.new + stream.import_ok + stream.import_err + stream.error_retry
@@ -177,12 +177,12 @@ def figures(work: Work) -> list[tuple[str, dict[str, str], float]]:
             ]
             if stream.reported is not None:
                 found.append(("inventory_reported", label, stream.reported))
-        found += durations(entity, work.clock.now())
+        found += durations(entity, context.clock.now())
     waits = {
         name.removeprefix("limit_wait:"): value for name, value in counters.items() if name.startswith("limit_wait:")
     }
     found += [("limit_wait_seconds_total", {"method": method}, value) for method, value in waits.items()]
-    found.append(("dlq_messages", {}, work.queue.dead_count()))
+    found.append(("dlq_messages", {}, context.queue.dead_count()))
     return found
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.losses import LOSSES
 from b24migrate.insight.report import Facts, rows
 from b24migrate.insight.report.model import FileFacts
@@ -30,7 +30,7 @@ class Line(NamedTuple):
 class Making:
     """What the rows are made from."""
 
-    work: Work
+    context: RunContext
     folder: Path  # for what does not fit into memory
     facts: Facts
     files: FileFacts
@@ -63,23 +63,23 @@ def streams(making: Making) -> Iterator[Line]:
 
 
 def failed(making: Making) -> Iterator[Line]:
-    for one in rows.failed(making.work):
+    for one in rows.failed(making.context):
         yield Line((*one, making.fix(one.code)), (one.code, one.stream), one.source_id)
 
 
 def set_aside(making: Making) -> Iterator[Line]:
-    for one in rows.set_aside(making.work, making.folder):
+    for one in rows.set_aside(making.context, making.folder):
         alike = NAMED.sub("…", render(one.reason, making.language)[:500])
         yield Line(one, (one.why, one.stream, alike), one.name or one.source_id)
 
 
 def findings(making: Making) -> Iterator[Line]:
-    for one in rows.findings(making.work, making.folder):
+    for one in rows.findings(making.context, making.folder):
         yield Line(one, (one.fate, one.stream), one.source_id)
 
 
 def foreseen(making: Making) -> Iterator[Line]:
-    for one in rows.foreseen(making.work, making.folder):
+    for one in rows.foreseen(making.context, making.folder):
         yield Line(one, (one.fate, one.stream, one.field), one.source_id)
 
 
@@ -90,17 +90,17 @@ def fidelity(making: Making) -> Iterator[Line]:
 
 
 def unresolved(making: Making) -> Iterator[Line]:
-    for one in rows.unresolved(making.work, making.folder):
+    for one in rows.unresolved(making.context, making.folder):
         yield Line(one, (one.kind, one.stream), one.source_id)
 
 
 def activities(making: Making) -> Iterator[Line]:
-    for one in rows.activities(making.work):
+    for one in rows.activities(making.context):
         yield Line(one, (one.state, one.activity), one.source_id)
 
 
 def drift(making: Making) -> Iterator[Line]:
-    for one in rows.inventories(making.work):
+    for one in rows.inventories(making.context):
         told = ("yes" if flag else "no" for flag in (one.latest, one.limited))
         yield Line((*one[:-2], *told), (one.stream,))
 
@@ -125,17 +125,17 @@ def _seconds(value: float | None) -> float | None:
 
 
 def links(making: Making) -> Iterator[Line]:
-    for one in rows.links(making.work, making.folder):
+    for one in rows.links(making.context, making.folder):
         yield Line(one, (one.stream, one.origin))
 
 
 def files_failed(making: Making) -> Iterator[Line]:
-    for one in rows.failed_files(making.work, making.files):
+    for one in rows.failed_files(making.context, making.files):
         yield Line((*one, making.fix(one.code)), (one.code,), one.key)
 
 
 def custom_fields(making: Making) -> Iterator[Line]:
-    for one in rows.custom_fields(making.work):
+    for one in rows.custom_fields(making.context):
         yield Line(one, (one.fate, one.entity), one.code)
 
 

@@ -52,10 +52,10 @@ def make(app: App, request: Request) -> Written:
     speech = words(request.language)
     texts = Texts(speech, request.redact)
     with writing(request.out, NAMES, force=request.force) as folder:
-        facts = gather(app.work, folder, wanted=app.chosen(), clean=lambda text: masked(request.redact(text)))
-        making = Making(app.work, folder, facts, FileFacts(), speech.language)
+        facts = gather(app.context, folder, wanted=app.chosen(), clean=lambda text: masked(request.redact(text)))
+        making = Making(app.context, folder, facts, FileFacts(), speech.language)
         tallies = {table.name: write(table, making, texts) for table in TABLES}
-        page = Page(facts, making.files, tallies, told(app), app.work.people, app.work.options.verify_sample)
+        page = Page(facts, making.files, tallies, told(app), app.context.people, app.context.options.verify_sample)
         amounts = Amounts(speech, app.settings.source.zone)
         with open_private(folder / PAGE, "x", encoding="utf-8", newline="\n") as out:
             out.write(request.redact(page.html(speech, amounts, texts)))
@@ -100,7 +100,7 @@ def told(app: App) -> list[tuple[str, str]]:
     """Named as in the configuration."""
     settings = app.settings
     source, target, run, mapping = settings.source, settings.target, settings.run, settings.mapping
-    about = app.work.store.describe()
+    about = app.context.store.describe()
     found: list[tuple[str, object]] = [
         ("b24migrate", __version__),
         ("Python", platform.python_version()),

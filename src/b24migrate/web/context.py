@@ -89,7 +89,7 @@ class Context:
 
     def session(self, language: str) -> Session:
         with self.app() as app:
-            place = str(app.work.store.describe()["place"])
+            place = str(app.context.store.describe()["place"])
         portals = self.portals
         config = str((self.config or Path(DEFAULT_FILE)).absolute()) if self.kept is None else ""
         ends = portals.source, portals.target
@@ -103,7 +103,7 @@ class Context:
     def _opened(self) -> Iterator[App]:
         settings = self._loaded()
         with open_app(settings) as app:
-            place = Path(str(app.work.store.describe()["place"]))
+            place = Path(str(app.context.store.describe()["place"]))
             self._file = place, _which(place)
             yield app
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.causes import Cause, Group, causes, grouped
 from b24migrate.messages.pages import PAGES, UNKNOWN, link, page_of
 from b24migrate.web.responses import Refused
@@ -12,9 +12,9 @@ MOST_LETTERS = 200
 LONGEST = 2000  # characters of a message
 
 
-def errors(work: Work) -> Errors:
-    groups = tuple(_group(work, one) for one in grouped(causes(work)))
-    letters = work.queue.dead_parts()
+def errors(context: RunContext) -> Errors:
+    groups = tuple(_group(context, one) for one in grouped(causes(context)))
+    letters = context.queue.dead_parts()
     shown = tuple(
         Letter(one.job.scope, one.code, _cut(one.reason), one.died_at, _cut(str(one.job)))
         for one in letters[:MOST_LETTERS]
@@ -22,7 +22,7 @@ def errors(work: Work) -> Errors:
     return Errors(groups, shown, len(letters))
 
 
-def _group(work: Work, group: Group) -> ErrorGroup:
+def _group(context: RunContext, group: Group) -> ErrorGroup:
     return ErrorGroup(
         group.code,
         group.page.title,
@@ -31,12 +31,12 @@ def _group(work: Work, group: Group) -> ErrorGroup:
         group.page.cause,
         tuple(group.fixes),
         link(group.page),
-        tuple(_place(work, one) for one in group.causes),
+        tuple(_place(context, one) for one in group.causes),
     )
 
 
-def _place(work: Work, cause: Cause) -> ErrorPlace:
-    stream = cause.place if cause.place in work.streams else ""
+def _place(context: RunContext, cause: Cause) -> ErrorPlace:
+    stream = cause.place if cause.place in context.streams else ""
     message = _cut(cause.message)
     return ErrorPlace(cause.place, cause.count, cause.status, _cut(cause.example), message, stream)
 

@@ -14,13 +14,13 @@ COUNTED_AT_ONCE = 5000  # records of a stream: longer ones are counted by `b24mi
 
 def view(app: App) -> FidelityView:
     """Of the entities that the configuration wants."""
-    store = app.work.store
-    found = fidelity.known(app.work, app.chosen(), most=COUNTED_AT_ONCE)
+    store = app.context.store
+    found = fidelity.known(app.context, app.chosen(), most=COUNTED_AT_ONCE)
     return FidelityView(found, store.count(FORESEEN, ""), store.count(SPARED, ""))
 
 
 def accept(context: Context, seen: str, by: str) -> None:
     """Only what was seen. Raises Refused."""
     with context.app() as app:
-        if not fidelity.accept_known(app.work, app.chosen(), seen, by):
+        if not fidelity.accept_known(app.context, app.chosen(), seen, by):
             raise Refused(409, fidelity.GATE, "fidelity_changed")

@@ -95,7 +95,7 @@ class Pages:
         @router.get("/metrics")
         def prometheus() -> Response:
             with self._context.app() as app:
-                found = figures(app.work)
+                found = figures(app.context)
             return PlainTextResponse(metrics.text(lambda: found), media_type="text/plain; version=0.0.4; charset=utf-8")
 
         @router.get(ROOT + "{name:path}")

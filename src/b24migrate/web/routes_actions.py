@@ -55,7 +55,7 @@ def acting(context: Context, eye: Eye) -> APIRouter:
     @router.post("/pause", status_code=ACCEPTED, response_model=Accepted, summary="Pause the run that is under way")
     def pause(speaks: Speaks, _: Nothing) -> Answer:
         with context.app() as app:
-            paused = plan.pause(app.work.store, app.work.clock, by=BY)
+            paused = plan.pause(app.context.store, app.context.clock, by=BY)
         if paused is None:
             raise Refused(409, plan.NO_RUN, "no_pause")
         return accepted(speaks, "paused")

@@ -58,12 +58,12 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     @router.get("/history", response_model=History, summary="The chart: how the numbers grew, oldest first")
     def history(since: Since = None) -> Answer:
         with context.app() as app:
-            return Answer(History(tuple(points(app.work.store, utc_text(since) if since else ""))))
+            return Answer(History(tuple(points(app.context.store, utc_text(since) if since else ""))))
 
     @router.get("/errors", response_model=Errors, summary="What failed, by cause, with what to do about it")
     def errors(speaks: Speaks) -> Answer:
         with context.app() as app:
-            return Answer(in_language(error_view.errors(app.work), speaks.language))
+            return Answer(in_language(error_view.errors(app.context), speaks.language))
 
     @router.get(
         "/errors/{code}",
@@ -79,7 +79,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
         speaks: Speaks, stream: SomeStream = "", fate: FateQuery = "", after: After = "", limit: Limit = 50
     ) -> Answer:
         with context.app() as app:
-            return Answer(in_language(findings.page(app.work.store, stream, fate, after, limit), speaks.language))
+            return Answer(in_language(findings.page(app.context.store, stream, fate, after, limit), speaks.language))
 
     @router.get("/fidelity", response_model=FidelityView, summary="What the target does not keep, and who accepted it")
     def fidelity(speaks: Speaks) -> Answer:
@@ -95,7 +95,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     def search(q: Sought, stream: SomeStream = "", after: After = "") -> Answer:
         with context.app() as app:
             try:
-                return Answer(lookup.search(app.work, q, stream=stream, after=after, budget_s=SEARCH_S))
+                return Answer(lookup.search(app.context, q, stream=stream, after=after, budget_s=SEARCH_S))
             except BadConfiguration:
                 raise Refused(404, "DASHBOARD_NOT_FOUND", "place") from None
 
@@ -107,7 +107,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
     )
     def record(stream: StreamName, source_id: IdPath, speaks: Speaks) -> Answer:
         with context.app() as app:
-            view = lookup.record(app.work, stream, source_id)
+            view = lookup.record(app.context, stream, source_id)
         if view is None:
             raise Refused(404, "DASHBOARD_NOT_FOUND", "record")
         return Answer(in_language(view, speaks.language))
@@ -117,7 +117,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
         last = context.actions.last()
         running = last is not None and last.what == "analyze" and last.exit_code is None
         with context.app() as app:
-            made, found = forecast.last(app.work.store), forecast.compared(app.work.store)
+            made, found = forecast.last(app.context.store), forecast.compared(app.context.store)
         told = (ComparedView(one.entity, one.phase, one.foretold_s, one.took_s, round(one.error, 4)) for one in found)
         return Answer(in_language(Analysis(made, tuple(told), running), speaks.language))
 
@@ -143,7 +143,7 @@ def reading(context: Context, eye: Eye) -> APIRouter:
 def _refused(context: Context) -> Problem | None:
     with context.app() as app:
         try:
-            admitted(app.work)
+            admitted(app.context)
         except Stop as error:
             return Problem(error.code, error.message, error.hint)
     return None

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError, Transient, is_exhausted
 
 UNEXPECTED = "UNEXPECTED"
 
 
-def unexpected(work: Work, bug: Exception, entity: str, about: str) -> Transient:
+def unexpected(context: RunContext, bug: Exception, entity: str, about: str) -> Transient:
     """An error that uses up an attempt of what it is `about`. Keeps the details for whoever mends the program, and a
     note with the entity. Raises the exception itself if no record is its cause: an error of ours, a full disk."""
     if isinstance(bug, MigrationError) or is_exhausted(bug):
         raise bug
     name = type(bug).__name__
-    where = work.keep_bug(bug, about)
+    where = context.keep_bug(bug, about)
     if entity:
-        work.note(entity, say("work.bug", name=name, where=where))
+        context.note(entity, say("work.bug", name=name, where=where))
     return Transient(say("work.unexpected", name=name, where=where, about=about), code=UNEXPECTED, own=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.engine.phases.context import Work, decode_extras, readable, seen_row
+from b24migrate.engine.phases.context import RunContext, decode_extras, readable, seen_row
 from b24migrate.model.records import Json, Link, Record, Row, Status
 from b24migrate.model.streams import Kind, Seen, Stream
 
@@ -29,9 +29,9 @@ class Compared(NamedTuple):
     outcome: Outcome
 
 
-def sent(work: Work, stream: Stream, records: Sequence[Record]) -> list[tuple[Record, Link]]:
+def sent(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[tuple[Record, Link]]:
     """Those that we sent; a linked person is the target's own."""
-    links = work.store.links(stream.name, [one.row_key for one in records])
+    links = context.store.links(stream.name, [one.row_key for one in records])
     return [
         (one, links[one.row_key])
         for one in records
@@ -39,13 +39,13 @@ def sent(work: Work, stream: Stream, records: Sequence[Record]) -> list[tuple[Re
     ]
 
 
-def asked_again(work: Work, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
+def asked_again(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
     """What the source says now, where it can be asked by id; raises what it refuses with. What other methods told
     stays as it was read."""
     if stream.fetch is None or not records:
         return {}
     staged = {one.row_key: one for one in records}
-    rows = stream.fetch(work.source, readable(records, stream), work.known(stream))
+    rows = stream.fetch(context.source, readable(records, stream), context.known(stream))
     return {
         key: row if row.extras else row._replace(extras=decode_extras(staged[key].extras)) for key, row in rows.items()
     }

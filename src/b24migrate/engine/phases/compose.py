@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from b24migrate.engine.phases.bug import UNEXPECTED, unexpected
-from b24migrate.engine.phases.context import Work, children_of, seen
+from b24migrate.engine.phases.context import RunContext, children_of, seen
 from b24migrate.engine.phases.custom_values import CustomValues
 from b24migrate.engine.phases.references import References
 from b24migrate.engine.phases.trees import Trees
@@ -67,10 +67,10 @@ def value_of(spec: Field, one: Seen) -> Json:
     return one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
 
 
-def shown_to(work: Work, spec: Field, one: Seen) -> Seen:
+def shown_to(context: RunContext, spec: Field, one: Seen) -> Seen:
     if not spec.beside:
         return one
-    beside = children_of(work, work.streams[spec.beside], one.id)
+    beside = children_of(context, context.streams[spec.beside], one.id)
     return one._replace(extras={**one.extras, spec.beside: beside})
 
 
@@ -87,9 +87,9 @@ def plain_kinds(timezone: ZoneInfo) -> dict[Kind, Plain]:
     }
 
 
-def unsendable(work: Work, stream: Stream, record: Record, one: Seen) -> tuple[str, str] | None:
+def unsendable(context: RunContext, stream: Stream, record: Record, one: Seen) -> tuple[str, str] | None:
     """Why it will not be sent at all: error code and sentence."""
-    return _missing(stream, one) or _duplicate(work, stream, record) or _forbidden(work, stream, one)
+    return _missing(stream, one) or _duplicate(context, stream, record) or _forbidden(context, stream, one)
 
 
 def _missing(stream: Stream, one: Seen) -> tuple[str, str] | None:
@@ -99,18 +99,18 @@ def _missing(stream: Stream, one: Seen) -> tuple[str, str] | None:
     return "VALIDATION", say("record.empty", fields=absent)
 
 
-def _duplicate(work: Work, stream: Stream, record: Record) -> tuple[str, str] | None:
+def _duplicate(context: RunContext, stream: Stream, record: Record) -> tuple[str, str] | None:
     if not record.natural:
         return None
-    holder = work.store.holder(stream.table, record.natural)
+    holder = context.store.holder(stream.table, record.natural)
     if holder is None or holder == record.row_key:
         return None
     return stream.natural_code, say("record.taken", field=stream.natural, id=holder)
 
 
-def _forbidden(work: Work, stream: Stream, one: Seen) -> tuple[str, str] | None:
+def _forbidden(context: RunContext, stream: Stream, one: Seen) -> tuple[str, str] | None:
     parts = stream.forbidden(one) if stream.forbidden else ()
-    refused = activities(part for part in parts if not is_allowed(part.name, work.options.allow_activities))
+    refused = activities(part for part in parts if not is_allowed(part.name, context.options.allow_activities))
     if not refused:
         return None
     names, more = refused[:NAMED], len(refused) - NAMED
@@ -137,15 +137,15 @@ class Composer:
     """Composes the records of one stream. `late` adds the references that a second pass writes; `postpones` tells
     whether any record may have such. `final`: what waits for another record goes without it."""
 
-    def __init__(self, work: Work, stream: Stream, *, late: bool = False, final: bool = False) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, stream: Stream, *, late: bool = False, final: bool = False) -> None:
+        self._context = context
         self._stream = stream
-        references = References(work, stream, late=late, final=final)
-        self._custom = CustomValues(work, stream, late=late)
-        plain = plain_kinds(work.options.timezone)
+        references = References(context, stream, late=late, final=final)
+        self._custom = CustomValues(context, stream, late=late)
+        plain = plain_kinds(context.options.timezone)
         linked: dict[Kind, Linked] = {
             Kind.RICH: self._rich,
-            Kind.TREE: Trees(work, self._rich).rewritten,
+            Kind.TREE: Trees(context, self._rich).rewritten,
             Kind.REF: references.one,
             Kind.REFS: references.several,
             Kind.CODED: references.coded,
@@ -186,12 +186,12 @@ class Composer:
             return Composed(record, problem=BROKEN_ROW)
         except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
             about = f"{self._stream.name} {record.row_key}"
-            error = unexpected(self._work, bug, self._work.owner[self._stream.name].name, about)
+            error = unexpected(self._context, bug, self._context.owner[self._stream.name].name, about)
             return Composed(record, problem=(error.code, error.message), again=True)
 
     def _composed(self, record: Record, one: Seen) -> Composed:
         done = Composed(record)
-        done.problem = unsendable(self._work, self._stream, record, one)
+        done.problem = unsendable(self._context, self._stream, record, one)
         if done.problem:
             return done
         name = ""
@@ -222,23 +222,23 @@ class Composer:
 
     def shown_to(self, spec: Field, one: Seen) -> Seen:
         """The record as a field's functions see it."""
-        return shown_to(self._work, spec, one)
+        return shown_to(self._context, spec, one)
 
     def _rich(self, _spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
         text = values.text(value)
-        if not text or not self._work.texts.concerns(text):
+        if not text or not self._context.texts.concerns(text):
             return text
         own = self._stream.attached(one)  # a text names an attachment, the links know the file behind it
 
         def target_ids(stream: str, source_ids: set[str]) -> dict[str, str]:
             if stream != "files" or not own:
-                return self._work.links.target_ids(stream, source_ids)
+                return self._context.links.target_ids(stream, source_ids)
             names = {one: own.get(one.removeprefix(ATTACHED), one) for one in source_ids if one.startswith(ATTACHED)}
             names |= {one: one for one in source_ids if not one.startswith(ATTACHED)}
-            found = self._work.links.target_ids(stream, set(names.values()))
+            found = self._context.links.target_ids(stream, set(names.values()))
             return {one: found[name] for one, name in names.items() if name in found}
 
-        rewritten = self._work.texts.rewrite(text, target_ids)
+        rewritten = self._context.texts.rewrite(text, target_ids)
         done.lose("texts_unresolved", rewritten.unresolved)
         return rewritten.text
 
@@ -249,10 +249,10 @@ class Composer:
 
     def _files(self, spec: Field, _one: Seen, value: Json, done: Composed) -> list[str]:
         keys = list(dict.fromkeys(value))
-        found = self._work.links.target_ids("files", keys) if keys else {}
+        found = self._context.links.target_ids("files", keys) if keys else {}
         missing = [key for key in keys if key not in found]
         done.lacks += missing
-        if missing and self._work.policy(self._stream, spec.name, Policy.DROP) is Policy.REQUIRE:
+        if missing and self._context.policy(self._stream, spec.name, Policy.DROP) is Policy.REQUIRE:
             done.problem = done.problem or ("FILE_MISSING", say("record.no_file", field=spec.name, file=missing[0]))
         done.lose("files_dropped", len(missing))
         return [found[key] for key in keys if key in found]

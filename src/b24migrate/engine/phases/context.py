@@ -79,7 +79,7 @@ Follow = Sequence[Job | Later]
 
 
 @dataclass(slots=True)
-class Work:
+class RunContext:
     """One per process, shared by its threads."""
 
     entities: Sequence[Entity]
@@ -234,15 +234,15 @@ def viewed(stream: Stream, payload: bytes) -> Mapping[str, Json]:
     return decoded if stream.view is None else stream.view(decoded)
 
 
-def children_of(work: Work, stream: Stream, parent: str) -> list[str]:
+def children_of(context: RunContext, stream: Stream, parent: str) -> list[str]:
     """The ids of a record's children in another stream, without the parent's part."""
-    return [record.row_key.partition(":")[2] for record in walk(work, stream.table, children_span(parent))]
+    return [record.row_key.partition(":")[2] for record in walk(context, stream.table, children_span(parent))]
 
 
-def walk(work: Work, table: Table, span: Span = Span()) -> Iterator[Record]:  # noqa: B008 (a value that never changes)
+def walk(context: RunContext, table: Table, span: Span = Span()) -> Iterator[Record]:  # noqa: B008 (a value that never changes)
     """Every record of a span in order, a few hundred in memory at a time."""
     while True:
-        records = work.store.records(table, span, WALKED_AT_ONCE)
+        records = context.store.records(table, span, WALKED_AT_ONCE)
         yield from records
         if len(records) < WALKED_AT_ONCE:
             return

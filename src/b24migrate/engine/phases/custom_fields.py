@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.engine.phases.inventory import staged
 from b24migrate.messages import say
 from b24migrate.model import values
@@ -48,36 +48,36 @@ def left_behind(custom: CustomFields, kind: str) -> str:
 # ---------------------------------------------------------------- get
 
 
-def read_fields(work: Work, job: Job) -> Follow:
+def read_fields(context: RunContext, job: Job) -> Follow:
     """Records every custom field of the source, and whether the target has it."""
-    entity, custom = _entity(work, job)
+    entity, custom = _entity(context, job)
     try:
-        fields = fields_of(work, custom)
+        fields = fields_of(context, custom)
     except Permanent as error:
         if error.code in UNCLEAR:  # without their fields records would lose values: it is asked again
             raise
-        work.note(entity.name, say("note.fields_unread", why=error.sentence))
+        context.note(entity.name, say("note.fields_unread", why=error.sentence))
         return []
     for field in fields:
         if UNTOLD in field:
             name = field.get("FIELD_NAME")
             known = say("note.field_untold", field=name, method=field[UNTOLD])
-            work.note(entity.name, known if name else say("note.field_nameless", method=field[UNTOLD]))
+            context.note(entity.name, known if name else say("note.field_nameless", method=field[UNTOLD]))
     fields = [field for field in fields if field.get("FIELD_NAME")]
-    existing = work.target.existing_fields(custom)
-    before = {row.key: row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name)}
-    wished = chosen(work, entity.name)
+    existing = context.target.existing_fields(custom)
+    before = {row.key: row for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name)}
+    wished = chosen(context, entity.name)
     rows = [_row(entity.name, field, existing, before, wished) for field in fields]
-    work.store.write(CUSTOM_FIELDS, rows)
+    context.store.write(CUSTOM_FIELDS, rows)
     for row in rows:
         if why := left_behind(custom, str(row.values["Type"])):
-            work.note(entity.name, say("note.values_left", field=row.key, why=why))
+            context.note(entity.name, say("note.values_left", field=row.key, why=why))
     return []
 
 
-def fields_of(work: Work, custom: CustomFields) -> list[Args]:
+def fields_of(context: RunContext, custom: CustomFields) -> list[Args]:
     """The source's custom fields, as it has them now. Raises like `Source.call`."""
-    return custom.read(work.source, lambda name: staged(work, name))
+    return custom.read(context.source, lambda name: staged(context, name))
 
 
 def _row(
@@ -108,10 +108,10 @@ def _row(
 # ---------------------------------------------------------------- what the administrator chose
 
 
-def chosen(work: Work, entity: str) -> dict[str, RegisterRow]:
+def chosen(context: RunContext, entity: str) -> dict[str, RegisterRow]:
     """The rows of the field map by the source's code: what was linked before, and what the administrator loaded.
     Options is null in a row that was loaded and whose field is not made yet; Transform is the code that was loaded."""
-    return {row.key.partition(":")[2]: row for row in work.store.rows(FIELD_MAP, prefix=f"{entity}:")}
+    return {row.key.partition(":")[2]: row for row in context.store.rows(FIELD_MAP, prefix=f"{entity}:")}
 
 
 def target_code(code: str, wished: Mapping[str, RegisterRow]) -> str:
@@ -136,26 +136,26 @@ def is_excluded(code: str, wished: Mapping[str, RegisterRow]) -> bool:
 # ---------------------------------------------------------------- set
 
 
-def create_fields(work: Work, job: Job) -> Follow:
+def create_fields(context: RunContext, job: Job) -> Follow:
     """Creates on the target what is missing, with list values, and keeps which code and option became which."""
-    entity, custom = _entity(work, job)
-    wished = chosen(work, entity.name)
-    rows = [row for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name) if not is_excluded(row.key, wished)]
+    entity, custom = _entity(context, job)
+    wished = chosen(context, entity.name)
+    rows = [row for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name) if not is_excluded(row.key, wished)]
     chunks: list[tuple[str, Sequence[tuple[str, RegisterRow]]]] = []
     for owner, own in _by_owner(rows).items():
         wanted = _by_wire_code(own, wished)
         for code, (first, *others) in wanted.items():
             for row in others:
                 why = say("field.code_taken", other=first.key, code=code)
-                _keep(work, entity, row, _refused(code, "CODE_TAKEN", why))
+                _keep(context, entity, row, _refused(code, "CODE_TAKEN", why))
         chunks += [(owner, some) for some in _chunks([(code, first) for code, (first, *_) in wanted.items()])]
     done = int(job.args.get("done", 0))
     for place, (owner, some) in enumerate(chunks[done:], done):
-        if place > done and work.time_is_up():
+        if place > done and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": place})]
-        type_id = work.links.target_id(custom.types, owner) if owner else ""
-        for outcome in _declared(work, entity, some, type_id):
-            _keep(work, entity, dict(some)[outcome.code], outcome)
+        type_id = context.links.target_id(custom.types, owner) if owner else ""
+        for outcome in _declared(context, entity, some, type_id):
+            _keep(context, entity, dict(some)[outcome.code], outcome)
     return []
 
 
@@ -176,33 +176,33 @@ def _by_wire_code(rows: Sequence[RegisterRow], wished: Mapping[str, RegisterRow]
 
 
 def _declared(
-    work: Work, entity: Entity, some: Sequence[tuple[str, RegisterRow]], type_id: str | None
+    context: RunContext, entity: Entity, some: Sequence[tuple[str, RegisterRow]], type_id: str | None
 ) -> list[FieldOutcome]:
     if type_id is None:
         return [_refused(code, "TYPE_NOT_FOUND", say("field.no_type")) for code, _ in some]
     stream = entity.custom_fields.stream if entity.custom_fields else ""
     fields = [wire(payload_of(row), code) for code, row in some]
-    return work.target.fields(entity.wire, stream, fields, type_id=type_id)
+    return context.target.fields(entity.wire, stream, fields, type_id=type_id)
 
 
 def _refused(code: str, error_code: str, why: str) -> FieldOutcome:
     return FieldOutcome(code, "", "failed", {}, error_code, why)
 
 
-def _keep(work: Work, entity: Entity, row: RegisterRow, outcome: FieldOutcome) -> None:
+def _keep(context: RunContext, entity: Entity, row: RegisterRow, outcome: FieldOutcome) -> None:
     failed = outcome.status == "failed"
     error = say("field.error", code=outcome.error_code, why=outcome.error) if failed else None
     told = {"State": outcome.status, "TargetField": None if failed else outcome.target, "Error": error}
-    work.store.write(CUSTOM_FIELDS, [row._replace(values={**row.values, **told}, partition=entity.name)])
+    context.store.write(CUSTOM_FIELDS, [row._replace(values={**row.values, **told}, partition=entity.name)])
     if failed:
-        work.note(entity.name, say("note.field_refused", field=row.key, why=error))
+        context.note(entity.name, say("note.field_refused", field=row.key, why=error))
         return
     if outcome.status == "created" and row.values.get("State") != "created" and entity.custom_fields:
-        work.store.add({f"custom_fields_created:{entity.custom_fields.stream}": 1})
+        context.store.add({f"custom_fields_created:{entity.custom_fields.stream}": 1})
     key = f"{entity.name}:{row.key}"
-    loaded = loaded_code(work.store.read(FIELD_MAP, key))
+    loaded = loaded_code(context.store.read(FIELD_MAP, key))
     mapped = {"TargetField": outcome.target, "Transform": loaded, "Included": 1, "Options": dict(outcome.options)}
-    work.store.write(FIELD_MAP, [RegisterRow(key, mapped)])
+    context.store.write(FIELD_MAP, [RegisterRow(key, mapped)])
 
 
 def _chunks(some: Sequence[tuple[str, RegisterRow]]) -> Iterator[Sequence[tuple[str, RegisterRow]]]:
@@ -251,8 +251,8 @@ def payload_of(row: RegisterRow) -> Args:
     return field
 
 
-def _entity(work: Work, job: Job) -> tuple[Entity, CustomFields]:
-    entity = next(one for one in work.entities if one.name == job.args["entity"])
+def _entity(context: RunContext, job: Job) -> tuple[Entity, CustomFields]:
+    entity = next(one for one in context.entities if one.name == job.args["entity"])
     if entity.custom_fields is None:
         raise Permanent(say("field.none", entity=entity.name), code="NO_CUSTOM_FIELDS")
     return entity, entity.custom_fields

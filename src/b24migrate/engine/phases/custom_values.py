@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_fields import chosen, is_excluded, is_multiple, left_behind, payload_of
 from b24migrate.engine.phases.existence import Whereabouts, whereabouts
 from b24migrate.messages import say
@@ -35,10 +35,10 @@ class Mapped(NamedTuple):
 class CustomValues:
     """Reads the field map once; a batch of records shares it."""
 
-    def __init__(self, work: Work, stream: Stream, *, late: bool = True) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, stream: Stream, *, late: bool = True) -> None:
+        self._context = context
         self._stream = stream
-        self._entity = work.owner[stream.name] if stream.custom_prefix else None
+        self._entity = context.owner[stream.name] if stream.custom_prefix else None
         self._custom = self._entity.custom_fields if self._entity else None
         self._map = self._load()
         self._folded = _by_folded(self._map)
@@ -117,16 +117,16 @@ class CustomValues:
 
     def _text(self, _: Mapped, value: Json, lose: Lose) -> Json:
         """People write mentions and links into them as into any other text."""
-        if not self._work.texts.concerns(value):
+        if not self._context.texts.concerns(value):
             return value
-        rewritten = self._work.texts.rewrite(str(value), self._work.links.target_ids)
+        rewritten = self._context.texts.rewrite(str(value), self._context.links.target_ids)
         for _unresolved in range(rewritten.unresolved):
             lose("texts_unresolved")
         return rewritten.text
 
     def _person(self, _: Mapped, value: Json, lose: Lose) -> Json:
         source_id = values.reference(value)
-        target_id = self._work.links.target_id(self._work.people, source_id) if source_id else None
+        target_id = self._context.links.target_id(self._context.people, source_id) if source_id else None
         if source_id and target_id is None:
             lose("references_dropped")
         return target_id
@@ -135,7 +135,7 @@ class CustomValues:
         source_id = values.reference(value.get("id") if isinstance(value, dict) else value)
         if source_id is None or self._custom is None:
             return None
-        target_id = self._work.links.target_id(FILES, f"{self._custom.files}:{source_id}")
+        target_id = self._context.links.target_id(FILES, f"{self._custom.files}:{source_id}")
         if target_id is None:
             lose("files_dropped")
         return target_id
@@ -153,13 +153,13 @@ class CustomValues:
             there = self._custom.codes(f"{mapped.only}_{code}" if is_bare else code, self._resolve)
         except Unresolved as missing:
             lose("references_dropped")
-            if whereabouts(self._work, missing.stream, missing.source_id) is Whereabouts.STAGED:
+            if whereabouts(self._context, missing.stream, missing.source_id) is Whereabouts.STAGED:
                 self._note_once(mapped, say("note.value_unlinked", what=missing.what))
             return None
         return there.rpartition("_")[2] if is_bare else there
 
     def _resolve(self, stream: str, source_id: str) -> str:
-        target_id = self._work.links.target_id(stream, source_id)
+        target_id = self._context.links.target_id(stream, source_id)
         if target_id is None:
             raise Unresolved(stream, source_id)
         return target_id
@@ -168,27 +168,27 @@ class CustomValues:
         """An entry of a dictionary; one that has no link is called the same on the target."""
         if self._custom is None or not self._custom.statuses or not mapped.dictionary:
             return value
-        return self._work.links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
+        return self._context.links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
 
     def _day(self, _: Mapped, value: Json, lose: Lose) -> Json:
-        return _or_left(values.day(value, self._work.options.timezone), lose)
+        return _or_left(values.day(value, self._context.options.timezone), lose)
 
     def _time(self, _: Mapped, value: Json, lose: Lose) -> Json:
-        return _or_left(values.stamp(value, self._work.options.timezone)[1], lose)
+        return _or_left(values.stamp(value, self._context.options.timezone)[1], lose)
 
     def _note_once(self, mapped: Mapped, what: str) -> None:
         if mapped.code not in self._noted and self._entity is not None:
             self._noted.add(mapped.code)
             about = say("note.field", field=mapped.code, what="")
-            self._work.note(self._entity.name, say("note.field", field=mapped.code, what=what), about=about)
+            self._context.note(self._entity.name, say("note.field", field=mapped.code, what=what), about=about)
 
     # ------------------------------------------------------------ the map
 
     def _load(self) -> dict[str, Mapped]:
         if self._entity is None or self._custom is None:
             return {}
-        wished = chosen(self._work, self._entity.name)
-        rows = self._work.store.rows(CUSTOM_FIELDS, partition=self._entity.name)
+        wished = chosen(self._context, self._entity.name)
+        rows = self._context.store.rows(CUSTOM_FIELDS, partition=self._entity.name)
         return {row.key: self._field(row, wished) for row in rows}
 
     def _field(self, row: RegisterRow, wished: Mapping[str, RegisterRow]) -> Mapped:

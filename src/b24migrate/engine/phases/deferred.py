@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.compose import FAULTS, Composed, Composer
-from b24migrate.engine.phases.context import ATTEMPTS, Follow, Work
+from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext
 from b24migrate.engine.phases.pull_through import look_for
 from b24migrate.engine.phases.unresolved import remember
 from b24migrate.messages import say
@@ -33,82 +33,82 @@ class Changed(NamedTuple):
         return self.composed.record.row_key
 
 
-def mark(work: Work, stream: Stream, ready: Sequence[Composed]) -> None:
+def mark(context: RunContext, stream: Stream, ready: Sequence[Composed]) -> None:
     """Remembers of records, before they are sent, which go without something that may come later. One row for all of
     them: the stretch of ids that they are in."""
     without = [order_key(one.record.row_key) for one in ready if _goes_without(one)]
     if without:
         first, last = min(without), max(without)  # they may go in another order than that of their ids
         row = RegisterRow(f"{stream.name}:{first}-{last}", {"First": first, "Last": last})
-        work.store.write(INCOMPLETE, [row])
+        context.store.write(INCOMPLETE, [row])
 
 
 def _goes_without(one: Composed) -> bool:
     return bool(one.places or one.may_come) or not MAY_COME.isdisjoint(one.losses)
 
 
-def seed_marked(work: Work, scope: str, stream: Stream) -> list[Job]:
+def seed_marked(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     """Jobs for the stretches that were marked; those that overlap are one."""
-    rows = work.store.rows(INCOMPLETE, f"{stream.name}:")
+    rows = context.store.rows(INCOMPLETE, f"{stream.name}:")
     spans: list[Span] = []
     for first, last in sorted((row.values["First"], row.values["Last"]) for row in rows):
         if spans and first <= spans[-1].hi:
             spans[-1] = Span(spans[-1].lo, max(spans[-1].hi, last))
         else:
             spans.append(Span(first[:-1], last))  # a span begins behind its lower end
-    size = min(AT_ONCE, math.ceil(len(spans) / lanes.hands(work.options.workers)) or 1)
+    size = min(AT_ONCE, math.ceil(len(spans) / lanes.hands(context.options.workers)) or 1)
     return [_job(scope, stream, spans[start : start + size]) for start in range(0, len(spans), size)]
 
 
-def seed(work: Work, scope: str, stream: Stream) -> list[Job]:
+def seed(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     """Jobs for the whole table."""
-    size = lanes.length(work, stream, pending=False)
-    return [_job(scope, stream, [span]) for span in lanes.stretches(work, stream, size, pending=False)]
+    size = lanes.length(context, stream, pending=False)
+    return [_job(scope, stream, [span]) for span in lanes.stretches(context, stream, size, pending=False)]
 
 
 def _job(scope: str, stream: Stream, spans: Sequence[Span]) -> Job:
     return Job(scope, "complete", {"stream": stream.name, "spans": [list(span) for span in spans]})
 
 
-def complete(work: Work, job: Job) -> Follow:
+def complete(context: RunContext, job: Job) -> Follow:
     """Sends the full fields of those imported records whose late references change what was sent. Safe to repeat:
     what the target has already is recognised by the digest in the id map."""
-    stream = work.streams[job.args["stream"]]
-    found, left = _next(work, stream, [Span(*ends) for ends in job.args["spans"]])
+    stream = context.streams[job.args["stream"]]
+    found, left = _next(context, stream, [Span(*ends) for ends in job.args["spans"]])
     imported = [record for record, _ in found if record.status is Status.IMPORT_OK]
-    links = work.store.links(stream.name, [record.row_key for record in imported])
+    links = context.store.links(stream.name, [record.row_key for record in imported])
     sent = {key: link for key, link in links.items() if link.origin == "import" and link.target_id != NOWHERE}
     changed: list[Changed] = []
     there: list[Composed] = []
-    for composed in _composed(work, stream, [one for one in imported if one.row_key in sent]):
+    for composed in _composed(context, stream, [one for one in imported if one.row_key in sent]):
         item = composed.item(stream)
         if item.digest == sent[composed.record.row_key].digest:
             there.append(composed)
         elif _may_go(composed):
             changed.append(Changed(composed, item))
-    _count(work, stream, there)
+    _count(context, stream, there)
     begun = False
-    while changed and not (begun and work.time_is_up()):
+    while changed and not (begun and context.time_is_up()):
         begun = True
-        count = max(1, work.target.fits([one.item for one in changed[: work.batch_size(stream)]]))
-        _update(work, job, stream.name, changed[:count])
+        count = max(1, context.target.fits([one.item for one in changed[: context.batch_size(stream)]]))
+        _update(context, job, stream.name, changed[:count])
         changed = changed[count:]
     undone = {one.row_key for one in changed}
     left = [*(span for record, span in found if record.row_key in undone), *left]
     return [_job(job.scope, stream, left)] if left else []
 
 
-def _composed(work: Work, stream: Stream, records: Sequence[Record]) -> list[Composed]:
+def _composed(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[Composed]:
     """Whole. Whether the source has what came after its stream was read is asked once more: who sent them may have been
     another process, and what nobody has is lost, not awaited."""
-    second = Composer(work, stream, late=True)
+    second = Composer(context, stream, late=True)
     composed = [second.item_of(record) for record in records]
-    look_for(work, [named for one in composed for named in one.brings])
+    look_for(context, [named for one in composed for named in one.brings])
     composed = [second.item_of(one.record) if one.brings else one for one in composed]
     for one in composed:
         if one.problem and one.problem[0] in FAULTS:
             note = say("note.late_unwritten", stream=stream.name, id=one.record.row_key, why=one.problem[1])
-            work.note(work.owner[stream.name].name, note)
+            context.note(context.owner[stream.name].name, note)
     return [one for one in composed if one.problem is None or one.problem[0] not in FAULTS]
 
 
@@ -118,13 +118,13 @@ def _may_go(composed: Composed) -> bool:
     return composed.problem is None or composed.problem[0] == VAIN
 
 
-def _next(work: Work, stream: Stream, spans: Sequence[Span]) -> tuple[list[tuple[Record, Span]], list[Span]]:
+def _next(context: RunContext, stream: Stream, spans: Sequence[Span]) -> tuple[list[tuple[Record, Span]], list[Span]]:
     """Some records of the spans, each with the stretch that holds nothing else, and the spans without them."""
     found: list[tuple[Record, Span]] = []
     left = list(spans)
     while left and len(found) < AT_ONCE:
         lo, hi = left.pop(0)
-        for record in work.store.records(stream.table, Span(lo, hi), AT_ONCE - len(found)):
+        for record in context.store.records(stream.table, Span(lo, hi), AT_ONCE - len(found)):
             at = order_key(record.row_key)
             found.append((record, Span(lo, at)))
             lo = at
@@ -133,27 +133,29 @@ def _next(work: Work, stream: Stream, spans: Sequence[Span]) -> tuple[list[tuple
     return found, left
 
 
-def _count(work: Work, stream: Stream, there: Sequence[Composed]) -> None:
+def _count(context: RunContext, stream: Stream, there: Sequence[Composed]) -> None:
     """What records go without that are on the target as they are here: what came late is lost no more, and what its
     references lost is."""
     otherwise = {one.record.row_key: one.losses for one in there if one.losses != one.record.losses}
     if otherwise:
-        work.store.lose(stream.name, stream.table, otherwise)
+        context.store.lose(stream.name, stream.table, otherwise)
 
 
-def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
-    entity = work.owner[stream]
+def _update(context: RunContext, job: Job, stream: str, changed: list[Changed]) -> None:
+    entity = context.owner[stream]
     last = job.attempts + 1 >= ATTEMPTS
     try:
-        outcomes = work.target.send(entity.wire, stream, [one.item for one in changed], run=work.run)
+        outcomes = context.target.send(entity.wire, stream, [one.item for one in changed], run=context.run)
     except (Transient, Permanent) as error:
         if isinstance(error, Transient) and not (error.own and last):
             raise
         if len(changed) > 1:
             for one in changed:
-                _update(work, job, stream, [one])
+                _update(context, job, stream, [one])
         else:
-            work.note(entity.name, say("note.late_refused", stream=stream, id=changed[0].row_key, why=error.sentence))
+            context.note(
+                entity.name, say("note.late_refused", stream=stream, id=changed[0].row_key, why=error.sentence)
+            )
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
     links: list[Link] = []
@@ -165,24 +167,24 @@ def _update(work: Work, job: Job, stream: str, changed: list[Changed]) -> None:
         if outcome.target_id is None and outcome.retry and not last:
             again = outcome
         elif outcome.target_id is None:
-            work.note(entity.name, say("note.late_refused", stream=stream, id=row_key, why=outcome.error_code))
+            context.note(entity.name, say("note.late_refused", stream=stream, id=row_key, why=outcome.error_code))
         else:
-            remember(work, work.streams[stream], one.composed)
+            remember(context, context.streams[stream], one.composed)
             links.append(Link(row_key, outcome.target_id, item.digest))
             there.append(one.composed)
-    work.store.link(stream, links, now=work.clock.now())
-    _count(work, work.streams[stream], there)
+    context.store.link(stream, links, now=context.clock.now())
+    _count(context, context.streams[stream], there)
     if again is not None:
         raise Transient(f"{again.key}: {again.error}", code=again.error_code, own=True)
 
 
-def finalize(work: Work, job: Job) -> Follow:
+def finalize(context: RunContext, job: Job) -> Follow:
     after = str(job.args["after"])
-    while (cursor := work.target.finalize(after, run=work.run)) is not None:
+    while (cursor := context.target.finalize(after, run=context.run)) is not None:
         if cursor == after:
             message = say("target.finalize_stalled", after=after)
             raise Transient(message, code="STRANGE_ANSWER", own=True)
-        if work.time_is_up():
+        if context.time_is_up():
             return [Job(job.scope, job.kind, {"after": cursor})]
         after = cursor
     return []

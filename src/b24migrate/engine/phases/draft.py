@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from b24migrate.engine.phases.compose import plain_kinds, rest_of, shown_to, value_of
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_fields import left_behind
 from b24migrate.engine.phases.custom_values import EXCLUDED, CustomValues, is_empty
 from b24migrate.model import values
@@ -17,19 +17,19 @@ from b24migrate.model.streams import ABSENT, Field, Kind, Seen, Stream
 class Drafter:
     """Of the records of one stream. References keep the source's ids, texts are not rewritten, files are their keys."""
 
-    def __init__(self, work: Work, stream: Stream) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, stream: Stream) -> None:
+        self._context = context
         self._stream = stream
-        self._plain = plain_kinds(work.options.timezone)
+        self._plain = plain_kinds(context.options.timezone)
         self._named = frozenset(one.name for one in stream.fields)
-        self._custom = CustomValues(work, stream)
+        self._custom = CustomValues(context, stream)
 
     def draft(self, one: Seen) -> Draft:
         if not self._stream.fields:
             return one.payload  # files have no fields, only what is known of them
         fields: dict[str, Json] = {KEY: self._stream.key_of(one.id)}
         for spec in self._stream.fields:
-            value = value_of(spec, shown_to(self._work, spec, one))
+            value = value_of(spec, shown_to(self._context, spec, one))
             if value is ABSENT:
                 continue
             if spec.kind is Kind.FAMILY:
@@ -60,7 +60,7 @@ class Drafter:
 
     def _custom_values(self, one: Seen) -> Iterator[tuple[str, Json]]:
         """Under the target's code where it has one by now, else under the source's, which it will be given."""
-        custom = self._work.owner[self._stream.name].custom_fields if self._stream.custom_prefix else None
+        custom = self._context.owner[self._stream.name].custom_fields if self._stream.custom_prefix else None
         for name, value in one.payload.items() if custom is not None else ():
             mapped = self._custom.mapped(name)
             if custom is None or mapped is None or is_empty(value, mapped.type) or mapped.lost == EXCLUDED:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from b24migrate.engine.phases import comparison
 from b24migrate.engine.phases.comparison import EMPTY, Compared, Outcome, shown
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.draft import Drafter
 from b24migrate.model.fidelity import Keeping, Rule
 from b24migrate.model.records import Fate, Finding, Json
@@ -26,11 +26,11 @@ class Foresight:
     speaks for all of them. One without a field is about the record as a whole, and explains no field's difference; that
     it is lost explains that it is missing."""
 
-    def __init__(self, work: Work, stream: Stream) -> None:
+    def __init__(self, context: RunContext, stream: Stream) -> None:
         self._stream = stream
-        self._rules = work.rules(stream)
-        self._drafter = Drafter(work, stream) if self._rules else None
-        self._tells_spared = work.options.verify_all  # else only a few are looked at, and it would be chance
+        self._rules = context.rules(stream)
+        self._drafter = Drafter(context, stream) if self._rules else None
+        self._tells_spared = context.options.verify_all  # else only a few are looked at, and it would be chance
 
     def findings(self, one: Seen, expected: Mapping[str, Json], found: TargetRecord | None) -> list[Finding]:
         """Everything that is to be said about a record. What the target had already keeps its own values."""

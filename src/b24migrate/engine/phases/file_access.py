@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.messages import say
 from b24migrate.model.errors import GateUnmet, MigrationError, Permanent
 from b24migrate.model.records import Span, children_span
@@ -28,44 +28,44 @@ class Nowhere:
         return len(chunk)
 
 
-def remember(work: Work, ref: FileRef, size: int) -> None:
+def remember(context: RunContext, ref: FileRef, size: int) -> None:
     """The smallest of each kind that came."""
-    known = work.came.get(ref.kind, ())
+    known = context.came.get(ref.kind, ())
     if len(known) < WITNESSES or size < int(known[-1].size or 0):
-        work.came[ref.kind] = _best([*known, ref._replace(size=size)])
+        context.came[ref.kind] = _best([*known, ref._replace(size=size)])
 
 
-def stop_if_lost(work: Work, ref: FileRef, error: MigrationError) -> None:
+def stop_if_lost(context: RunContext, ref: FileRef, error: MigrationError) -> None:
     """Raises GateUnmet when the source refuses files that it gave before; then the refusal is not about one file. For
     a kind without links of its own a refusal proves nothing: object storage also answers 403 for a removed file."""
     if error.code not in REFUSALS:
         return
     with suppress(Permanent):
-        work.source.call("profile", {})  # a webhook that is refused as a whole says so
-    if work.file_kinds[ref.kind].links is None:
+        context.source.call("profile", {})  # a webhook that is refused as a whole says so
+    if context.file_kinds[ref.kind].links is None:
         return
-    known = [one for one in _witnesses(work, ref.kind) if one.key != ref.key][:WITNESSES]
-    if len(known) >= FEWEST and all(_is_refused(work, one) for one in known):
+    known = [one for one in _witnesses(context, ref.kind) if one.key != ref.key][:WITNESSES]
+    if len(known) >= FEWEST and all(_is_refused(context, one) for one in known):
         text = say("gate.files_refused", code=error.code)
         hint = say("gate.files_refused_fix")
         raise GateUnmet("auth.cloud", text, code="ACCESS_LOST", hint=hint)
 
 
-def _witnesses(work: Work, kind: str) -> list[FileRef]:
+def _witnesses(context: RunContext, kind: str) -> list[FileRef]:
     """Files that came, in this run or before: of the same kind first."""
-    renewed = [one.name for one in work.file_kinds.values() if one.links]
+    renewed = [one.name for one in context.file_kinds.values() if one.links]
     found: dict[str, FileRef] = {}
     for name in sorted(renewed, key=lambda name: name != kind):
-        for one in (*work.came.get(name, ()), *_earlier(work, children_span(name))):
+        for one in (*context.came.get(name, ()), *_earlier(context, children_span(name))):
             found.setdefault(one.key, one)
         if len(found) > WITNESSES:
             break
     return list(found.values())
 
 
-def _earlier(work: Work, span: Span) -> Sequence[FileRef]:
+def _earlier(context: RunContext, span: Span) -> Sequence[FileRef]:
     """Of those that an earlier run fetched."""
-    records = work.store.records(work.streams["files"].table, span, LOOKED_AT)
+    records = context.store.records(context.streams["files"].table, span, LOOKED_AT)
     staged: list[dict[str, Any]] = []
     for one in records:
         with suppress(msgspec.DecodeError):
@@ -83,13 +83,13 @@ def _best(refs: Sequence[FileRef]) -> Sequence[FileRef]:
     return tuple(sorted(apart[:WITNESSES], key=lambda one: int(one.size or 0)))
 
 
-def _is_refused(work: Work, known: FileRef) -> bool:
-    links = work.file_kinds[known.kind].links
-    url = links(work.source, [known]).get(known.key, "") if links else known.url
+def _is_refused(context: RunContext, known: FileRef) -> bool:
+    links = context.file_kinds[known.kind].links
+    url = links(context.source, [known]).get(known.key, "") if links else known.url
     if not url:
         return False
     try:
-        work.source.download(url, cast(BinaryIO, Nowhere()), limit=LARGEST)
+        context.source.download(url, cast(BinaryIO, Nowhere()), limit=LARGEST)
     except Permanent as error:
         return error.code in REFUSALS
     return False

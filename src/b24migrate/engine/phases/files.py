@@ -18,7 +18,7 @@ import msgspec
 from b24migrate.engine.phases import file_access, lanes
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.compose import BROKEN_ROW
-from b24migrate.engine.phases.context import ATTEMPTS, DELAYS_S, Follow, Work
+from b24migrate.engine.phases.context import ATTEMPTS, DELAYS_S, Follow, RunContext
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
@@ -114,32 +114,32 @@ NOT_FOUND = "HTTP_404"
 HOPELESS = frozenset({"TOO_LARGE", "INSECURE_LINK", "FOREIGN_LINK"})
 
 
-def fetch(work: Work, job: Job) -> Follow:
+def fetch(context: RunContext, job: Job) -> Follow:
     """Downloads the next few files of a lane."""
-    held, last = _next(work, job, fetched=False)
+    held, last = _next(context, job, fetched=False)
     if last is None:
-        return lanes.at_the_end(work, job, lambda lane: _due_again(work, job, lane, fetched=False))
-    urls = _links(work, held)
-    with together(partial(_keep_fetched, work)) as fetched:
+        return lanes.at_the_end(context, job, lambda lane: _due_again(context, job, lane, fetched=False))
+    urls = _links(context, held)
+    with together(partial(_keep_fetched, context)) as fetched:
         for place, one in enumerate(held):
-            if place and work.time_is_up():
+            if place and context.time_is_up():
                 return lanes.further(job, held[place - 1].record, moved=True)
-            if not _fetch_one(work, one, urls.get(one.ref.key, ""), fetched):
+            if not _fetch_one(context, one, urls.get(one.ref.key, ""), fetched):
                 return lanes.once_more(job) if not place else lanes.further(job, held[place - 1].record, moved=True)
     return lanes.further(job, last, moved=bool(held))
 
 
-def upload(work: Work, job: Job) -> Follow:
+def upload(context: RunContext, job: Job) -> Follow:
     """Uploads the next few fetched files of a lane; each resumes where it stopped."""
-    held, last = _next(work, job, fetched=True)
+    held, last = _next(context, job, fetched=True)
     if last is None:
-        return lanes.at_the_end(work, job, lambda lane: _due_again(work, job, lane, fetched=True))
-    with together(partial(_keep_uploaded, work)) as uploaded:
+        return lanes.at_the_end(context, job, lambda lane: _due_again(context, job, lane, fetched=True))
+    with together(partial(_keep_uploaded, context)) as uploaded:
         for place, one in enumerate(held):
-            if place and work.time_is_up():
+            if place and context.time_is_up():
                 return lanes.further(job, held[place - 1].record, moved=True)
             try:
-                whole = _upload(work, one, uploaded)
+                whole = _upload(context, one, uploaded)
             except Transient:
                 if not place:
                     raise
@@ -150,130 +150,130 @@ def upload(work: Work, job: Job) -> Follow:
     return lanes.further(job, last, moved=bool(held))
 
 
-def bring(work: Work, keys: Collection[str]) -> datetime | None:
+def bring(context: RunContext, keys: Collection[str]) -> datetime | None:
     """Moves the files that are not through yet, whoever met them first: his turn to move them may come only after that
     of the records that name them. Two who move the same one at the same time get the same one. Says from when on it is
     worth going on when some are still under way; None when none is."""
-    held = _under_way(work, keys)
-    strange = [one for one in held if not one.fetched and _is_due(work, one)]
-    urls = _links(work, strange)
-    with together(partial(_keep_fetched, work)) as fetched:
+    held = _under_way(context, keys)
+    strange = [one for one in held if not one.fetched and _is_due(context, one)]
+    urls = _links(context, strange)
+    with together(partial(_keep_fetched, context)) as fetched:
         for place, one in enumerate(strange):
-            if (place and work.time_is_up()) or not _fetch_one(work, one, urls.get(one.ref.key, ""), fetched):
-                return work.clock.now()
-    here = [one for one in (_under_way(work, keys) if strange else held) if one.fetched and _is_due(work, one)]
-    with together(partial(_keep_uploaded, work)) as uploaded:
+            if (place and context.time_is_up()) or not _fetch_one(context, one, urls.get(one.ref.key, ""), fetched):
+                return context.clock.now()
+    here = [one for one in (_under_way(context, keys) if strange else held) if one.fetched and _is_due(context, one)]
+    with together(partial(_keep_uploaded, context)) as uploaded:
         for place, one in enumerate(here):
-            if (place and work.time_is_up()) or not _upload(work, one, uploaded):
-                return work.clock.now()
-    left = [one.record.retry_after_utc for one in (_under_way(work, keys) if held else [])]
+            if (place and context.time_is_up()) or not _upload(context, one, uploaded):
+                return context.clock.now()
+    left = [one.record.retry_after_utc for one in (_under_way(context, keys) if held else [])]
     return min((datetime.fromisoformat(due) for due in left if due), default=None)
 
 
-def _under_way(work: Work, keys: Collection[str]) -> list[Held]:
-    records = work.store.get(work.streams["files"].table, sorted(keys)) if keys else {}
-    return _held(work, [one for one in records.values() if one.status in (Status.NEW, Status.ERROR_RETRY)])
+def _under_way(context: RunContext, keys: Collection[str]) -> list[Held]:
+    records = context.store.get(context.streams["files"].table, sorted(keys)) if keys else {}
+    return _held(context, [one for one in records.values() if one.status in (Status.NEW, Status.ERROR_RETRY)])
 
 
-def _held(work: Work, records: Sequence[Record]) -> list[Held]:
+def _held(context: RunContext, records: Sequence[Record]) -> list[Held]:
     """Files whose row in the store is damaged count as failed."""
     held: list[Held] = []
     for record in records:
         try:
             held.append(Held.of(record))
         except (msgspec.DecodeError, KeyError, TypeError):
-            files = work.streams["files"]
+            files = context.streams["files"]
             settled = Settled(record.row_key, Status.IMPORT_ERR, record.attempts, *BROKEN_ROW)
-            work.store.settle(files.name, files.table, [settled], now=work.clock.now())
+            context.store.settle(files.name, files.table, [settled], now=context.clock.now())
     return held
 
 
-def _is_due(work: Work, one: Held) -> bool:
+def _is_due(context: RunContext, one: Held) -> bool:
     due = one.record.retry_after_utc
-    return due is None or datetime.fromisoformat(due) <= work.clock.now()
+    return due is None or datetime.fromisoformat(due) <= context.clock.now()
 
 
-def _next(work: Work, job: Job, *, fetched: bool) -> tuple[list[Held], Record | None]:
+def _next(context: RunContext, job: Job, *, fetched: bool) -> tuple[list[Held], Record | None]:
     """Of the pending files the entity's own, and the last that was looked at."""
-    table = work.streams["files"].table
+    table = context.streams["files"].table
     span: Span = lanes.ahead_of(job)
-    records = work.store.pending(table, span, AT_ONCE, now=work.clock.now())
-    return _mine(work, records, job, fetched=fetched), records[-1] if records else None
+    records = context.store.pending(table, span, AT_ONCE, now=context.clock.now())
+    return _mine(context, records, job, fetched=fetched), records[-1] if records else None
 
 
-def _due_again(work: Work, job: Job, lane: Span, *, fetched: bool) -> list[Record]:
+def _due_again(context: RunContext, job: Job, lane: Span, *, fetched: bool) -> list[Record]:
     """Those that failed in this round and whose time came before its end."""
-    records = work.store.pending(work.streams["files"].table, lane, LANE, now=work.clock.now())
-    mine = _mine(work, [one for one in records if one.status is Status.ERROR_RETRY], job, fetched=fetched)
+    records = context.store.pending(context.streams["files"].table, lane, LANE, now=context.clock.now())
+    mine = _mine(context, [one for one in records if one.status is Status.ERROR_RETRY], job, fetched=fetched)
     return [one.record for one in mine]
 
 
-def _mine(work: Work, records: Sequence[Record], job: Job, *, fetched: bool) -> list[Held]:
-    return [one for one in _held(work, records) if one.entity == job.args["entity"] and one.fetched == fetched]
+def _mine(context: RunContext, records: Sequence[Record], job: Job, *, fetched: bool) -> list[Held]:
+    return [one for one in _held(context, records) if one.entity == job.args["entity"] and one.fetched == fetched]
 
 
-def _links(work: Work, held: Sequence[Held]) -> dict[str, str]:
+def _links(context: RunContext, held: Sequence[Held]) -> dict[str, str]:
     """Where the source gives each file, by its key."""
     urls: dict[str, str] = {}
     for kind in sorted({one.ref.kind for one in held}):
-        urls |= _links_of(work, kind, [one for one in held if one.ref.kind == kind])
+        urls |= _links_of(context, kind, [one for one in held if one.ref.kind == kind])
     return urls
 
 
-def _links_of(work: Work, kind: str, held: Sequence[Held]) -> dict[str, str]:
+def _links_of(context: RunContext, kind: str, held: Sequence[Held]) -> dict[str, str]:
     """All at once; after an answer that nobody thought of one by one, so that one file takes no other with it."""
-    links = work.file_kinds[kind].links
+    links = context.file_kinds[kind].links
     if links is None:
         return {one.ref.key: one.ref.url for one in held}
     try:
-        found = links(work.source, [one.ref for one in held])
+        found = links(context.source, [one.ref for one in held])
         return {key: url for key, url in found.items() if isinstance(url, str)}
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
-        unexpected(work, bug, held[0].entity, f"files {', '.join(one.ref.key for one in held[:3])}")
+        unexpected(context, bug, held[0].entity, f"files {', '.join(one.ref.key for one in held[:3])}")
     if len(held) == 1:
         return {}
-    return {key: url for one in held for key, url in _links_of(work, kind, [one]).items()}
+    return {key: url for one in held for key, url in _links_of(context, kind, [one]).items()}
 
 
-def _fetch_one(work: Work, one: Held, url: str, fetched: Together[Staged]) -> bool:
+def _fetch_one(context: RunContext, one: Held, url: str, fetched: Together[Staged]) -> bool:
     """False if time was up before the whole file was here: the next job continues after the bytes that arrived."""
     try:
-        received = _download(work, one, url)
+        received = _download(context, one, url)
     except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other files)
-        error = _own_error(work, one, bug)
+        error = _own_error(context, one, bug)
         if not of_its_own(error):
             raise error from None
-        file_access.stop_if_lost(work, one.ref, error)
-        _failed(work, one, error, "DOWNLOAD_FAILED", FETCH_DELAYS_S)
+        file_access.stop_if_lost(context, one.ref, error)
+        _failed(context, one, error, "DOWNLOAD_FAILED", FETCH_DELAYS_S)
         return True
     if received is None:
         return False
     size, sha256 = received
-    file_access.remember(work, one.ref, size)
+    file_access.remember(context, one.ref, size)
     name = one.ref.name or name_from(url, one.ref)
     fetched.add(one.staged(size, sha256, name), size)
-    work.tell(FileMoved(one.entity, one.ref.key, "fetched", size))
+    context.tell(FileMoved(one.entity, one.ref.key, "fetched", size))
     return True
 
 
-def _keep_fetched(work: Work, staged: Sequence[Staged]) -> None:
+def _keep_fetched(context: RunContext, staged: Sequence[Staged]) -> None:
     """As a pass of its own: so the store counts each once, however often it is fetched."""
-    work.store.stage(work.streams["files"].table, staged, run=work.run, pass_no=FETCHED)
+    context.store.stage(context.streams["files"].table, staged, run=context.run, pass_no=FETCHED)
 
 
-def _keep_uploaded(work: Work, settled: Sequence[Settled]) -> None:
-    files = work.streams["files"]
-    work.store.settle(files.name, files.table, settled, now=work.clock.now())
+def _keep_uploaded(context: RunContext, settled: Sequence[Settled]) -> None:
+    files = context.streams["files"]
+    context.store.settle(files.name, files.table, settled, now=context.clock.now())
 
 
-def _download(work: Work, one: Held, url: str) -> tuple[int, str] | None:
-    limit = work.largest_file()
+def _download(context: RunContext, one: Held, url: str) -> tuple[int, str] | None:
+    limit = context.largest_file()
     if not url:
         raise Transient(say("file.no_link"), code="NO_DOWNLOAD_LINK", own=True)
     if one.ref.size is not None and one.ref.size > limit:
         raise Permanent(say("file.over_limit", size=one.ref.size, limit=limit), code="TOO_LARGE")
-    with work.files.part(one.ref.key, one.ref.size) as part:
-        received = _received(work, one.ref.kind, url, part, limit)
+    with context.files.part(one.ref.key, one.ref.size) as part:
+        received = _received(context, one.ref.kind, url, part, limit)
         if received is None:
             return None
         size, sha256 = received
@@ -281,39 +281,39 @@ def _download(work: Work, one: Held, url: str) -> tuple[int, str] | None:
             part.begin("")
             raise Transient(say("file.came", size=size, expected=one.ref.size), code="WRONG_LENGTH", own=True)
         part.publish()
-    return size, sha256 or _read_back(work, one.ref.key)
+    return size, sha256 or _read_back(context, one.ref.key)
 
 
-def _received(work: Work, kind: str, url: str, part: Part, limit: int) -> tuple[int, str] | None:
-    otherwise = work.file_kinds[kind].otherwise
+def _received(context: RunContext, kind: str, url: str, part: Part, limit: int) -> tuple[int, str] | None:
+    otherwise = context.file_kinds[kind].otherwise
     before = part.sure
     try:
         try:
-            return work.source.resume(url, part, limit=limit, enough=work.time_is_up)
+            return context.source.resume(url, part, limit=limit, enough=context.time_is_up)
         except Permanent as error:
             if otherwise is None or error.code != NOT_FOUND:
                 raise
-            return work.source.resume(otherwise(url), part, limit=limit, enough=work.time_is_up)
+            return context.source.resume(otherwise(url), part, limit=limit, enough=context.time_is_up)
     except Transient as error:
         # A connection that breaks again and again still brings a large file, a part each time.
         error.spent = part.sure <= before
         raise
 
 
-def _read_back(work: Work, key: str) -> str:
+def _read_back(context: RunContext, key: str) -> str:
     """The digest of a file that arrived in several parts, computed from the stored bytes."""
     digest = hashlib.sha256()
-    with work.files.open(key) as content:
+    with context.files.open(key) as content:
         while chunk := content.read(CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
 
 
-def _own_error(work: Work, one: Held, bug: Exception) -> Transient | Permanent:
+def _own_error(context: RunContext, one: Held, bug: Exception) -> Transient | Permanent:
     """Raises what stops more than this file: a limit, a full disk."""
     if isinstance(bug, Transient | Permanent):
         return bug
-    return unexpected(work, bug, one.entity, f"file {one.ref.key}")
+    return unexpected(context, bug, one.entity, f"file {one.ref.key}")
 
 
 def of_its_own(error: Transient | Permanent) -> bool:
@@ -321,47 +321,47 @@ def of_its_own(error: Transient | Permanent) -> bool:
     return isinstance(error, Permanent) or error.own
 
 
-def _failed(work: Work, one: Held, error: MigrationError, code: str, delays_s: Sequence[float]) -> None:
+def _failed(context: RunContext, one: Held, error: MigrationError, code: str, delays_s: Sequence[float]) -> None:
     """To be tried again, or given up: what refers to the file then goes without it."""
     spent = not isinstance(error, Transient) or error.spent
     attempts = one.record.attempts + spent
     hopeless = isinstance(error, Permanent) and (one.fetched or error.code in HOPELESS)
     final = hopeless or (spent and attempts >= ATTEMPTS)
     status = Status.IMPORT_ERR if final else Status.ERROR_RETRY
-    due = None if final else values.utc_text(work.clock.now() + timedelta(seconds=delays_s[max(0, attempts - 1)]))
+    due = None if final else values.utc_text(context.clock.now() + timedelta(seconds=delays_s[max(0, attempts - 1)]))
     code = error.code or code
     settled = Settled(one.record.row_key, status, attempts, code, error.message, due)
-    files = work.streams["files"]
-    work.store.settle(files.name, files.table, [settled], now=work.clock.now())
+    files = context.streams["files"]
+    context.store.settle(files.name, files.table, [settled], now=context.clock.now())
     if final:
         if not one.fetched:
-            work.store.add({f"download_failed:{one.stream}": 1})
+            context.store.add({f"download_failed:{one.stream}": 1})
         named = say("note.file_failed", file=one.ref.key, name=one.ref.name, why=error.message)
         nameless = say("note.file_nameless", file=one.ref.key, why=error.message)
-        work.note(one.entity, named if one.ref.name else nameless)
-    work.tell(FileMoved(one.entity, one.ref.key, "failed", 0, code, error.message))
+        context.note(one.entity, named if one.ref.name else nameless)
+    context.tell(FileMoved(one.entity, one.ref.key, "failed", 0, code, error.message))
 
 
-def _upload(work: Work, one: Held, uploaded: Together[Settled]) -> bool:
+def _upload(context: RunContext, one: Held, uploaded: Together[Settled]) -> bool:
     """False when time was up before the whole file was there: the next time it goes on behind what has arrived."""
-    files = work.streams["files"]
+    files = context.streams["files"]
     size = one.ref.size or 0
     try:
-        with work.files.open(one.ref.key) as content:
+        with context.files.open(one.ref.key) as content:
             key = files.key_of(one.ref.key)
             name = one.ref.name or one.ref.id
-            target_id = work.target.put_file(key, name, size, one.sha256, content, enough=work.time_is_up)
+            target_id = context.target.put_file(key, name, size, one.sha256, content, enough=context.time_is_up)
     except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other files)
-        error = _own_error(work, one, bug)
+        error = _own_error(context, one, bug)
         if not of_its_own(error):
             raise error from None
-        _failed(work, one, error, "UPLOAD_FAILED", DELAYS_S[1:])
+        _failed(context, one, error, "UPLOAD_FAILED", DELAYS_S[1:])
         return True
     if target_id is None:
         return False
     link = Link(one.record.row_key, target_id, one.sha256)
     uploaded.add(Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link), size)
-    work.tell(FileMoved(one.entity, one.ref.key, "uploaded", size))
+    context.tell(FileMoved(one.entity, one.ref.key, "uploaded", size))
     return True
 
 

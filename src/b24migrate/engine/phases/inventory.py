@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, Work, seen, walk
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, seen, walk
 from b24migrate.engine.phases.read import estimates, put_aside
 from b24migrate.messages import Message, say
 from b24migrate.model import values
@@ -32,63 +32,65 @@ class Inventory(NamedTuple):
         return 0 if self.reported is None or self.limited else self.reported - self.retrieved
 
 
-def close(work: Work, job: Job) -> Follow:
+def close(context: RunContext, job: Job) -> Follow:
     """What was met is told by a job of its own: were it told again after the walk, what the walk finds would be told
     twice."""
-    entity = next(one for one in work.entities if one.name == job.args["entity"])
+    entity = next(one for one in context.entities if one.name == job.args["entity"])
     after = job.args.get("after")
     if after is None:
         for stream in entity.streams:
-            take_stock(work, entity, stream, int(job.args["pass"]))
-            tell_set_aside(work, entity, stream)
+            take_stock(context, entity, stream, int(job.args["pass"]))
+            tell_set_aside(context, entity, stream)
         return [Job(job.scope, job.kind, {**job.args, "after": ""})] if entity.unreadable_by else []
-    left = look_through(work, entity, after)
+    left = look_through(context, entity, after)
     return [Job(job.scope, job.kind, {**job.args, "after": left})] if left else []
 
 
-def look_through(work: Work, entity: Entity, after: str) -> str:
+def look_through(context: RunContext, entity: Entity, after: str) -> str:
     """Notes what is known to exist and cannot be read. Returns where it goes on when time is up, or nothing."""
-    of = work.streams[entity.unreadable_by]
+    of = context.streams[entity.unreadable_by]
     aside: list[SetAside] = []
     while True:
-        records = work.store.records(of.table, Span(after), WALKED_AT_ONCE)
+        records = context.store.records(of.table, Span(after), WALKED_AT_ONCE)
         end = order_key(records[-1].row_key) if len(records) == WALKED_AT_ONCE else ""
-        aside += unreadable_of(work, entity, of, records, children_between(after, end))
+        aside += unreadable_of(context, entity, of, records, children_between(after, end))
         after = end
-        if not end or work.time_is_up():
+        if not end or context.time_is_up():
             break
-    note_unreadable(work, entity, aside)
+    note_unreadable(context, entity, aside)
     return after
 
 
 def unreadable_of(
-    work: Work, entity: Entity, of: Stream, records: Sequence[Record], children: Span
+    context: RunContext, entity: Entity, of: Stream, records: Sequence[Record], children: Span
 ) -> Iterable[SetAside]:
     def shown(name: str) -> Iterator[Seen]:
-        stream = work.streams[name]
-        return (seen(one, stream) for one in (records if stream is of else walk(work, stream.table, children)))
+        stream = context.streams[name]
+        return (seen(one, stream) for one in (records if stream is of else walk(context, stream.table, children)))
 
-    readings = [work.reading(stream) for stream in entity.streams]
-    return entity.unreadable(work.source, shown, readings) if entity.unreadable else ()
+    readings = [context.reading(stream) for stream in entity.streams]
+    return entity.unreadable(context.source, shown, readings) if entity.unreadable else ()
 
 
-def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None:
-    reading = work.reading(stream)
-    found = Inventory(reported(work, stream, pass_no), retrieved(work, stream, pass_no), bool(work.options.test_limit))
+def take_stock(context: RunContext, entity: Entity, stream: Stream, pass_no: int) -> None:
+    reading = context.reading(stream)
+    found = Inventory(
+        reported(context, stream, pass_no), retrieved(context, stream, pass_no), bool(context.options.test_limit)
+    )
     if found.drift and isinstance(reading, Listing):
         # Rows may have come or gone while the pages were read: the portal is asked once more before it is called drift.
-        found = found._replace(reported=work.source.count(reading))
+        found = found._replace(reported=context.source.count(reading))
     if found.drift:
         message = say("note.drift", stream=stream.name, reported=found.reported, retrieved=found.retrieved)
-        work.note(entity.name, message, "error")
-    tell_estimates(work, entity, stream)
-    now = values.utc_text(work.clock.now())
+        context.note(entity.name, message, "error")
+    tell_estimates(context, entity, stream)
+    now = values.utc_text(context.clock.now())
     latest = [
         row._replace(values={**row.values, "IsLatest": 0})
-        for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:")
+        for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:")
         if row.values.get("IsLatest")
     ]
-    pages = work.store.count(PAGE_LOG, f"{stream.name}:")
+    pages = context.store.count(PAGE_LOG, f"{stream.name}:")
     row = {
         "Stream": stream.name,
         "SnapshotUtc": now,
@@ -99,82 +101,82 @@ def take_stock(work: Work, entity: Entity, stream: Stream, pass_no: int) -> None
         "IsLatest": 1,
         "Limited": int(found.limited),
     }
-    work.store.write(INVENTORY, [*latest, RegisterRow(f"{stream.name}:{now}", row)])
+    context.store.write(INVENTORY, [*latest, RegisterRow(f"{stream.name}:{now}", row)])
 
 
-def tell_estimates(work: Work, entity: Entity, stream: Stream) -> None:
+def tell_estimates(context: RunContext, entity: Entity, stream: Stream) -> None:
     """Counters that portals keep next to their records are not exact and prove nothing (bitrix24-rest-1 §D3)."""
-    parents = work.store.count(CHECKPOINTS, estimates(stream))
+    parents = context.store.count(CHECKPOINTS, estimates(stream))
     if parents:
         told, read = (
-            int(work.store.total(CHECKPOINTS, estimates(stream), one) or 0) for one in ("Reported", "Retrieved")
+            int(context.store.total(CHECKPOINTS, estimates(stream), one) or 0) for one in ("Reported", "Retrieved")
         )
         message = say("note.counters", stream=stream.name, reported=told, retrieved=read, count=parents)
-        work.note(entity.name, message, "info")
+        context.note(entity.name, message, "info")
 
 
-def reported(work: Work, stream: Stream, pass_no: int) -> int | None:
+def reported(context: RunContext, stream: Stream, pass_no: int) -> int | None:
     """Of a listing what its first page said; of children the sum of what their parents said."""
-    if not isinstance(work.reading(stream), PerParent | Each):
-        row = work.store.read(CHECKPOINTS, stream.name)
+    if not isinstance(context.reading(stream), PerParent | Each):
+        row = context.store.read(CHECKPOINTS, stream.name)
         return None if row is None or row.values["Pass"] != pass_no else int(row.values["Reported"])
-    told = work.store.total(CHECKPOINTS, f"{stream.name}:", "Reported")  # a pass begins without any
+    told = context.store.total(CHECKPOINTS, f"{stream.name}:", "Reported")  # a pass begins without any
     return None if told is None else int(told)
 
 
-def retrieved(work: Work, stream: Stream, pass_no: int) -> int:
+def retrieved(context: RunContext, stream: Stream, pass_no: int) -> int:
     """Each record once, however many pages showed it, and those that a rule excludes. A limited get asks only for what
     is not staged yet, so there everything staged counts."""
-    if work.options.test_limit:
-        return sum(work.store.counts(stream.table).values()) + aside_count(work, stream.name, "excluded")
-    return seen_in(work, stream, pass_no) + aside_count(work, stream.name, "excluded")
+    if context.options.test_limit:
+        return sum(context.store.counts(stream.table).values()) + aside_count(context, stream.name, "excluded")
+    return seen_in(context, stream, pass_no) + aside_count(context, stream.name, "excluded")
 
 
-def seen_in(work: Work, stream: Stream, pass_no: int) -> int:
+def seen_in(context: RunContext, stream: Stream, pass_no: int) -> int:
     """How many records of the stream a pass has met so far."""
     name = seen_counter(stream, pass_no)
-    return int(work.store.counters(name).get(name, 0))
+    return int(context.store.counters(name).get(name, 0))
 
 
 def seen_counter(stream: Stream, pass_no: int) -> str:
     return f"seen:{stream.table.name}:{pass_no}"
 
 
-def aside_count(work: Work, stream: str, why: str) -> int:
-    return work.store.count(SET_ASIDE, f"{why}:{stream}:")
+def aside_count(context: RunContext, stream: str, why: str) -> int:
+    return context.store.count(SET_ASIDE, f"{why}:{stream}:")
 
 
-def staged(work: Work, stream: str) -> Iterator[Seen]:
-    return (seen(record, work.streams[stream]) for record in walk(work, work.streams[stream].table))
+def staged(context: RunContext, stream: str) -> Iterator[Seen]:
+    return (seen(record, context.streams[stream]) for record in walk(context, context.streams[stream].table))
 
 
-def tell_set_aside(work: Work, entity: Entity, stream: Stream) -> None:
+def tell_set_aside(context: RunContext, entity: Entity, stream: Stream) -> None:
     """What a rule left out, counted by rule; what was met and could not be read, counted by whose it is."""
-    tell_excluded(work, entity, stream)
-    if work.store.count(SET_ASIDE, f"impossible:{stream.name}:") > MOST_COUNTED:
+    tell_excluded(context, entity, stream)
+    if context.store.count(SET_ASIDE, f"impossible:{stream.name}:") > MOST_COUNTED:
         return
-    rows = [row.values for row in work.store.rows(SET_ASIDE, f"impossible:{stream.name}:") if row.values.get("Name")]
+    rows = [row.values for row in context.store.rows(SET_ASIDE, f"impossible:{stream.name}:") if row.values.get("Name")]
     for reason, group in Counter(row["Reason"] or "" for row in rows).most_common():
         names = Counter(str(row["Name"]) for row in rows if row["Reason"] == reason).most_common()
         told = [f"{_short(name)} {count}" for name, count in names]
-        work.note(entity.name, say("note.stream_those", stream=stream.name, what=reason, count=group, names=told))
+        context.note(entity.name, say("note.stream_those", stream=stream.name, what=reason, count=group, names=told))
 
 
-def tell_excluded(work: Work, entity: Entity, stream: Stream) -> None:
+def tell_excluded(context: RunContext, entity: Entity, stream: Stream) -> None:
     """Those with a name repeat another record, each its own."""
-    if aside_count(work, stream.name, "excluded") > MOST_COUNTED:
+    if aside_count(context, stream.name, "excluded") > MOST_COUNTED:
         return
-    rows = (row.values for row in work.store.rows(SET_ASIDE, f"excluded:{stream.name}:"))
+    rows = (row.values for row in context.store.rows(SET_ASIDE, f"excluded:{stream.name}:"))
     for rule, count in sorted(Counter(row["Reason"] or "" for row in rows if not row.get("Name")).items()):
         level = "warning" if stream.unsure and _key(rule) == stream.unsure else "info"
-        work.note(entity.name, say("note.by_rule", stream=stream.name, count=count, why=rule), level)
+        context.note(entity.name, say("note.by_rule", stream=stream.name, count=count, why=rule), level)
 
 
-def note_unreadable(work: Work, entity: Entity, aside: list[SetAside]) -> None:
-    put_aside(work, aside)
+def note_unreadable(context: RunContext, entity: Entity, aside: list[SetAside]) -> None:
+    put_aside(context, aside)
     for reason in sorted({one.reason for one in aside}):
         names = [_short(one.name or one.source_id) for one in aside if one.reason == reason]
-        work.note(entity.name, say("note.those", what=reason, count=len(names), names=names))
+        context.note(entity.name, say("note.those", what=reason, count=len(names), names=names))
 
 
 def _key(rule: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from b24migrate.engine.phases.context import Follow, Later, Work
+from b24migrate.engine.phases.context import Follow, Later, RunContext
 from b24migrate.model.records import Job, Json, Record, Span, Status, order_key
 from b24migrate.model.streams import Stream
 
@@ -23,36 +23,38 @@ def hands(workers: int) -> int:
 
 
 def seed(
-    work: Work, scope: str, kind: str, stream: Stream, *, pending: bool = True, every: int = 0, **args: Json
+    context: RunContext, scope: str, kind: str, stream: Stream, *, pending: bool = True, every: int = 0, **args: Json
 ) -> list[Job]:
     """One job for each lane of the stream's table; none when nothing is pending."""
-    spans = stretches(work, stream, every or length(work, stream, pending=pending), pending=pending)
+    spans = stretches(context, stream, every or length(context, stream, pending=pending), pending=pending)
     return [Job(scope, kind, {"stream": stream.name, "lo": span.lo, "hi": span.hi, **args}) for span in spans]
 
 
-def stretches(work: Work, stream: Stream, size: int, *, pending: bool) -> list[Span]:
-    return work.store.cuts(stream.table, Span(), size, whole_parents=stream.ordered, pending=pending)
+def stretches(context: RunContext, stream: Stream, size: int, *, pending: bool) -> list[Span]:
+    return context.store.cuts(stream.table, Span(), size, whole_parents=stream.ordered, pending=pending)
 
 
-def length(work: Work, stream: Stream, *, pending: bool) -> int:
+def length(context: RunContext, stream: Stream, *, pending: bool) -> int:
     """So many records that there are some lanes for every worker, and none is long."""
-    counts = work.store.counts(stream.table)
+    counts = context.store.counts(stream.table)
     records = waiting(counts) if pending else sum(counts.values())
-    return min(LONGEST, part(work, stream, records, LANES_PER_WORKER * work.options.workers))
+    return min(LONGEST, part(context, stream, records, LANES_PER_WORKER * context.options.workers))
 
 
-def one_for_each(work: Work, stream: Stream) -> int:
+def one_for_each(context: RunContext, stream: Stream) -> int:
     """A lane for every hand and one more, whose parts are `shared` when another is done."""
-    return part(work, stream, waiting(work.store.counts(stream.table)), hands(work.options.workers) + 1)
+    return part(context, stream, waiting(context.store.counts(stream.table)), hands(context.options.workers) + 1)
 
 
-def shared(work: Work, job: Job) -> list[Job]:
+def shared(context: RunContext, job: Job) -> list[Job]:
     """The lane; or the shorter ones that it is divided into when some hand would be left without one."""
-    stream = work.streams[job.args["stream"]]
-    if work.queue.open(job.scope) > hands(work.options.workers):
+    stream = context.streams[job.args["stream"]]
+    if context.queue.open(job.scope) > hands(context.options.workers):
         return [job]
-    size = part(work, stream, waiting(work.store.counts(stream.table)), LANES_PER_WORKER * work.options.workers)
-    cuts = work.store.cuts(stream.table, ahead_of(job), size, whole_parents=stream.ordered, pending=True)
+    size = part(
+        context, stream, waiting(context.store.counts(stream.table)), LANES_PER_WORKER * context.options.workers
+    )
+    cuts = context.store.cuts(stream.table, ahead_of(job), size, whole_parents=stream.ordered, pending=True)
     if len(cuts) < 2:
         return [job]
     args = {name: value for name, value in job.args.items() if name not in ("at", "moved")}
@@ -60,9 +62,9 @@ def shared(work: Work, job: Job) -> list[Job]:
     return [Job(job.scope, job.kind, {**job.args, "hi": cuts[0].hi}), *others]
 
 
-def part(work: Work, stream: Stream, records: int, parts: int) -> int:
+def part(context: RunContext, stream: Stream, records: int, parts: int) -> int:
     """In full batches."""
-    batch = work.batch_size(stream)
+    batch = context.batch_size(stream)
     return batch * max(1, math.ceil(records / batch / parts))
 
 
@@ -94,13 +96,13 @@ def once_more(job: Job) -> list[Job]:
     return [Job(job.scope, job.kind, {**job.args, "parts": int(job.args.get("parts", 0)) + 1, "moved": True})]
 
 
-def at_the_end(work: Work, job: Job, left: Callable[[Span], Sequence[Record]]) -> Follow:
+def at_the_end(context: RunContext, job: Job, left: Callable[[Span], Sequence[Record]]) -> Follow:
     """The end of a round: another one when a retry will be due, or when this one moved and something is left."""
-    stream = work.streams[job.args["stream"]]
+    stream = context.streams[job.args["stream"]]
     lane = span_of(job)
     args = {name: value for name, value in job.args.items() if name not in ("at", "moved")}
     again = Job(job.scope, job.kind, {**args, "round": int(job.args.get("round", 0)) + 1})
-    retries = work.store.waiting(stream.table, lane, now=work.clock.now())
+    retries = context.store.waiting(stream.table, lane, now=context.clock.now())
     if retries:
         return [Later(again, min(due for _, due in retries))]
     if job.args.get("moved") and left(lane):

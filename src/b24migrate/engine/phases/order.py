@@ -13,7 +13,7 @@ from itertools import islice
 from secrets import token_hex
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.model.records import Job, Json, Span, order_key
 from b24migrate.model.streams import Stream
 from b24migrate.ports import TURNS, RegisterRow
@@ -42,43 +42,43 @@ def seed(scope: str, stream: Stream, **args: Json) -> list[Job]:
 # ---------------------------------------------------------------- sorting
 
 
-def order(work: Work, job: Job) -> Follow:
+def order(context: RunContext, job: Job) -> Follow:
     """Sorts the next stretch. Behind the last one the file begins to move."""
-    stream = work.streams[job.args["stream"]]
-    args = job.args if "order" in job.args else {**job.args, "order": _begun(work, stream), "number": 0, "after": ""}
-    if not _leads(work, stream, args):
+    stream = context.streams[job.args["stream"]]
+    args = job.args if "order" in job.args else {**job.args, "order": _begun(context, stream), "number": 0, "after": ""}
+    if not _leads(context, stream, args):
         return []
     number = int(args["number"])
-    stretch = list(_stretch(work, stream, args["after"], pulled=bool(args.get("pulled"))))
+    stretch = list(_stretch(context, stream, args["after"], pulled=bool(args.get("pulled"))))
     after = order_key(stretch[-1][0]) if stretch else ""
     whole = len(stretch) < STRETCH
     stretch.sort(key=lambda one: (_family(one[0]), one[1]))  # stable: those of one second stay in order of id
-    _keep(work, f"{_prefix(stream, args)}{number}:", stretch)
+    _keep(context, f"{_prefix(stream, args)}{number}:", stretch)
     if not whole:
         return [Job(job.scope, "order", {**args, "number": number + 1, "after": after})]
     passed = {name: args[name] for name in ("stream", "order")}
     return [Job(job.scope, "send-in-turn", {**passed, "at": [0] * (number + 1)})]
 
 
-def _begun(work: Work, stream: Stream) -> str:
+def _begun(context: RunContext, stream: Stream) -> str:
     """A new order takes the place of the last one: who still goes by that ends at his next step."""
-    before = work.store.read(TURNS, stream.name)
+    before = context.store.read(TURNS, stream.name)
     if before is not None:
-        work.store.erase(TURNS, _prefix(stream, {"order": before.values["Order"]}))
+        context.store.erase(TURNS, _prefix(stream, {"order": before.values["Order"]}))
     name = token_hex(4)
-    work.store.write(TURNS, [RegisterRow(stream.name, {"Order": name})])
+    context.store.write(TURNS, [RegisterRow(stream.name, {"Order": name})])
     return name
 
 
-def _leads(work: Work, stream: Stream, args: Json) -> bool:
-    row = work.store.read(TURNS, stream.name)
+def _leads(context: RunContext, stream: Stream, args: Json) -> bool:
+    row = context.store.read(TURNS, stream.name)
     return row is not None and row.values["Order"] == args["order"]
 
 
-def _stretch(work: Work, stream: Stream, after: str, *, pulled: bool) -> Iterator[tuple[str, str]]:
+def _stretch(context: RunContext, stream: Stream, after: str, *, pulled: bool) -> Iterator[tuple[str, str]]:
     left = STRETCH
     while left:
-        some = work.store.moments(stream.table, Span(after), min(left, LOOKED_AT), pulled=pulled)
+        some = context.store.moments(stream.table, Span(after), min(left, LOOKED_AT), pulled=pulled)
         if not some:
             return
         yield from ((row_key, when[:SECOND] or NO_TIME) for row_key, when in some)
@@ -86,26 +86,26 @@ def _stretch(work: Work, stream: Stream, after: str, *, pulled: bool) -> Iterato
         after = order_key(some[-1][0])
 
 
-def _keep(work: Work, prefix: str, stretch: Sequence[tuple[str, str]]) -> None:
+def _keep(context: RunContext, prefix: str, stretch: Sequence[tuple[str, str]]) -> None:
     for at in range(0, len(stretch), SLICE):
         turns = [list(one) for one in stretch[at : at + SLICE]]
-        work.store.write(TURNS, [RegisterRow(f"{prefix}{at // SLICE}", {"Turns": turns})])
+        context.store.write(TURNS, [RegisterRow(f"{prefix}{at // SLICE}", {"Turns": turns})])
 
 
 # ---------------------------------------------------------------- moving on
 
 
-def ahead(work: Work, stream: Stream, job: Job, count: int) -> list[Turn]:
+def ahead(context: RunContext, stream: Stream, job: Job, count: int) -> list[Turn]:
     """Whose turn it is next; nobody's at the end of the file, or when a new order has taken the place of this one."""
-    if not _leads(work, stream, job.args):
+    if not _leads(context, stream, job.args):
         return []
     prefix = _prefix(stream, job.args)
-    stretches = (_rest(work, f"{prefix}{number}:", number, int(at)) for number, at in enumerate(job.args["at"]))
+    stretches = (_rest(context, f"{prefix}{number}:", number, int(at)) for number, at in enumerate(job.args["at"]))
     return list(islice(merge(*stretches), count))
 
 
-def _rest(work: Work, prefix: str, number: int, at: int) -> Iterator[Turn]:
-    while row := work.store.read(TURNS, f"{prefix}{at // SLICE}"):
+def _rest(context: RunContext, prefix: str, number: int, at: int) -> Iterator[Turn]:
+    while row := context.store.read(TURNS, f"{prefix}{at // SLICE}"):
         for row_key, second in row.values["Turns"][at % SLICE :]:
             yield Turn(_family(row_key), second, order_key(row_key), row_key, number)
         at += SLICE - at % SLICE
@@ -121,8 +121,8 @@ def again(job: Job) -> Job:
     return Job(job.scope, job.kind, {**job.args, "round": int(job.args.get("round", 0)) + 1})
 
 
-def over(work: Work, stream: Stream, job: Job) -> None:
-    work.store.erase(TURNS, _prefix(stream, job.args))
+def over(context: RunContext, stream: Stream, job: Job) -> None:
+    context.store.erase(TURNS, _prefix(stream, job.args))
 
 
 def _prefix(stream: Stream, args: Json) -> str:

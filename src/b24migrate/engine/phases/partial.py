@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import Work, decode_extras
+from b24migrate.engine.phases.context import RunContext, decode_extras
 from b24migrate.engine.phases.payload import look, payload_hash
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.records import REFUSED, Json, Record, Row, Staged, digest
@@ -16,8 +16,8 @@ from b24migrate.ports import PARTIAL, RegisterRow
 MARK = "partial"  # the payload hash of such a record: that of the whole one differs from it
 
 
-def incomplete(work: Work, stream: Stream) -> int:
-    return int(work.store.total(PARTIAL, f"{stream.name}:", "Open") or 0)
+def incomplete(context: RunContext, stream: Stream) -> int:
+    return int(context.store.total(PARTIAL, f"{stream.name}:", "Open") or 0)
 
 
 class Sorted(NamedTuple):
@@ -33,13 +33,13 @@ def refused(row: Row, error: MigrationError) -> Row:
     return row._replace(extras={**(row.extras or {}), REFUSED: error.sentence})
 
 
-def sorted_out(work: Work, stream: Stream, rows: Sequence[Row]) -> Sorted:
+def sorted_out(context: RunContext, stream: Stream, rows: Sequence[Row]) -> Sorted:
     untold = {row.source_id: row for row in rows if row.extras and REFUSED in row.extras}
     if not untold:
         return Sorted(rows)
     whole = {
         key: one
-        for key, one in work.store.get(stream.table, list(untold)).items()
+        for key, one in context.store.get(stream.table, list(untold)).items()
         if has_more(decode_extras(one.extras), untold[key])
     }
     instead = {key: Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in whole.items()}
@@ -60,19 +60,19 @@ def differs(stream: Stream, row: Row, staged: Record) -> bool:
     return staged.payload_hash != payload_hash(stream, look(stream, [row.payload]).whole[0])
 
 
-def mark(work: Work, stream: Stream, why: Mapping[str, str]) -> None:
+def mark(context: RunContext, stream: Stream, why: Mapping[str, str]) -> None:
     if why:
         rows = [RegisterRow(f"{stream.name}:{key}", {"Open": 1, "Reason": said}) for key, said in why.items()]
-        work.store.write(PARTIAL, rows)
+        context.store.write(PARTIAL, rows)
 
 
-def completed(work: Work, stream: Stream, staged: Sequence[Staged], why: Mapping[str, str]) -> list[str]:
+def completed(context: RunContext, stream: Stream, staged: Sequence[Staged], why: Mapping[str, str]) -> list[str]:
     """Those that an earlier run left incomplete and that are whole now. Of the register, which may be as long as the
     table, only these are looked up."""
     prefix = f"{stream.name}:"
-    if not work.store.some_rows(PARTIAL, prefix, "", 1):
+    if not context.store.some_rows(PARTIAL, prefix, "", 1):
         return []
-    found = work.store.rows_of(PARTIAL, [prefix + one.row_key for one in staged if one.row_key not in why])
+    found = context.store.rows_of(PARTIAL, [prefix + one.row_key for one in staged if one.row_key not in why])
     left = {key.removeprefix(prefix) for key, row in found.items() if row.values["Open"]}
     return [one.row_key for one in staged if one.row_key in left]
 
@@ -90,6 +90,6 @@ def hashed(staged: Sequence[Staged], why: Mapping[str, str], whole: Sequence[str
     ]
 
 
-def close(work: Work, stream: Stream, whole: Sequence[str]) -> None:
+def close(context: RunContext, stream: Stream, whole: Sequence[str]) -> None:
     if whole:
-        work.store.write(PARTIAL, [RegisterRow(f"{stream.name}:{key}", {"Open": 0}) for key in whole])
+        context.store.write(PARTIAL, [RegisterRow(f"{stream.name}:{key}", {"Open": 0}) for key in whole])

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from b24migrate.engine.phases.bug import unexpected
-from b24migrate.engine.phases.context import Follow, Work, readable, viewed
+from b24migrate.engine.phases.context import Follow, RunContext, readable, viewed
 from b24migrate.engine.phases.read import GENTLY_AFTER, each_enriched, stage
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
@@ -17,13 +17,13 @@ from b24migrate.ports import ENTITIES_STATE
 LOOKED_AT = 200
 
 
-def pull(work: Work, job: Job) -> Follow:
+def pull(context: RunContext, job: Job) -> Follow:
     """Walks a limited stream; what it misses is fetched and staged, and then walked in its turn."""
-    stream = work.streams[job.args["stream"]]
-    records = work.store.records(stream.table, Span(job.args["after"]), LOOKED_AT)
+    stream = context.streams[job.args["stream"]]
+    records = context.store.records(stream.table, Span(job.args["after"]), LOOKED_AT)
     gently = job.failures >= GENTLY_AFTER
-    wanted = _wanted(work, stream, records)
-    pulled = {name: _fetch(work, work.streams[name], ids, gently=gently) for name, ids in wanted.items()}
+    wanted = _wanted(context, stream, records)
+    pulled = {name: _fetch(context, context.streams[name], ids, gently=gently) for name, ids in wanted.items()}
     jobs = [_walk(job, name) for name, count in pulled.items() if count]
     if len(records) == LOOKED_AT:
         jobs.append(Job(job.scope, "pull", {**job.args, "after": order_key(records[-1].row_key)}))
@@ -35,32 +35,32 @@ def _walk(job: Job, stream: str) -> Job:
     return Job(job.scope, "pull", {"stream": stream, "after": "", "round": int(job.args.get("round", 0)) + 1})
 
 
-def _wanted(work: Work, stream: Stream, records: list[Record]) -> dict[str, set[str]]:
+def _wanted(context: RunContext, stream: Stream, records: list[Record]) -> dict[str, set[str]]:
     wanted: dict[str, set[str]] = {}
     for one in readable(records, stream):
-        for name, source_id in _named_by(work, stream, one):
+        for name, source_id in _named_by(context, stream, one):
             wanted.setdefault(name, set()).add(source_id)
-    return {name: missing for name, ids in wanted.items() if (missing := _missing(work, name, ids))}
+    return {name: missing for name, ids in wanted.items() if (missing := _missing(context, name, ids))}
 
 
-def _named_by(work: Work, stream: Stream, one: Seen) -> list[tuple[str, str]]:
+def _named_by(context: RunContext, stream: Stream, one: Seen) -> list[tuple[str, str]]:
     """What is wrong with a record is told when it is sent: here it only names nothing."""
     try:
         return [found for field in stream.refs if field.when is None or field.when(one) for found in named(field, one)]
     except values.OddValue:
         return []
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
-        unexpected(work, bug, work.owner[stream.name].name, f"{stream.name} {one.id}")
+        unexpected(context, bug, context.owner[stream.name].name, f"{stream.name} {one.id}")
         return []
 
 
-def _missing(work: Work, name: str, ids: set[str]) -> set[str]:
-    stream = work.streams.get(name)
+def _missing(context: RunContext, name: str, ids: set[str]) -> set[str]:
+    stream = context.streams.get(name)
     if stream is None or stream.fetch is None:
         return set()
     if stream.by_natural:
-        return {one for one in ids if work.store.holder(stream.table, one) is None}
-    return ids - work.store.known(stream.table, sorted(ids))
+        return {one for one in ids if context.store.holder(stream.table, one) is None}
+    return ids - context.store.known(stream.table, sorted(ids))
 
 
 class Overheard:
@@ -98,20 +98,20 @@ def listed(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
-def _fetch(work: Work, stream: Stream, ids: set[str], *, gently: bool = False) -> int:
+def _fetch(context: RunContext, stream: Stream, ids: set[str], *, gently: bool = False) -> int:
     """What the source does not have either stays missing, and the reference's policy decides."""
     if stream.fetch is None:
         return 0
-    rows = stream.fetch(work.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], work.known(stream))
-    whole = completed(work, stream, list(rows.values()), gently=gently)
-    return stage(work, stream, whole, pass_no=pass_of(work, stream), pulled=True)
+    rows = stream.fetch(context.source, [Seen(source_id, {}, {}) for source_id in sorted(ids)], context.known(stream))
+    whole = completed(context, stream, list(rows.values()), gently=gently)
+    return stage(context, stream, whole, pass_no=pass_of(context, stream), pulled=True)
 
 
-def completed(work: Work, stream: Stream, rows: list[Row], *, gently: bool = False) -> list[Row]:
+def completed(context: RunContext, stream: Stream, rows: list[Row], *, gently: bool = False) -> list[Row]:
     """With what other methods say about them, as when the stream is read."""
-    reading = work.reading(stream)
+    reading = context.reading(stream)
     if isinstance(reading, Listing):
-        return each_enriched(work, stream, reading, rows, gently=gently)
+        return each_enriched(context, stream, reading, rows, gently=gently)
     if not isinstance(reading, Each):
         return rows
     done: list[Row] = []
@@ -121,55 +121,57 @@ def completed(work: Work, stream: Stream, rows: list[Row], *, gently: bool = Fal
             for row in rows
             if row.source_id.startswith(f"{prefix}:")
         ]
-        of = work.streams[reading.of]
-        parent = (work.store.holder(of.table, prefix) if of.by_natural else prefix) or ""
-        known = work.lookup(reading.of, [parent])
+        of = context.streams[reading.of]
+        parent = (context.store.holder(of.table, prefix) if of.by_natural else prefix) or ""
+        known = context.lookup(reading.of, [parent])
         if parent in known:
-            mine = each_enriched(work, stream, reading.listing(known[parent]), mine, gently=gently)
+            mine = each_enriched(context, stream, reading.listing(known[parent]), mine, gently=gently)
         done += [row._replace(source_id=f"{prefix}:{row.source_id}") for row in mine]
     return done
 
 
-def bring(work: Work, stream: Stream, ids: set[str]) -> tuple[list[Record], dict[str, MigrationError]]:
+def bring(context: RunContext, stream: Stream, ids: set[str]) -> tuple[list[Record], dict[str, MigrationError]]:
     """Fetches and stages records that were not there when their stream was read; returns those that wait to be sent,
     and why some could not be fetched."""
-    failed = _brought(work, stream, ids)
-    found = work.store.get(stream.table, sorted(ids))
-    work.gone.add(stream.name, ids - found.keys() - failed.keys())
+    failed = _brought(context, stream, ids)
+    found = context.store.get(stream.table, sorted(ids))
+    context.gone.add(stream.name, ids - found.keys() - failed.keys())
     waiting = [record for record in found.values() if record.status in (Status.NEW, Status.ERROR_RETRY)]
     return waiting, {one: error for one, error in failed.items() if one not in found}
 
 
-def _brought(work: Work, stream: Stream, ids: set[str]) -> dict[str, MigrationError]:
+def _brought(context: RunContext, stream: Stream, ids: set[str]) -> dict[str, MigrationError]:
     """Those that failed. Together first; one that fails is asked for alone, so that it takes no other with it."""
     try:
-        _fetch(work, stream, ids, gently=True)
+        _fetch(context, stream, ids, gently=True)
     except (Permanent, Transient) as error:
         if isinstance(error, Transient) and not error.own:
             raise
         failure: MigrationError = error
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
-        failure = unexpected(work, bug, work.owner[stream.name].name, f"{stream.name} {', '.join(sorted(ids)[:3])}")
+        failure = unexpected(
+            context, bug, context.owner[stream.name].name, f"{stream.name} {', '.join(sorted(ids)[:3])}"
+        )
     else:
         return {}
     if len(ids) == 1:
         return dict.fromkeys(ids, failure)
-    return {key: error for one in sorted(ids) for key, error in _brought(work, stream, {one}).items()}
+    return {key: error for one in sorted(ids) for key, error in _brought(context, stream, {one}).items()}
 
 
-def look_for(work: Work, named: Iterable[tuple[str, str]]) -> None:
+def look_for(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
     """Remembers which of the records, by stream and id, the source does not have."""
     wanted: dict[str, set[str]] = {}
     for name, source_id in named:
         wanted.setdefault(name, set()).add(source_id)
     for name, ids in wanted.items():
-        stream = work.streams[name]
+        stream = context.streams[name]
         if stream.fetch is not None:
             asked = [Seen(source_id, {}, {}) for source_id in sorted(ids)]
             with suppress(Permanent):  # a portal without the method tells nothing
-                rows = stream.fetch(work.source, asked, work.known(stream))
+                rows = stream.fetch(context.source, asked, context.known(stream))
                 there = {source_id for source_id, row in rows.items() if not is_excluded(stream, row)}
-                work.gone.add(name, ids - there)
+                context.gone.add(name, ids - there)
 
 
 def is_excluded(stream: Stream, row: Row) -> bool:
@@ -179,7 +181,7 @@ def is_excluded(stream: Stream, row: Row) -> bool:
     return stream.exclude(Seen(row.source_id, viewed(stream, row.payload), row.extras or {})) is not None
 
 
-def pass_of(work: Work, stream: Stream) -> int:
+def pass_of(context: RunContext, stream: Stream) -> int:
     """The number of the entity's latest pass over the source."""
-    row = work.store.read(ENTITIES_STATE, work.owner[stream.name].name)
+    row = context.store.read(ENTITIES_STATE, context.owner[stream.name].name)
     return int(((row.values.get("Counts") if row else None) or {}).get("pass", 0))

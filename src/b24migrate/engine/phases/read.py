@@ -17,7 +17,7 @@ import msgspec
 
 from b24migrate.engine.phases import partial
 from b24migrate.engine.phases.bug import unexpected
-from b24migrate.engine.phases.context import Follow, Later, Work, decode_extras, readable, seen, viewed, walk
+from b24migrate.engine.phases.context import Follow, Later, RunContext, decode_extras, readable, seen, viewed, walk
 from b24migrate.engine.phases.payload import Looked, look, payload_hash
 from b24migrate.engine.phases.side_records import mark_holders
 from b24migrate.messages import plain, say
@@ -82,57 +82,57 @@ AGAIN = "again"  # how often a job was restarted, each time with more names know
 # ---------------------------------------------------------------- jobs
 
 
-def start(work: Work, scope: str, stream: Stream, pass_no: int, which: int = 0) -> list[Job]:
+def start(context: RunContext, scope: str, stream: Stream, pass_no: int, which: int = 0) -> list[Job]:
     """The first job of one of a stream's readings."""
-    reading = work.reading(stream, which)
+    reading = context.reading(stream, which)
     args = {"stream": stream.name, "pass": pass_no} | ({"which": which} if which else {})
     if isinstance(reading, PerParent):
         return [Job(scope, "pack", {**args, "after": "", "n": which * PAGES_OF_A_READING})]
     if isinstance(reading, Each):
         return [
             Job(scope, "read", {**args, "cursor": {}, "of": parent.row_key, "n": number})
-            for number, parent in enumerate(walk(work, work.streams[reading.of].table), 1)
+            for number, parent in enumerate(walk(context, context.streams[reading.of].table), 1)
         ]
     return [Job(scope, "read", {**args, "cursor": {}})]
 
 
-def read(work: Work, job: Job) -> Follow:
+def read(context: RunContext, job: Job) -> Follow:
     """One request of a listing."""
-    stream = work.streams[job.args["stream"]]
-    reading = work.reading(stream, int(job.args.get("which", 0)))
+    stream = context.streams[job.args["stream"]]
+    reading = context.reading(stream, int(job.args.get("which", 0)))
     gently = job.failures >= GENTLY_AFTER
     prefix = ""
     if isinstance(reading, Each):
-        parent = work.lookup(reading.of, [job.args["of"]])[job.args["of"]]
+        parent = context.lookup(reading.of, [job.args["of"]])[job.args["of"]]
         prefix, reading = reading.prefix(parent), reading.listing(parent)
     assert isinstance(reading, Listing | Gather)  # noqa: S101 (what `start` chose)
     if isinstance(reading, Listing):
-        reading = selecting(work, stream, reading)
-    page = work.source.page(reading, job.args["cursor"], limit=work.options.test_limit, gently=gently)
+        reading = selecting(context, stream, reading)
+    page = context.source.page(reading, job.args["cursor"], limit=context.options.test_limit, gently=gently)
 
     def kept(some: Page) -> None:
-        keep(work, stream, prefixed(some, prefix, int(job.args["n"])) if prefix else some, int(job.args["pass"]))
+        keep(context, stream, prefixed(some, prefix, int(job.args["n"])) if prefix else some, int(job.args["pass"]))
 
     if isinstance(reading, Listing) and reading.enrich is not None:
-        size = FULL_REQUEST if gently else reading.enrich_some(work.source)
+        size = FULL_REQUEST if gently else reading.enrich_some(context.source)
 
         def take(some: Page) -> None:
-            kept(enriched(work, stream, reading, some, gently=gently))
+            kept(enriched(context, stream, reading, some, gently=gently))
 
-        interrupted = in_slices(work, job, page, size, take, gently=gently)
+        interrupted = in_slices(context, job, page, size, take, gently=gently)
         if interrupted:
             return [interrupted]
     else:
         kept(page)
     if page.reported is not None:
         key = f"{stream.name}:{prefix}" if prefix else stream.name
-        work.store.write(CHECKPOINTS, [checkpoint(key, job.args["pass"], page.reported, 0)])
+        context.store.write(CHECKPOINTS, [checkpoint(key, job.args["pass"], page.reported, 0)])
     args = {name: value for name, value in job.args.items() if name != DONE}
     return [Job(job.scope, "read", {**args, "cursor": cursor}) for cursor in page.next]
 
 
 def in_slices(
-    work: Work, job: Job, page: Page, size: int, take: Callable[[Page], None], *, gently: bool
+    context: RunContext, job: Job, page: Page, size: int, take: Callable[[Page], None], *, gently: bool
 ) -> Job | Later | None:
     """Takes the rows of a page: so many at once, 0 being all, and fewer once a limit came in the midst of that. Further
     questions about a page may be more than a limit allows at one go: were it begun anew each time, it would never be
@@ -161,11 +161,11 @@ def in_slices(
                 args[SLOWLY] = SLICE if size > SLICE else fewer(len(some))
             if args == job.args:
                 raise
-            work.tell(Waited(job.scope, limit.method or "batch", limit.wait_s))
+            context.tell(Waited(job.scope, limit.method or "batch", limit.wait_s))
             onward = Job(job.scope, job.kind, args, failures=job.failures)
-            return Later(onward, work.clock.now() + timedelta(seconds=limit.wait_s))
+            return Later(onward, context.clock.now() + timedelta(seconds=limit.wait_s))
         done = some[-1].source_id if some else done
-        if gently and slices and work.time_is_up():
+        if gently and slices and context.time_is_up():
             return Job(job.scope, job.kind, {**job.args, DONE: done}, failures=job.failures)
     return None
 
@@ -176,11 +176,11 @@ def fewer(tried: int) -> int:
     return max(1, tried // 10)
 
 
-def selecting(work: Work, stream: Stream, reading: Listing) -> Listing:
+def selecting(context: RunContext, stream: Stream, reading: Listing) -> Listing:
     """With the custom fields that only come when they are named."""
     if not reading.select:
         return reading
-    chosen = [*reading.params.get(reading.select, ()), *work.known(stream).custom()]
+    chosen = [*reading.params.get(reading.select, ()), *context.known(stream).custom()]
     return replace(reading, params={**reading.params, reading.select: chosen})
 
 
@@ -189,12 +189,12 @@ def prefixed(page: Page, prefix: str, number: int) -> Page:
     return replace(numbered(page, number * PAGES_OF_A_PARENT), rows=rows)
 
 
-def pack(work: Work, job: Job) -> Follow:
+def pack(context: RunContext, job: Job) -> Follow:
     """Divides the parents into lanes of about equal work, a few hundred at a time."""
-    reading = children_reading(work, job)
-    of = work.streams[reading.of]
-    parents = work.store.records(of.table, Span(job.args["after"]), PARENTS_AT_ONCE)
-    packs = list(packed(dict(_with_pages(work, reading, of, parents))))
+    reading = children_reading(context, job)
+    of = context.streams[reading.of]
+    parents = context.store.records(of.table, Span(job.args["after"]), PARENTS_AT_ONCE)
+    packs = list(packed(dict(_with_pages(context, reading, of, parents))))
     number = int(job.args["n"])
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args} | walk_of(reading)
     jobs = [
@@ -216,7 +216,9 @@ def pack(work: Work, job: Job) -> Follow:
     return jobs
 
 
-def _with_pages(work: Work, reading: PerParent, of: Stream, parents: Sequence[Record]) -> Iterator[tuple[str, int]]:
+def _with_pages(
+    context: RunContext, reading: PerParent, of: Stream, parents: Sequence[Record]
+) -> Iterator[tuple[str, int]]:
     """The parents whose children are read, and how many pages each is likely to have. One that cannot be read from the
     store, or makes no sense, is counted as read in part: the next run asks again."""
     for parent in parents:
@@ -225,10 +227,10 @@ def _with_pages(work: Work, reading: PerParent, of: Stream, parents: Sequence[Re
             if reading.only(one):
                 yield one.id, expected_pages(reading, one)
         except msgspec.DecodeError:
-            partial.mark(work, of, {parent.row_key: BROKEN})
+            partial.mark(context, of, {parent.row_key: BROKEN})
         except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
-            error = unexpected(work, bug, work.owner[of.name].name, f"{of.name} {parent.row_key}")
-            partial.mark(work, of, {parent.row_key: error.message})
+            error = unexpected(context, bug, context.owner[of.name].name, f"{of.name} {parent.row_key}")
+            partial.mark(context, of, {parent.row_key: error.message})
 
 
 def packed(pages: Mapping[str, int]) -> Iterator[list[str]]:
@@ -275,25 +277,25 @@ def expected_pages(reading: PerParent, parent: Seen) -> int:
     return 1 if isinstance(reading.paging, Whole) or count is None else reading.paging.pages(count)
 
 
-def children(work: Work, job: Job) -> Follow:
+def children(context: RunContext, job: Job) -> Follow:
     """One request for the children of several parents; the cursor of each is its checkpoint."""
-    stream = work.streams[job.args["stream"]]
-    reading = children_reading(work, job)
+    stream = context.streams[job.args["stream"]]
+    reading = children_reading(context, job)
     wanted: Sequence[Sequence[Json]] = job.args["parents"]
     if any(job.args.get(name) != way for name, way in walk_of(reading).items()):
         wanted = [[one, 0, 0] for one, *_ in wanted]  # started by a version that walked the other way
-    parents = work.lookup(reading.of, [one[0] for one in wanted])
+    parents = context.lookup(reading.of, [one[0] for one in wanted])
     progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
     gently = job.failures >= GENTLY_AFTER
-    page = work.source.children(reading, progress, one_page=bool(work.options.test_limit), gently=gently)
-    page = with_unlisted(work, reading, {one.parent.id: one.parent for one in progress}, page)
-    told = with_ids(work, stream, reading, page, parents)
+    page = context.source.children(reading, progress, one_page=bool(context.options.test_limit), gently=gently)
+    page = with_unlisted(context, reading, {one.parent.id: one.parent for one in progress}, page)
+    told = with_ids(context, stream, reading, page, parents)
     if told is None:
         return [Job(job.scope, job.kind, {**job.args, AGAIN: int(job.args.get(AGAIN, 0)) + 1})]
-    page = numbered(without_twins(work, stream, reading, told), int(job.args["n"]))
+    page = numbered(without_twins(context, stream, reading, told), int(job.args["n"]))
     unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
-    keep(work, stream, page, int(job.args["pass"]))
-    work.store.write(
+    keep(context, stream, page, int(job.args["pass"]))
+    context.store.write(
         CHECKPOINTS,
         [
             checkpoint(f"{stream.name}:{parent}", job.args["pass"], reported, got)
@@ -306,11 +308,11 @@ def children(work: Work, job: Job) -> Follow:
             if reported is None
             and parent not in unreadable
             and (estimate := expected(reading, parents[parent])) not in (None, got)
-            and not work.options.test_limit
+            and not context.options.test_limit
         ],
     )
-    alarm_empty(work, stream, reading, page)
-    further = proofs(work, job, stream, page)
+    alarm_empty(context, stream, reading, page)
+    further = proofs(context, job, stream, page)
     left = cursors(page.next)
     args = {name: value for name, value in job.args.items() if name != AGAIN}
     args |= {"parents": left, "n": int(job.args["n"]) + len(page.log), **walk_of(reading)}
@@ -330,27 +332,27 @@ def alone(job: Job, parent: Sequence[Json]) -> dict[str, Json]:
     return {"n": lane + PAGES_OF_A_PARENT // 2 + crc32(str(parent[0]).encode()) % 4_000 * 100}
 
 
-def proofs(work: Work, job: Job, stream: Stream, page: Page) -> list[Job]:
+def proofs(context: RunContext, job: Job, stream: Stream, page: Page) -> list[Job]:
     """Parents whose end was taken from a page that was not full are noted. As soon as such a page has proven not to be
     the last one, they are all read again, by any process, to an empty page."""
     if page.trusted:
         rows = [RegisterRow(f"{trusted(stream)}{parent}", {"Pass": int(job.args["pass"])}) for parent in page.trusted]
-        work.store.write(CHECKPOINTS, rows)
+        context.store.write(CHECKPOINTS, rows)
     if not (page.trusted or page.gap):
         return []
     args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args}
-    if work.store.read(CHECKPOINTS, gap(stream)) is None:
+    if context.store.read(CHECKPOINTS, gap(stream)) is None:
         return [Job(job.scope, "prove", args)] if page.gap else []
     return to_the_end(job.scope, args, page.trusted)
 
 
-def prove(work: Work, job: Job) -> Follow:
+def prove(context: RunContext, job: Job) -> Follow:
     """The note that there are gaps comes first: who trusts a page afterwards sees it, who did before is found here."""
-    stream = work.streams[job.args["stream"]]
-    work.store.write(CHECKPOINTS, [RegisterRow(gap(stream), {"Pass": int(job.args["pass"])})])
+    stream = context.streams[job.args["stream"]]
+    context.store.write(CHECKPOINTS, [RegisterRow(gap(stream), {"Pass": int(job.args["pass"])})])
     prefix = trusted(stream)
     return to_the_end(
-        job.scope, job.args, [row.key.removeprefix(prefix) for row in work.store.rows(CHECKPOINTS, prefix)]
+        job.scope, job.args, [row.key.removeprefix(prefix) for row in context.store.rows(CHECKPOINTS, prefix)]
     )
 
 
@@ -392,7 +394,9 @@ def estimates(stream: Stream) -> str:
     return f"estimate:{stream.name}:"
 
 
-def with_ids(work: Work, stream: Stream, reading: PerParent, page: Page, parents: Mapping[str, Seen]) -> Page | None:
+def with_ids(
+    context: RunContext, stream: Stream, reading: PerParent, page: Page, parents: Mapping[str, Seen]
+) -> Page | None:
     """The children with the ID of their parent, if they carry only another name of it; None if time was up before all
     names were known."""
     alias = reading.alias
@@ -400,8 +404,10 @@ def with_ids(work: Work, stream: Stream, reading: PerParent, page: Page, parents
     if alias is None or not any(names):
         return page
     whose = [parents[(row.extras or {})["of"]] for row in page.rows]
-    seen_by = {name: reading.via(parent, work.source.owners) for name, parent in zip(names, whose, strict=True) if name}
-    known = looked_up(work, stream, alias, seen_by)
+    seen_by = {
+        name: reading.via(parent, context.source.owners) for name, parent in zip(names, whose, strict=True) if name
+    }
+    known = looked_up(context, stream, alias, seen_by)
     if known is None:
         return None
     rows: list[Row] = []
@@ -425,33 +431,33 @@ def _other_name(alias: Alias, row: Row) -> str:
         return ""
 
 
-def looked_up(work: Work, stream: Stream, alias: Alias, seen_by: Mapping[str, int]) -> dict[str, Named] | None:
+def looked_up(context: RunContext, stream: Stream, alias: Alias, seen_by: Mapping[str, int]) -> dict[str, Named] | None:
     """The ID for each name. Answers are kept in the store, so a restarted job gets further."""
-    kept = {name: work.store.read(ALIASES, f"{stream.name}:{name}") for name in seen_by}
+    kept = {name: context.store.read(ALIASES, f"{stream.name}:{name}") for name in seen_by}
     known = {name: Named(str(row.values["Id"])) for name, row in kept.items() if row is not None}
     waiting = sorted(seen_by.keys() - known.keys(), key=lambda name: (seen_by[name], order_key(name)))
     while waiting:
-        said = alias.ask(work.source, {name: seen_by[name] for name in waiting[: alias.at_once]})
+        said = alias.ask(context.source, {name: seen_by[name] for name in waiting[: alias.at_once]})
         found = [RegisterRow(f"{stream.name}:{name}", {"Id": one.id}) for name, one in said.items() if one.id]
         if found:
-            work.store.write(ALIASES, found)
+            context.store.write(ALIASES, found)
         known |= said
         waiting = waiting[alias.at_once :]
         if ANY in said:  # the same goes for all others
             return known | dict.fromkeys(waiting, said[ANY])
-        if waiting and found and work.time_is_up():
+        if waiting and found and context.time_is_up():
             return None
     return known
 
 
-def children_reading(work: Work, job: Job) -> PerParent:
-    reading = work.reading(work.streams[job.args["stream"]], int(job.args.get("which", 0)))
+def children_reading(context: RunContext, job: Job) -> PerParent:
+    reading = context.reading(context.streams[job.args["stream"]], int(job.args.get("which", 0)))
     assert isinstance(reading, PerParent)  # noqa: S101 (what `start` chose)
     # A walk that is to prove the end knows no count that it could trust.
     return replace(reading, expected=lambda _: None) if job.args.get("prove") else reading
 
 
-def with_unlisted(work: Work, reading: PerParent, parents: Mapping[str, Seen], page: Page) -> Page:
+def with_unlisted(context: RunContext, reading: PerParent, parents: Mapping[str, Seen], page: Page) -> Page:
     """With the children that a parent counts and the method does not list."""
     if reading.unlisted is None:
         return page
@@ -461,11 +467,11 @@ def with_unlisted(work: Work, reading: PerParent, parents: Mapping[str, Seen], p
         parent, _, child = row.source_id.partition(":")
         if parent in listed:
             listed[parent][1].add(child)
-    more = reading.unlisted(work.source, listed, work.facts.grants)
+    more = reading.unlisted(context.source, listed, context.facts.grants)
     return replace(page, rows=[*page.rows, *more.rows], aside=[*page.aside, *more.aside])
 
 
-def without_twins(work: Work, stream: Stream, reading: PerParent, page: Page) -> Page:
+def without_twins(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> Page:
     """Sets those aside that were read before, in another place where the portal keeps them."""
     if not reading.twins:
         return page
@@ -476,7 +482,7 @@ def without_twins(work: Work, stream: Stream, reading: PerParent, page: Page) ->
         parent = row.source_id.rpartition(":")[0]
         if parent not in siblings:
             span = marked_span(parent, reading.twins)
-            siblings[parent] = readable(walk(work, stream.table, span), stream)
+            siblings[parent] = readable(walk(context, stream.table, span), stream)
         twin = _twin(stream, reading, row, siblings[parent])
         if twin is None:
             rows.append(row)
@@ -498,26 +504,26 @@ def _twin(stream: Stream, reading: PerParent, row: Row, siblings: Sequence[Seen]
 # ---------------------------------------------------------------- what is done with a page
 
 
-def keep(work: Work, stream: Stream, page: Page, pass_no: int) -> None:
+def keep(context: RunContext, stream: Stream, page: Page, pass_no: int) -> None:
     """Stages the rows and the files they refer to, then logs the pages."""
-    started = work.clock.monotonic()
-    entity = work.owner[stream.name]
-    staged = stage(work, stream, page.rows, page.aside, pass_no=pass_no)
-    work.store.write(PAGE_LOG, [log_row(stream, entry) for entry in page.log])
+    started = context.clock.monotonic()
+    entity = context.owner[stream.name]
+    staged = stage(context, stream, page.rows, page.aside, pass_no=pass_no)
+    context.store.write(PAGE_LOG, [log_row(stream, entry) for entry in page.log])
     for alarm in page.alarms:
-        work.note(entity.name, alarm)
+        context.note(entity.name, alarm)
     for one in page.aside:
         if one.why == "impossible" and not one.name:  # those with a name are told together when the get is closed
-            work.note(
+            context.note(
                 entity.name, say("note.unreadable", stream=one.stream or stream.name, id=one.source_id, why=one.reason)
             )
     spent = sum((entry.finished_at - entry.started_at).total_seconds() for entry in page.log)
-    latency_ms = (spent + work.clock.monotonic() - started) * 1000
-    work.tell(Extracted(entity.name, stream.name, staged, latency_ms))
+    latency_ms = (spent + context.clock.monotonic() - started) * 1000
+    context.tell(Extracted(entity.name, stream.name, staged, latency_ms))
 
 
 def stage(
-    work: Work,
+    context: RunContext,
     stream: Stream,
     rows: Sequence[Row],
     aside: Sequence[SetAside] = (),
@@ -526,68 +532,72 @@ def stage(
     pulled: bool = False,
 ) -> int:
     """Returns how many rows were staged; the others were excluded by a rule."""
-    aside, before = not_staged(work, stream, aside)
-    rows, why, outdated = partial.sorted_out(work, stream, [*before, *rows])
+    aside, before = not_staged(context, stream, aside)
+    rows, why, outdated = partial.sorted_out(context, stream, [*before, *rows])
     staged: list[Staged] = []
     excluded: list[SetAside] = []
     for start in range(0, len(rows), LOOKED_AT_ONCE):  # decoded, a row is many times as large
-        chosen, left_out, odd = each_looked_at(work, stream, rows[start : start + LOOKED_AT_ONCE], pulled)
+        chosen, left_out, odd = each_looked_at(context, stream, rows[start : start + LOOKED_AT_ONCE], pulled)
         staged += chosen
         excluded += left_out
         why = {**why, **odd}
     if staged:
-        mark_holders(work, stream, staged)
+        mark_holders(context, stream, staged)
         incomplete = {**why, **outdated}
-        whole = partial.completed(work, stream, staged, incomplete)
-        partial.mark(work, stream, incomplete)
+        whole = partial.completed(context, stream, staged, incomplete)
+        partial.mark(context, stream, incomplete)
         if why or whole:
             staged = partial.hashed(staged, why, whole)
-        work.store.stage(stream.table, staged, run=work.run, pass_no=pass_no)
-        partial.close(work, stream, whole)
-    put_aside(work, [*aside, *excluded])
+        context.store.stage(stream.table, staged, run=context.run, pass_no=pass_no)
+        partial.close(context, stream, whole)
+    put_aside(context, [*aside, *excluded])
     return len(staged)
 
 
-def not_staged(work: Work, stream: Stream, aside: Sequence[SetAside]) -> tuple[list[SetAside], list[Row]]:
+def not_staged(context: RunContext, stream: Stream, aside: Sequence[SetAside]) -> tuple[list[SetAside], list[Row]]:
     """Records that were staged before there was a rule stay what they are: each id is in one class. They come as they
     are, so that this pass has met them too."""
     named = [one._replace(stream=one.stream or stream.name) for one in aside]
     ids = [one.source_id for one in named if one.why == "excluded" and one.stream == stream.name]
-    known = work.store.known(stream.table, ids) if ids else ()
-    before = work.store.get(stream.table, list(known)) if known else {}
+    known = context.store.known(stream.table, ids) if ids else ()
+    before = context.store.get(stream.table, list(known)) if known else {}
     rows = [Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in before.items()]
     return [one for one in named if one.why != "excluded" or one.source_id not in known], rows
 
 
 def each_looked_at(
-    work: Work, stream: Stream, rows: Sequence[Row], pulled: bool
+    context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool
 ) -> tuple[list[Staged], list[SetAside], dict[str, str]]:
     """All at once; where that fails one by one. A row that fails is staged as it came and counted as read in part, with
     the reason: sending it will fail as well, and the next run reads it again."""
     try:
-        return *looked_at(work, stream, rows, pulled), {}
+        return *looked_at(context, stream, rows, pulled), {}
     except msgspec.DecodeError:
         why: str = say("record.unreadable")
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
         about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
-        why = unexpected(work, bug, work.owner[stream.name].name, about).message
+        why = unexpected(context, bug, context.owner[stream.name].name, about).message
     if len(rows) == 1:
         extras = msgspec.json.encode(rows[0].extras, enc_hook=plain) if rows[0].extras else None
         row = Staged(rows[0].source_id, rows[0].payload, extras=extras, pulled_through=pulled)
-        work.note(work.owner[stream.name].name, say("note.unreadable", stream=stream.name, id=row.row_key, why=why))
+        context.note(
+            context.owner[stream.name].name, say("note.unreadable", stream=stream.name, id=row.row_key, why=why)
+        )
         return [row], [], {row.row_key: why}
     staged: list[Staged] = []
     excluded: list[SetAside] = []
     odd: dict[str, str] = {}
     for one in rows:
-        chosen, left_out, failed = each_looked_at(work, stream, [one], pulled)
+        chosen, left_out, failed = each_looked_at(context, stream, [one], pulled)
         staged += chosen
         excluded += left_out
         odd |= failed
     return staged, excluded, odd
 
 
-def looked_at(work: Work, stream: Stream, rows: Sequence[Row], pulled: bool) -> tuple[list[Staged], list[SetAside]]:
+def looked_at(
+    context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool
+) -> tuple[list[Staged], list[SetAside]]:
     """What is to be staged and what a rule excludes; the files of the former are remembered."""
     looked = look(stream, [payload for _, payload, _ in rows])
     shown = [
@@ -596,10 +606,10 @@ def looked_at(work: Work, stream: Stream, rows: Sequence[Row], pulled: bool) -> 
         if payload is not None
     ]
     why = {one.id: reason for one in shown if stream.exclude and (reason := stream.exclude(one))}
-    for staged_before in work.store.known(stream.table, list(why)) if why else ():
+    for staged_before in context.store.known(stream.table, list(why)) if why else ():
         del why[staged_before]  # before there was such a rule: each id is in one class
-    find_files(work, stream, [one for one in shown if one.id not in why])
-    staged = as_staged(stream, rows, looked, work.options.timezone, pulled)
+    find_files(context, stream, [one for one in shown if one.id not in why])
+    staged = as_staged(stream, rows, looked, context.options.timezone, pulled)
     excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
     return [one for one in staged if one.row_key not in why] if why else staged, excluded
 
@@ -623,33 +633,34 @@ def stamps(received: Sequence[Json], timezone: ZoneInfo) -> list[values.Stamp]:
     return [known[one] if isinstance(one, str) else values.NO_TIME for one in received]
 
 
-def find_files(work: Work, stream: Stream, looked: Sequence[Seen]) -> None:
+def find_files(context: RunContext, stream: Stream, looked: Sequence[Seen]) -> None:
     """Files are remembered once, by whoever meets them first."""
     if stream.files is None:
         return
-    entity = work.owner[stream.name].name
+    entity = context.owner[stream.name].name
     by = {"entity": entity, "stream": stream.name}
     found = {ref.key: {**ref._asdict(), **by} for one in looked for ref in stream.files(one)}
     if not found:
         return
-    table = work.streams["files"].table
-    known = work.store.known(table, list(found))
+    table = context.streams["files"].table
+    known = context.store.known(table, list(found))
     staged = [
-        Staged(key, msgspec.json.encode(found[key])) for key in sorted((found.keys() - known) | _to_mend(work, known))
+        Staged(key, msgspec.json.encode(found[key]))
+        for key in sorted((found.keys() - known) | _to_mend(context, known))
     ]
     if staged:
-        work.store.stage(table, staged, run=work.run, pass_no=0)
+        context.store.stage(table, staged, run=context.run, pass_no=0)
 
 
-def _to_mend(work: Work, known: Collection[str]) -> set[str]:
+def _to_mend(context: RunContext, known: Collection[str]) -> set[str]:
     """Of the files that are remembered those that could not be fetched: what the source says now may be right."""
-    table = work.streams["files"].table
-    counts = work.store.counts(table) if known else {}
+    table = context.streams["files"].table
+    counts = context.store.counts(table) if known else {}
     if not (counts.get(Status.IMPORT_ERR) or counts.get(Status.ERROR_RETRY)):
         return set()
     failed = [
         one
-        for one in work.store.get(table, sorted(known)).values()
+        for one in context.store.get(table, sorted(known)).values()
         if one.status in (Status.IMPORT_ERR, Status.ERROR_RETRY)
     ]
     return {one.row_key for one in failed if not _is_fetched(one)}
@@ -663,42 +674,42 @@ def _is_fetched(record: Record) -> bool:
         return False
 
 
-def put_aside(work: Work, aside: Iterable[SetAside]) -> None:
+def put_aside(context: RunContext, aside: Iterable[SetAside]) -> None:
     rows = [
         RegisterRow(f"{one.why}:{one.stream}:{one.source_id}", {"Why": one.why, "Reason": one.reason, "Name": one.name})
         for one in aside
     ]
     if rows:
-        work.store.write(SET_ASIDE, rows)
+        context.store.write(SET_ASIDE, rows)
 
 
-def each_enriched(work: Work, stream: Stream, reading: Listing, rows: list[Row], *, gently: bool) -> list[Row]:
+def each_enriched(context: RunContext, stream: Stream, reading: Listing, rows: list[Row], *, gently: bool) -> list[Row]:
     """All at once; gently, some that fail are halved until the one is alone that is to blame."""
     try:
-        return enriched(work, stream, reading, Page(rows=rows), gently=gently).rows
+        return enriched(context, stream, reading, Page(rows=rows), gently=gently).rows
     except Transient as error:
         if not (gently and error.own and len(rows) > 1):
             raise
     half = len(rows) // 2
     return [
-        *each_enriched(work, stream, reading, rows[:half], gently=True),
-        *each_enriched(work, stream, reading, rows[half:], gently=True),
+        *each_enriched(context, stream, reading, rows[:half], gently=True),
+        *each_enriched(context, stream, reading, rows[half:], gently=True),
     ]
 
 
-def enriched(work: Work, stream: Stream, reading: Listing, page: Page, *, gently: bool = False) -> Page:
+def enriched(context: RunContext, stream: Stream, reading: Listing, page: Page, *, gently: bool = False) -> Page:
     """Gently, one row that fails while the portal is well is kept as one of which the source does not tell everything:
     those behind it are not to wait for it."""
-    if reading.enrich is None or not page.rows or not work.facts.grants(reading.enrich_scope):
+    if reading.enrich is None or not page.rows or not context.facts.grants(reading.enrich_scope):
         return page
     try:
-        rows = _asked_about(work, stream, reading.enrich, page.rows)
+        rows = _asked_about(context, stream, reading.enrich, page.rows)
     except Forbidden as error:
         raise error.gate from None
     except Permanent as error:
         if error.code in UNCLEAR and not (gently and len(page.rows) == 1):
             raise Transient(error.message, code=error.code, hint=error.hint, own=True) from None
-        work.note(work.owner[stream.name].name, say("note.not_enriched", stream=stream.name, why=error.sentence))
+        context.note(context.owner[stream.name].name, say("note.not_enriched", stream=stream.name, why=error.sentence))
         if error.code == NO_SUCH_METHOD:  # this portal does not have the method
             return page
         return replace(page, rows=[partial.refused(row, error) for row in page.rows])
@@ -708,27 +719,27 @@ def enriched(work: Work, stream: Stream, reading: Listing, page: Page, *, gently
         rows = [partial.refused(row, error) for row in page.rows]
     for row in rows:
         if row.extras and REFUSED in row.extras:
-            work.note(work.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras[REFUSED]}")
+            context.note(context.owner[stream.name].name, f"{stream.name} {row.source_id}: {row.extras[REFUSED]}")
     return replace(page, rows=rows)
 
 
 def _asked_about(
-    work: Work, stream: Stream, enrich: Callable[[Source, Sequence[Row]], list[Row]], rows: Sequence[Row]
+    context: RunContext, stream: Stream, enrich: Callable[[Source, Sequence[Row]], list[Row]], rows: Sequence[Row]
 ) -> list[Row]:
     """An answer that nobody thought of is an error of these rows."""
     try:
-        return enrich(work.source, rows)
+        return enrich(context.source, rows)
     except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
         about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
-        raise unexpected(work, bug, work.owner[stream.name].name, about) from None
+        raise unexpected(context, bug, context.owner[stream.name].name, about) from None
 
 
-def alarm_empty(work: Work, stream: Stream, reading: PerParent, page: Page) -> None:
+def alarm_empty(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> None:
     """Children that must be there and are not: an alarm, never a silent success."""
     empty = [parent for parent, (_, got) in page.parents.items() if got == 0] if reading.empty_is_alarm else []
     for parent in empty:
         message = say("note.no_children", of=reading.of, id=parent, stream=stream.name, method=reading.method)
-        work.note(work.owner[stream.name].name, message)
+        context.note(context.owner[stream.name].name, message)
 
 
 def numbered(page: Page, base: int) -> Page:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from b24migrate.engine.phases.context import Work, seen
+from b24migrate.engine.phases.context import RunContext, seen
 from b24migrate.engine.phases.existence import Whereabouts, whereabouts
 from b24migrate.engine.phases.field_codes import target_field
 from b24migrate.messages import say
@@ -22,17 +22,17 @@ LONGEST_LINE = 1000  # ancestors looked at before a line of parents counts as a 
 class Resolver:
     """The stream words' `Resolve`: ids, and codes that were read back, by the links."""
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
 
     def __call__(self, stream: str, source_id: str) -> str:
-        target_id = self._work.links.target_id(stream, source_id)
+        target_id = self._context.links.target_id(stream, source_id)
         if target_id is None:
             raise Unresolved(stream, source_id)
         return target_id
 
     def field(self, code: str) -> str | None:
-        return target_field(self._work, code)
+        return target_field(self._context, code)
 
     def missed(self, what: str) -> None:
         """Only a tree has places; a code is rewritten as a whole or not at all."""
@@ -41,12 +41,12 @@ class Resolver:
 class References:
     """Of the records of one stream. `late`: the second pass; `final`: nothing is waited for any more."""
 
-    def __init__(self, work: Work, stream: Stream, *, late: bool, final: bool) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, stream: Stream, *, late: bool, final: bool) -> None:
+        self._context = context
         self._stream = stream
         self._late = late
         self._final = final
-        self._resolver = Resolver(work)
+        self._resolver = Resolver(context)
         self._awaited: dict[tuple[str, str], bool] = {}
 
     def one(self, spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
@@ -91,7 +91,7 @@ class References:
     # ------------------------------------------------------------ what is not on the target
 
     def _resolve(self, spec: Field, source_id: str, done: Composed) -> str | None:
-        target_id = self._work.links.target_id(spec.to, source_id)
+        target_id = self._context.links.target_id(spec.to, source_id)
         return target_id if target_id is not None else self._without(spec, spec.to, source_id, done)
 
     def _without(self, spec: Field, stream: str, source_id: str, done: Composed) -> str | None:
@@ -106,8 +106,8 @@ class References:
             done.lose("references_dropped")
             done.may_come = done.may_come or self._may_be_named(stream, source_id)
             return None
-        placeholder = self._work.options.placeholder_user
-        if policy is Policy.PLACEHOLDER and placeholder and stream == self._work.people:
+        placeholder = self._context.options.placeholder_user
+        if policy is Policy.PLACEHOLDER and placeholder and stream == self._context.people:
             done.lose("placeholders")
             done.may_come = done.may_come or self._may_be_named(stream, source_id)
             return placeholder
@@ -122,23 +122,23 @@ class References:
         """Once it has come: unless the source itself does not have it. Its stream may not have been read yet."""
         named = (stream, source_id)
         if named not in self._awaited:
-            self._awaited[named] = whereabouts(self._work, *named) is not Whereabouts.GONE
+            self._awaited[named] = whereabouts(self._context, *named) is not Whereabouts.GONE
         return self._awaited[named]
 
     def _policy(self, spec: Field, stream: str, source_id: str, done: Composed) -> Policy:
-        policy = self._work.policy(self._stream, spec.name, spec.policy)
+        policy = self._context.policy(self._stream, spec.name, spec.policy)
         if policy is not Policy.EXISTING:
             return policy
-        where = whereabouts(self._work, stream, source_id)
+        where = whereabouts(self._context, stream, source_id)
         if where is Whereabouts.NEWER:
             done.brings.append((stream, source_id))
         return Policy.DROP if where is Whereabouts.GONE else Policy.REQUIRE
 
     def _sentence(self, spec: Field, stream: str, source_id: str) -> str:
         record = self._staged(stream, source_id)
-        if stream not in self._work.streams:
+        if stream not in self._context.streams:
             why = say("record.link_unmigrated")
-        elif whereabouts(self._work, stream, source_id) is Whereabouts.UNKNOWN:
+        elif whereabouts(self._context, stream, source_id) is Whereabouts.UNKNOWN:
             own = f"{self._stream.name}.{spec.name}"
             why = say("record.link_unread", stream=stream, own=own)
         elif record is None:
@@ -150,11 +150,11 @@ class References:
         return say("record.link", field=spec.name, stream=stream, id=source_id, why=why)
 
     def _staged(self, stream: str, source_id: str) -> Record | None:
-        known = self._work.streams.get(stream)
+        known = self._context.streams.get(stream)
         if known is None:
             return None
-        row_key = self._work.store.holder(known.table, source_id) if known.by_natural else source_id
-        return self._work.store.get(known.table, (row_key,)).get(row_key) if row_key else None
+        row_key = self._context.store.holder(known.table, source_id) if known.by_natural else source_id
+        return self._context.store.get(known.table, (row_key,)).get(row_key) if row_key else None
 
     def _may_come(self, stream: str, source_id: str) -> bool:
         record = self._staged(stream, source_id) if stream == self._stream.name else None
@@ -172,7 +172,7 @@ class References:
         done.lose("references_dropped")
         circle = " → ".join([one.id, *line[: line.index(one.id) + 1]])
         note = say("note.circle", stream=self._stream.name, names=circle, field=spec.name, id=one.id)
-        self._work.note(self._work.owner[self._stream.name].name, note)
+        self._context.note(self._context.owner[self._stream.name].name, note)
         return True
 
     def _ancestors(self, spec: Field, one: Seen) -> Iterator[str]:

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.engine.phases.read import estimates, gap, trusted
 from b24migrate.model.records import Job
 from b24migrate.model.streams import Entity
 from b24migrate.ports import CHECKPOINTS, PAGE_LOG, SET_ASIDE, Register, RegisterRow
 
 
-def forget(work: Work, job: Job) -> Follow:
-    entity = next(one for one in work.entities if one.name == job.args["entity"])
+def forget(context: RunContext, job: Job) -> Follow:
+    entity = next(one for one in context.entities if one.name == job.args["entity"])
     mark, pass_no = f"~{entity.name}", int(job.args["pass"])
-    done = work.store.read(CHECKPOINTS, mark)
+    done = context.store.read(CHECKPOINTS, mark)
     if done is not None and int(done.values["Pass"]) >= pass_no:
         return []
     begun = int(job.args.get("done", 0))
     for place, (register, prefix) in enumerate(list(_logged(entity))[begun:], begun):
-        if place > begun and work.time_is_up():
+        if place > begun and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": place})]
-        work.store.erase(register, prefix)
-    work.store.write(CHECKPOINTS, [RegisterRow(mark, {"Pass": pass_no})])
+        context.store.erase(register, prefix)
+    context.store.write(CHECKPOINTS, [RegisterRow(mark, {"Pass": pass_no})])
     return []
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from b24migrate.engine.phases import deferred, files, lanes, order
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.compose import Composed, Composer
-from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, Work
+from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, RunContext
 from b24migrate.engine.phases.pull_through import bring
 from b24migrate.engine.phases.unresolved import remember
 from b24migrate.messages import say
@@ -22,63 +22,63 @@ EVER = datetime(1970, 1, 1, tzinfo=UTC)
 ALONE_AFTER = 2  # attempts of a whole call before each of its records is sent by itself
 
 
-def seed(work: Work, scope: str, stream: Stream, **args: Json) -> list[Job]:
+def seed(context: RunContext, scope: str, stream: Stream, **args: Json) -> list[Job]:
     """Lanes side by side; one file, in the order that the target wants, where it wants one."""
-    if stream.name in work.target.serial:
+    if stream.name in context.target.serial:
         return order.seed(scope, stream, **args)
-    return lanes.seed(work, scope, "send", stream, every=lanes.one_for_each(work, stream), **args)
+    return lanes.seed(context, scope, "send", stream, every=lanes.one_for_each(context, stream), **args)
 
 
-def send_in_turn(work: Work, job: Job) -> Follow:
+def send_in_turn(context: RunContext, job: Job) -> Follow:
     """The next few records of a serial stream. The file stops at one that has to be tried again, since those behind it
     would make it too old to be taken as it is. That is for some seconds: after a few attempts it counts as failed."""
-    stream = work.streams[job.args["stream"]]
-    coming = order.ahead(work, stream, job, work.batch_size(stream))
+    stream = context.streams[job.args["stream"]]
+    coming = order.ahead(context, stream, job, context.batch_size(stream))
     if not coming:
-        order.over(work, stream, job)
+        order.over(context, stream, job)
         return []
-    found = work.store.get(stream.table, [one.row_key for one in coming])
+    found = context.store.get(stream.table, [one.row_key for one in coming])
     records = [found[one.row_key] for one in coming if one.row_key in found]
     records = [record for record in records if record.status in (Status.NEW, Status.ERROR_RETRY)]
     due = max((datetime.fromisoformat(one.retry_after_utc) for one in records if one.retry_after_utc), default=EVER)
-    if due > work.clock.now():
+    if due > context.clock.now():
         return [Later(order.again(job), due)]
     # Nobody waits for another and so comes out of turn: the second pass names what was missing.
-    sender = Sender(work, stream, job.scope, final=True, may_leave_off=True)
+    sender = Sender(context, stream, job.scope, final=True, may_leave_off=True)
     sender.send(records)
     if sender.goes_on_at is not None:
         return [Later(order.again(job), sender.goes_on_at)]
     return [order.again(job) if sender.has_left_some else order.further(job, coming)]
 
 
-def send(work: Work, job: Job) -> Follow:
+def send(context: RunContext, job: Job) -> Follow:
     """The next few pending records of a lane."""
-    stream = work.streams[job.args["stream"]]
+    stream = context.streams[job.args["stream"]]
     pulled = bool(job.args.get("pulled"))
-    now = work.clock.now()
-    waiting = held(work, stream, lanes.span_of(job), now)
-    passed = held(work, stream, lanes.behind(job), EVER)
+    now = context.clock.now()
+    waiting = held(context, stream, lanes.span_of(job), now)
+    passed = held(context, stream, lanes.behind(job), EVER)
 
     def pending(span: Span, limit: int, hold: set[str]) -> list[Record]:
-        return work.store.pending(stream.table, span, limit, now=now, hold=hold, pulled=pulled)
+        return context.store.pending(stream.table, span, limit, now=now, hold=hold, pulled=pulled)
 
-    records = pending(lanes.ahead_of(job), work.batch_size(stream), waiting | passed)
+    records = pending(lanes.ahead_of(job), context.batch_size(stream), waiting | passed)
     if not records:
-        return lanes.at_the_end(work, job, lambda lane: pending(lane, 1, waiting))
-    sender = Sender(work, stream, job.scope, final=bool(job.args.get("final")), may_leave_off=True)
+        return lanes.at_the_end(context, job, lambda lane: pending(lane, 1, waiting))
+    sender = Sender(context, stream, job.scope, final=bool(job.args.get("final")), may_leave_off=True)
     moved = sender.send(records)
     if sender.goes_on_at is not None:
         return [Later(again, sender.goes_on_at) for again in lanes.once_more(job)]
     last = sender.left_off_at or records[-1]
-    return [part for lane in lanes.further(job, last, moved) for part in lanes.shared(work, lane)]
+    return [part for lane in lanes.further(job, last, moved) for part in lanes.shared(context, lane)]
 
 
-def held(work: Work, stream: Stream, span: Span | None, now: datetime) -> set[str]:
+def held(context: RunContext, stream: Stream, span: Span | None, now: datetime) -> set[str]:
     """The parents whose children must wait, because one of them waits for a retry that is due after `now`. One that
     this round has passed holds them even when its time has come: it goes first in the next round."""
     if not stream.ordered or span is None:
         return set()
-    return {parent_of(row_key) for row_key, _ in work.store.waiting(stream.table, span, now=now)}
+    return {parent_of(row_key) for row_key, _ in context.store.waiting(stream.table, span, now=now)}
 
 
 def parent_of(row_key: str) -> str:
@@ -93,17 +93,17 @@ class Sender:
     """Composes, sends and settles a handful of records."""
 
     def __init__(
-        self, work: Work, stream: Stream, scope: str, *, final: bool = False, may_leave_off: bool = False
+        self, context: RunContext, stream: Stream, scope: str, *, final: bool = False, may_leave_off: bool = False
     ) -> None:
-        self._work = work
+        self._context = context
         self._stream = stream
-        self._entity = work.owner[stream.name]
+        self._entity = context.owner[stream.name]
         self._scope = scope
         self._final = final  # nothing is waited for any more
         self._may_leave_off = may_leave_off  # when time is up before all calls are made
         self.left_off_at: Record | None = None  # the last record that was sent then
         self.goes_on_at: datetime | None = None  # nothing was sent: a file that is named is still under way
-        self._serial = stream.name in work.target.serial
+        self._serial = stream.name in context.target.serial
         self._retries = False  # something has to be tried again
 
     @property
@@ -112,7 +112,7 @@ class Sender:
 
     def send(self, records: Sequence[Record]) -> bool:
         """Returns whether any record was settled."""
-        composer = Composer(self._work, self._stream, final=self._final)
+        composer = Composer(self._context, self._stream, final=self._final)
         whole = self._complete(composer, [composer.item_of(record) for record in records])
         if self.goes_on_at is not None:
             return False
@@ -126,24 +126,24 @@ class Sender:
         self._settle(settled)
         held = {parent_of(one.row_key) for one in settled if self._holds(one)}
         ready = [one for one in ready if parent_of(one.record.row_key) not in held]
-        deferred.mark(self._work, self._stream, ready)
+        deferred.mark(self._context, self._stream, ready)
         return bool([*settled, *self._in_turn(self._calls(ready))])
 
     def _complete(self, composer: Composer, composed: Sequence[Composed]) -> list[Composed]:
         """Those that name a record which came to the source after its stream was read, or a file whose turn comes only
         later: it is brought over first."""
-        self.goes_on_at = files.bring(self._work, {key for one in composed for key in one.lacks})
+        self.goes_on_at = files.bring(self._context, {key for one in composed for key in one.lacks})
         wanted: dict[str, set[str]] = {}
         for named, source_id in (one for each in composed for one in each.brings):
             wanted.setdefault(named, set()).add(source_id)
         failed: dict[tuple[str, str], MigrationError] = {}
         for name, source_ids in wanted.items():
-            stream = self._work.streams[name]
-            found, refused = bring(self._work, stream, source_ids)
+            stream = self._context.streams[name]
+            found, refused = bring(self._context, stream, source_ids)
             failed |= {(name, source_id): error for source_id, error in refused.items()}
             # The newest of all would make those behind it too old to be taken as they are: it goes at the end.
             if found and not (self._serial and stream is self._stream):
-                other = Sender(self._work, stream, self._scope, final=True)
+                other = Sender(self._context, stream, self._scope, final=True)
                 other.send(by_id(found))
                 self.goes_on_at = self.goes_on_at or other.goes_on_at
         whole = [composer.item_of(one.record) if one.brings or one.lacks else one for one in composed]
@@ -171,7 +171,7 @@ class Sender:
         return settled
 
     def _leaves_off(self) -> bool:
-        return self._may_leave_off and ((self._serial and self._retries) or self._work.time_is_up())
+        return self._may_leave_off and ((self._serial and self._retries) or self._context.time_is_up())
 
     def _holds(self, one: Settled) -> bool:
         return self._stream.ordered and one.status is Status.ERROR_RETRY
@@ -211,7 +211,7 @@ class Sender:
     def _sized(self, composed: Sequence[Composed]) -> Iterator[list[Composed]]:
         rest = list(composed)
         while rest:
-            count = self._work.target.fits([one.item(self._stream) for one in rest])
+            count = self._context.target.fits([one.item(self._stream) for one in rest])
             if count == 0:
                 self._too_large(rest.pop(0))
             else:
@@ -225,9 +225,9 @@ class Sender:
 
     def _call(self, going: Sequence[Composed]) -> list[Settled]:
         items = [one.item(self._stream) for one in going]
-        started = self._work.clock.monotonic()
+        started = self._context.clock.monotonic()
         try:
-            outcomes = self._work.target.send(self._entity.wire, self._stream.name, items, run=self._work.run)
+            outcomes = self._context.target.send(self._entity.wire, self._stream.name, items, run=self._context.run)
         except Transient as error:
             if not error.own:  # the portal's trouble, not these records': the job waits, no attempt is used
                 raise
@@ -238,7 +238,7 @@ class Sender:
             settled = [self._failed(going[0].record, error.code, error.message, retry=False)]
         except Exception as bug:  # noqa: BLE001 (whatever it is, it must not stop the other records)
             about = f"{self._stream.name} {', '.join(one.record.row_key for one in going[:3])}"
-            fault = unexpected(self._work, bug, self._entity.name, about)
+            fault = unexpected(self._context, bug, self._entity.name, about)
             if len(going) > 1:
                 return self._in_turn([one] for one in going)
             settled = [self._failed(going[0].record, fault.code, fault.message, retry=True)]
@@ -247,7 +247,7 @@ class Sender:
             pairs = zip(going, items, strict=True)
             settled = [self._judged(one, item, by_key[item.key]) for one, item in pairs]
         self._settle(settled)
-        self._report(settled, (self._work.clock.monotonic() - started) * 1000)
+        self._report(settled, (self._context.clock.monotonic() - started) * 1000)
         return settled
 
     # ------------------------------------------------------------ verdicts
@@ -260,13 +260,13 @@ class Sender:
         if outcome.target_id == NOWHERE:
             losses = {"left_behind": 1}  # whatever it would have gone without
         else:
-            remember(self._work, self._stream, one)
+            remember(self._context, self._stream, one)
         return Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link, losses=losses)
 
     def _failed(self, record: Record, code: str, sentence: str, *, retry: bool) -> Settled:
         attempts = record.attempts + 1
         if retry and attempts < ATTEMPTS:
-            due = values.utc_text(self._work.retry_at(attempts))
+            due = values.utc_text(self._context.retry_at(attempts))
             return Settled(record.row_key, Status.ERROR_RETRY, attempts, code, sentence, due)
         if retry:
             self._leave_a_letter(record, code, sentence)
@@ -276,18 +276,18 @@ class Sender:
         at = order_key(record.row_key)
         args = {"stream": self._stream.name, "lo": at[:-1], "hi": at, "record": record.row_key}
         letter = Job(self._scope, "send", args)
-        self._work.queue.letter(letter, code=code, reason=sentence, now=self._work.clock.now())
+        self._context.queue.letter(letter, code=code, reason=sentence, now=self._context.clock.now())
 
     def _settle(self, settled: Sequence[Settled]) -> None:
         if settled:
-            self._work.store.settle(self._stream.name, self._stream.table, settled, now=self._work.clock.now())
+            self._context.store.settle(self._stream.name, self._stream.table, settled, now=self._context.clock.now())
         self._retries = self._retries or any(one.status is Status.ERROR_RETRY for one in settled)
         for one in settled:
             if one.status is not Status.IMPORT_OK:
                 told = (one.row_key, one.status, one.attempts, one.error_code or "", one.error or "")
-                self._work.tell(RecordFailed(self._entity.name, self._stream.name, *told))
+                self._context.tell(RecordFailed(self._entity.name, self._stream.name, *told))
 
     def _report(self, settled: Sequence[Settled], latency_ms: float) -> None:
         count = [one.status for one in settled].count
         ok, failed, retried = count(Status.IMPORT_OK), count(Status.IMPORT_ERR), count(Status.ERROR_RETRY)
-        self._work.tell(Sent(self._entity.name, self._stream.name, ok, failed, retried, latency_ms))
+        self._context.tell(Sent(self._entity.name, self._stream.name, ok, failed, retried, latency_ms))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.compose import Composer
-from b24migrate.engine.phases.context import Follow, Work
+from b24migrate.engine.phases.context import Follow, RunContext
 from b24migrate.model.records import Job, Link, Status
 
 AT_ONCE = 500  # what `import.<entity>.list` takes
@@ -15,15 +15,15 @@ def code_stream(name: str, code: str) -> str:
     return f"{name}.{code}"
 
 
-def learn(work: Work, job: Job) -> Follow:
+def learn(context: RunContext, job: Job) -> Follow:
     """Reads the codes of a lane's imported records back from the target."""
-    stream = work.streams[job.args["stream"]]
-    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    stream = context.streams[job.args["stream"]]
+    records = context.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
     imported = [record for record in records if record.status is Status.IMPORT_OK]
     if imported:
         keys = [stream.key_of(record.row_key) for record in imported]
-        there = work.target.read(work.owner[stream.name].wire, stream.name, keys)
-        composer = Composer(work, stream, late=True)
+        there = context.target.read(context.owner[stream.name].wire, stream.name, keys)
+        composer = Composer(context, stream, late=True)
         links = []
         for record in imported:
             found = there.get(stream.key_of(record.row_key))
@@ -31,5 +31,5 @@ def learn(work: Work, job: Job) -> Follow:
             code = told or composer.compose(record).fields.get(stream.code)
             if code:
                 links.append(Link(record.row_key, str(code), "", "learned"))
-        work.store.link(code_stream(stream.name, stream.code), links, now=work.clock.now())
+        context.store.link(code_stream(stream.name, stream.code), links, now=context.clock.now())
     return lanes.further(job, records[-1], moved=False) if records else []

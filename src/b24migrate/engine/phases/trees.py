@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.field_codes import options_of
 from b24migrate.engine.phases.references import Resolver
 from b24migrate.messages import say
@@ -22,8 +22,8 @@ Rich: TypeAlias = "Callable[[Field, Seen, Json, Composed], str | None]"
 class Keeping(Resolver):
     """Remembers what stays as it was, and where."""
 
-    def __init__(self, work: Work, place: str, done: Composed) -> None:
-        super().__init__(work)
+    def __init__(self, context: RunContext, place: str, done: Composed) -> None:
+        super().__init__(context)
         self._place = place
         self._done = done
 
@@ -45,8 +45,8 @@ class At(NamedTuple):
 
 
 class Trees:
-    def __init__(self, work: Work, rich: Rich) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, rich: Rich) -> None:
+        self._context = context
         self._rich = rich
 
     def rewritten(self, spec: Field, one: Seen, value: Json, done: Composed) -> Json:
@@ -73,7 +73,7 @@ class Trees:
 
     def _named(self, at: At, told: tuple[str, str], value: Json) -> Json:
         """The target's id. What is lost stays, and its place is told."""
-        target_id = self._work.links.target_id(*told)
+        target_id = self._context.links.target_id(*told)
         if target_id is None:
             at.done.places.append((at.place, " ".join(told)))
             return value
@@ -87,7 +87,7 @@ class Trees:
 
     def _coded(self, at: At, text: Json) -> Json:
         code = at.spec.code
-        return text if code is None else code(at.one, text, Keeping(self._work, at.place, at.done))
+        return text if code is None else code(at.one, text, Keeping(self._context, at.place, at.done))
 
     def _branch(self, at: At, name: str, value: Json) -> Json:
         if at.spec.under is not None:
@@ -102,7 +102,7 @@ class Trees:
     def _ids(self, at: At, stream: str, value: Json) -> Json:
         """A list of ids; what is lost is left out."""
         ids = dict.fromkeys(values.references(value))
-        found = self._work.links.target_ids(stream, ids)
+        found = self._context.links.target_ids(stream, ids)
         at.done.lose("references_dropped", len(ids) - len(found))
         there = dict.fromkeys(found[source_id] for source_id in ids if source_id in found)
         return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]
@@ -115,7 +115,7 @@ class Trees:
         told = None
         if at.spec.under is not None and source_id is not None and source_id.isdecimal():
             told = at.spec.under(at.one, at.around, name, source_id)
-            options = {} if told else options_of(self._work, name)
+            options = {} if told else options_of(self._context, name)
             if options and source_id not in options:
                 at.done.places.append((at.place, say("place.option", id=source_id, field=name)))
             elif options:
@@ -127,4 +127,6 @@ class Trees:
 
     def _entry(self, at: At, name: str, text: str) -> str | None:
         entry = at.spec.entry
-        return None if entry is None else entry(at.one, at.around, name, text, Keeping(self._work, at.place, at.done))
+        return (
+            None if entry is None else entry(at.one, at.around, name, text, Keeping(self._context, at.place, at.done))
+        )

@@ -11,7 +11,7 @@ import msgspec
 from b24migrate.engine.phases import comparison, lanes
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, Composed, Composer
-from b24migrate.engine.phases.context import Follow, Work, readable
+from b24migrate.engine.phases.context import Follow, RunContext, readable
 from b24migrate.engine.phases.expected import EXPECTED, Foresight, register_of
 from b24migrate.engine.phases.inventory import seen_in
 from b24migrate.engine.phases.pull_through import look_for, pass_of
@@ -38,55 +38,55 @@ NOT_TOLD = say("verify.first_version")
 FOUND = (VERIFIED, COMPARED, FINDINGS, FORESEEN, SPARED)  # what a verify leaves behind of each stream
 
 
-def forget(work: Work, job: Job) -> Follow:
+def forget(context: RunContext, job: Job) -> Follow:
     """What was found and compared before. A job and a stage of its own: when several processes begin a verify at once,
     nobody may still be forgetting while another already finds."""
-    entity = next(one for one in work.entities if one.name == job.args["entity"])
+    entity = next(one for one in context.entities if one.name == job.args["entity"])
     for stream in entity.streams:
         for register in FOUND:
-            work.store.erase(register, f"{stream.name}:")
+            context.store.erase(register, f"{stream.name}:")
     return []
 
 
-def start(work: Work, scope: str, stream: Stream) -> list[Job]:
+def start(context: RunContext, scope: str, stream: Stream) -> list[Job]:
     """The jobs are independent of one another."""
     jobs = [Job(scope, "count", {"stream": stream.name})]
-    if work.options.verify_all:
-        jobs += lanes.seed(work, scope, "compare", stream, pending=False)
+    if context.options.verify_all:
+        jobs += lanes.seed(context, scope, "compare", stream, pending=False)
     else:
         jobs.append(Job(scope, "sample", {"stream": stream.name}))
     if stream.covered:
-        jobs += lanes.seed(work, scope, "cover", stream, pending=False)
+        jobs += lanes.seed(context, scope, "cover", stream, pending=False)
     return jobs
 
 
 # ---------------------------------------------------------------- counts
 
 
-def count(work: Work, job: Job) -> Follow:
+def count(context: RunContext, job: Job) -> Follow:
     """What we say is there must be there, and nothing else. Only when the numbers differ are the records looked up."""
-    stream = work.streams[job.args["stream"]]
-    record(work, gone(work, stream))
-    there, after = counted(work, stream, job.args, work.time_is_up)
+    stream = context.streams[job.args["stream"]]
+    record(context, gone(context, stream))
+    there, after = counted(context, stream, job.args, context.time_is_up)
     if after:
         return [Job(job.scope, job.kind, {**job.args, "after": after, "there": there})]
-    sent = work.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(work, stream)
+    sent = context.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(context, stream)
     if there == sent:
         return []
     fate = Fate.EXTRA if there > sent else Fate.MISSING
     difference = Finding(stream.name, fate, "*", "count", str(sent), str(there))
-    record(work, [Foresight(work, stream).of_the_count(difference)])
-    return lanes.seed(work, job.scope, "reconcile", stream, pending=False)
+    record(context, [Foresight(context, stream).of_the_count(difference)])
+    return lanes.seed(context, job.scope, "reconcile", stream, pending=False)
 
 
 def counted(
-    work: Work, stream: Stream, so_far: Args = MappingProxyType({}), enough: Callable[[], bool] = lambda: False
+    context: RunContext, stream: Stream, so_far: Args = MappingProxyType({}), enough: Callable[[], bool] = lambda: False
 ) -> tuple[int, str]:
     """How many the target has, and from where to go on when it was `enough` for now ("": nowhere). One that does not
     count them itself is leafed through."""
     there, after = int(so_far.get("there", 0)), str(so_far.get("after", ""))
     while True:
-        page, cursor, count = work.target.listing(work.owner[stream.name].wire, stream.name, after)
+        page, cursor, count = context.target.listing(context.owner[stream.name].wire, stream.name, after)
         if count is not None:
             return count, ""
         there += len(page)
@@ -95,36 +95,38 @@ def counted(
         after = cursor
 
 
-def gone(work: Work, stream: Stream) -> list[Finding]:
+def gone(context: RunContext, stream: Stream) -> list[Finding]:
     """More than the latest full pass retrieved: they were deleted on the source, or it did not show them this time."""
-    latest = [row.values for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
+    latest = [
+        row.values for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")
+    ]
     if not latest or latest[0].get("Limited"):
         return []
-    staged, seen = sum(work.store.counts(stream.table).values()), seen_in(work, stream, pass_of(work, stream))
+    staged, seen = sum(context.store.counts(stream.table).values()), seen_in(context, stream, pass_of(context, stream))
     if staged <= seen:
         return []
     note = say("verify.not_shown", count=staged - seen)
     return [Finding(stream.name, Fate.EXTRA, "*", "source", str(seen), str(staged), note)]
 
 
-def linked(work: Work, stream: Stream) -> int:
+def linked(context: RunContext, stream: Stream) -> int:
     """Records that count as imported although nothing was sent."""
-    return int(work.store.counters(f"linked:{stream.name}").get(f"linked:{stream.name}", 0))
+    return int(context.store.counters(f"linked:{stream.name}").get(f"linked:{stream.name}", 0))
 
 
-def reconcile(work: Work, job: Job) -> Follow:
+def reconcile(context: RunContext, job: Job) -> Follow:
     """Names the records that should be on the target and are not."""
-    stream = work.streams[job.args["stream"]]
-    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    stream = context.streams[job.args["stream"]]
+    records = context.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
     if not records:
         return []
-    keys = {stream.key_of(one.row_key): one for one, _ in comparison.sent(work, stream, records)}
-    there = work.target.read(work.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
-    foresight = Foresight(work, stream)
+    keys = {stream.key_of(one.row_key): one for one, _ in comparison.sent(context, stream, records)}
+    there = context.target.read(context.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
+    foresight = Foresight(context, stream)
     missing = [keys[key] for key in keys if key not in there]
     known = {one.id: one for one in readable(missing, stream)}
     record(
-        work,
+        context,
         [
             foresight.of_missing(known[one.row_key])
             if one.row_key in known
@@ -138,31 +140,31 @@ def reconcile(work: Work, job: Job) -> Follow:
 # ---------------------------------------------------------------- field by field
 
 
-def sample(work: Work, job: Job) -> Follow:
+def sample(context: RunContext, job: Job) -> Follow:
     """A few records, compared with what the source says now."""
-    stream = work.streams[job.args["stream"]]
-    seed = crc32(f"{work.run}:{stream.name}".encode())
-    records = work.store.sample(stream.table, work.options.verify_sample, seed=seed, status=Status.IMPORT_OK)
+    stream = context.streams[job.args["stream"]]
+    seed = crc32(f"{context.run}:{stream.name}".encode())
+    records = context.store.sample(stream.table, context.options.verify_sample, seed=seed, status=Status.IMPORT_OK)
     done, size = int(job.args.get("done", 0)), int(job.args.get(SLOWLY, AT_ONCE))
     for start in range(done, len(records), size):
-        if start > done and work.time_is_up():
+        if start > done and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": start})]
         some = records[start : start + size]
         try:
-            compare_records(work, stream, some)
+            compare_records(context, stream, some)
         except Limited as limit:
             return [slower(job, limit, {**job.args, "done": start}, len(some))]
     return []
 
 
-def compare(work: Work, job: Job) -> Follow:
+def compare(context: RunContext, job: Job) -> Follow:
     """Every record of a lane, compared with what the source says now."""
-    stream = work.streams[job.args["stream"]]
-    records = work.store.records(stream.table, lanes.ahead_of(job), int(job.args.get(SLOWLY, AT_ONCE)))
+    stream = context.streams[job.args["stream"]]
+    records = context.store.records(stream.table, lanes.ahead_of(job), int(job.args.get(SLOWLY, AT_ONCE)))
     if not records:
         return []
     try:
-        compare_records(work, stream, [one for one in records if one.status is Status.IMPORT_OK])
+        compare_records(context, stream, [one for one in records if one.status is Status.IMPORT_OK])
     except Limited as limit:
         return [slower(job, limit, job.args, len(records))]
     return lanes.further(job, records[-1], moved=False)
@@ -179,14 +181,14 @@ def slower(job: Job, limit: Limited, args: Args, tried: int) -> Job:
     return Job(job.scope, job.kind, args, failures=job.failures)
 
 
-def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> None:
-    sent = comparison.sent(work, stream, records)
+def compare_records(context: RunContext, stream: Stream, records: Sequence[Record]) -> None:
+    sent = comparison.sent(context, stream, records)
     if not sent:
         return
     keys = [stream.key_of(one.row_key) for one, _ in sent]
-    there = work.target.read(work.owner[stream.name].wire, stream.name, keys)
-    now = _as_the_source_says(work, stream, [one for one, _ in sent])
-    composer, foresight = Composer(work, stream, late=True), Foresight(work, stream)
+    there = context.target.read(context.owner[stream.name].wire, stream.name, keys)
+    now = _as_the_source_says(context, stream, [one for one, _ in sent])
+    composer, foresight = Composer(context, stream, late=True), Foresight(context, stream)
     equal: list[tuple[str, str]] = []
 
     def compared(one: Record, link: Link, found: TargetRecord | None) -> list[Finding]:
@@ -208,12 +210,12 @@ def compare_records(work: Work, stream: Stream, records: Sequence[Record]) -> No
         except msgspec.DecodeError:
             findings = [Finding(stream.name, Fate.DIFFERS, one.row_key, note=BROKEN_ROW[1])]
         except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
-            error = unexpected(work, bug, work.owner[stream.name].name, f"{stream.name} {one.row_key}")
+            error = unexpected(context, bug, context.owner[stream.name].name, f"{stream.name} {one.row_key}")
             findings = [Finding(stream.name, Fate.DIFFERS, one.row_key, note=error.message)]
-        record(work, findings)
+        record(context, findings)
         if found is not None and all(finding.fate in EXPECTED for finding in findings):
             equal.append((one.row_key, link.digest))
-    remember(work, stream, sent[0][0].row_key, equal)
+    remember(context, stream, sent[0][0].row_key, equal)
 
 
 def not_told(stream: Stream, composed: Composed, link: Link) -> list[Finding]:
@@ -224,21 +226,21 @@ def not_told(stream: Stream, composed: Composed, link: Link) -> list[Finding]:
     return [Finding(stream.name, Fate.DIFFERS, composed.record.row_key, LAST_SENT, note=NOT_TOLD)]
 
 
-def remember(work: Work, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
+def remember(context: RunContext, stream: Stream, first: str, equal: Sequence[tuple[str, str]]) -> None:
     """Which records were found equal, or to differ only as foreseen, with the digest of what had been sent: one that is
     sent again differently is not among them any more. Under the first that was looked at, so that a repeated job writes
     the same row. How many they are is kept beside: whoever looks how far it is does not read them all."""
     ids, key = [list(one) for one in equal], f"{stream.name}:{first}"
-    work.store.write(COMPARED, [RegisterRow(key, {"Stream": stream.name, "Ids": ids})])
-    work.store.write(VERIFIED, [RegisterRow(key, {"Equal": len(ids)})])
+    context.store.write(COMPARED, [RegisterRow(key, {"Stream": stream.name, "Ids": ids})])
+    context.store.write(VERIFIED, [RegisterRow(key, {"Equal": len(ids)})])
 
 
-def _as_the_source_says(work: Work, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
+def _as_the_source_says(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
     try:
-        return comparison.asked_again(work, stream, records)
+        return comparison.asked_again(context, stream, records)
     except Permanent as error:
-        work.note(
-            work.owner[stream.name].name, say("note.sample_unread", stream=stream.name, why=error.sentence), "info"
+        context.note(
+            context.owner[stream.name].name, say("note.sample_unread", stream=stream.name, why=error.sentence), "info"
         )
         return {}
 
@@ -246,20 +248,20 @@ def _as_the_source_says(work: Work, stream: Stream, records: Sequence[Record]) -
 # ---------------------------------------------------------------- references that must be resolved
 
 
-def cover(work: Work, job: Job) -> Follow:
+def cover(context: RunContext, job: Job) -> Follow:
     """Owners, participants: every one of them mapped, in every imported record."""
-    stream = work.streams[job.args["stream"]]
-    records = work.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
+    stream = context.streams[job.args["stream"]]
+    records = context.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
     if not records:
         return []
-    composer = Composer(work, stream, late=True)
+    composer = Composer(context, stream, late=True)
     composed = [composer.compose(one) for one in records if one.status is Status.IMPORT_OK]
-    look_for(work, [named for one in composed for named in one.brings])
+    look_for(context, [named for one in composed for named in one.brings])
     for one in composed:
         # What the source does not have either is no reference any more.
         unresolved = composer.compose(one.record).unresolved if one.brings else one.unresolved
         record(
-            work,
+            context,
             [
                 Finding(stream.name, Fate.DANGLING, one.record.row_key, field, source_id)
                 for field, source_id in unresolved
@@ -272,13 +274,13 @@ def cover(work: Work, job: Job) -> Follow:
 # ---------------------------------------------------------------- findings
 
 
-def record(work: Work, findings: Iterable[Finding]) -> None:
+def record(context: RunContext, findings: Iterable[Finding]) -> None:
     """What was expected to differ is kept apart: there may be one for each record, and nothing is wrong with it."""
     kept: dict[Register, list[RegisterRow]] = {}
     for one in findings:
         kept.setdefault(register_of(one.fate), []).append(_row(one))
     for register, rows in kept.items():
-        work.store.write(register, rows)
+        context.store.write(register, rows)
 
 
 def _row(one: Finding) -> RegisterRow:

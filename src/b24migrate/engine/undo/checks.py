@@ -6,22 +6,22 @@ from datetime import datetime
 
 from b24migrate.engine import plan, undo_lock
 from b24migrate.engine.boxes import targets
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration, Halted
 
 
-def refuse_busy(work: Work) -> None:
+def refuse_busy(context: RunContext) -> None:
     """Raises Halted while a run is under way, or somebody still works on one that is not."""
-    run, now = plan.current(work.store), work.clock.now()
+    run, now = plan.current(context.store), context.clock.now()
     if run is not None and (run.under_way or _begins(run, now)):
         raise Halted(
             say("undo.run_running", id=run.id),
             code="UNDO_BUSY",
             hint=say("undo.run_running_fix"),
         )
-    if held := work.queue.held(now=now):
+    if held := context.queue.held(now=now):
         raise Halted(
             say("undo.jobs_running", held=held),
             code="UNDO_BUSY",
@@ -35,9 +35,9 @@ def _begins(run: Run, now: datetime) -> bool:
     return (now - datetime.fromisoformat(run.started)).total_seconds() < plan.BEGINNING_S
 
 
-def refuse_other_target(work: Work) -> None:
+def refuse_other_target(context: RunContext) -> None:
     """Raises BadConfiguration: a box that never got anything knows no record, and all would count as deleted."""
-    known, now = targets(work.store), work.options.target_url
+    known, now = targets(context.store), context.options.target_url
     if known and known != [now]:
         key = "undo.other_target_some" if now in known else "undo.other_target"
         raise BadConfiguration(
@@ -47,12 +47,12 @@ def refuse_other_target(work: Work) -> None:
         )
 
 
-def refuse_strange_box(work: Work, records: int) -> None:
+def refuse_strange_box(context: RunContext, records: int) -> None:
     """Raises BadConfiguration: behind the same address there may be another box by now. What a killed undo left is
     rightly not there any more."""
-    if records and undo_lock.unsettled(work.store) is None:
+    if records and undo_lock.unsettled(context.store) is None:
         raise BadConfiguration(
-            say("undo.strange_box", url=work.options.target_url, records=records),
+            say("undo.strange_box", url=context.options.target_url, records=records),
             code="UNDO_OTHER_TARGET",
             hint=say("undo.strange_box_fix"),
         )

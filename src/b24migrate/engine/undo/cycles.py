@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from b24migrate.engine import plan
 from b24migrate.engine.phases.comparison import EMPTY, same
 from b24migrate.engine.phases.compose import Composer
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.undo.model import patiently
 from b24migrate.model.errors import Permanent
 from b24migrate.model.records import Item, Json, Link
@@ -25,13 +25,13 @@ def may_close(stream: Stream) -> bool:
     return stream.late or any(one.waits for one in stream.fields)
 
 
-def loosen(work: Work, stream: Stream, links: Sequence[Link]) -> int:
+def loosen(context: RunContext, stream: Stream, links: Sequence[Link]) -> int:
     """How many of these records let go of something."""
-    closing = _closing(work, stream, links)
+    closing = _closing(context, stream, links)
     if not closing:
         return 0
-    wire = work.owner[stream.name].wire
-    there = patiently(work, lambda: work.target.read(wire, stream.name, list(closing)))
+    wire = context.owner[stream.name].wire
+    there = patiently(context, lambda: context.target.read(wire, stream.name, list(closing)))
     unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
     items = [
         Item.of(key, {name: found.fields.get(name) for name in fields} | dict.fromkeys(loose))
@@ -42,30 +42,30 @@ def loosen(work: Work, stream: Stream, links: Sequence[Link]) -> int:
         return 0
     touched = {item.key for item in items}
     forgotten = [link._replace(digest="") for link in links if stream.key_of(link.source_id) in touched]
-    work.store.link(stream.name, forgotten, now=work.clock.now())
-    return len(_sent(work, wire, stream, items))
+    context.store.link(stream.name, forgotten, now=context.clock.now())
+    return len(_sent(context, wire, stream, items))
 
 
-def restore(work: Work, stream: Stream, links: Sequence[Link]) -> None:
+def restore(context: RunContext, stream: Stream, links: Sequence[Link]) -> None:
     """Those of these records that let go of something have it again, as far as it is still there."""
     loose = {stream.key_of(link.source_id): link for link in links if not link.digest}
-    found = work.store.get(stream.table, [link.source_id for link in loose.values()])
-    second = Composer(work, stream, late=True)
+    found = context.store.get(stream.table, [link.source_id for link in loose.values()])
+    second = Composer(context, stream, late=True)
     composed = [second.compose(record) for record in found.values()]
     items = [one.item(stream) for one in composed if one.problem is None]
-    done = set(_sent(work, work.owner[stream.name].wire, stream, items))
+    done = set(_sent(context, context.owner[stream.name].wire, stream, items))
     tight = [loose[item.key]._replace(digest=item.digest) for item in items if item.key in done]
-    work.store.link(stream.name, tight, now=work.clock.now())
+    context.store.link(stream.name, tight, now=context.clock.now())
 
 
 Closing = dict[str, tuple[Mapping[str, Json], Mapping[str, Json]]]
 
 
-def _closing(work: Work, stream: Stream, links: Sequence[Link]) -> Closing:
+def _closing(context: RunContext, stream: Stream, links: Sequence[Link]) -> Closing:
     """By key what was sent of each, and of it what may close a circle."""
-    first, second = Composer(work, stream), Composer(work, stream, late=True)
+    first, second = Composer(context, stream), Composer(context, stream, late=True)
     found: Closing = {}
-    for record in work.store.get(stream.table, [link.source_id for link in links]).values():
+    for record in context.store.get(stream.table, [link.source_id for link in links]).values():
         before, after = first.compose(record).fields, second.compose(record).fields
         late = {
             name: value
@@ -87,25 +87,25 @@ def _still(late: Mapping[str, Json], found: TargetRecord, unordered: set[str]) -
     return [name for name, value in late.items() if same(value, found.fields.get(name), name in unordered)]
 
 
-def _sent(work: Work, wire: str, stream: Stream, items: Sequence[Item]) -> list[str]:
+def _sent(context: RunContext, wire: str, stream: Stream, items: Sequence[Item]) -> list[str]:
     """The keys of those that the target took. What it refuses stays as it is."""
     done: list[str] = []
     rest = list(items)
     while rest:
-        count = max(1, work.target.fits(rest[: work.batch_size(stream)]))
+        count = max(1, context.target.fits(rest[: context.batch_size(stream)]))
         some, rest = rest[:count], rest[count:]
-        done += _call(work, wire, stream, some)
+        done += _call(context, wire, stream, some)
     return done
 
 
-def _run(work: Work) -> str:
-    run = plan.current(work.store)
+def _run(context: RunContext) -> str:
+    run = plan.current(context.store)
     return run.id if run else ""
 
 
-def _call(work: Work, wire: str, stream: Stream, items: Sequence[Item]) -> list[str]:
+def _call(context: RunContext, wire: str, stream: Stream, items: Sequence[Item]) -> list[str]:
     try:
-        outcomes = patiently(work, lambda: work.target.send(wire, stream.name, items, run=_run(work)))
+        outcomes = patiently(context, lambda: context.target.send(wire, stream.name, items, run=_run(context)))
     except Permanent:
         return []
     return [one.key for one in outcomes if one.status != "failed"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from b24migrate.engine import plan
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.verify import FOUND
 from b24migrate.engine.state import EntityState, PhaseState, States
 from b24migrate.engine.undo.checks import refuse_busy
@@ -25,43 +25,43 @@ from b24migrate.ports.walk import Teller
 UNDONE = ("set", LATE, FINAL, "verify")
 
 
-def begin(work: Work, streams: Sequence[Stream]) -> None:
+def begin(context: RunContext, streams: Sequence[Stream]) -> None:
     """Before the first record goes, so that nobody who looks after a kill is told that all is well."""
-    names = list(dict.fromkeys(work.owner[one.name].name for one in streams))
-    for entity in (one for one in work.entities if one.name in names):
-        _open(work, entity)
+    names = list(dict.fromkeys(context.owner[one.name].name for one in streams))
+    for entity in (one for one in context.entities if one.name in names):
+        _open(context, entity)
         for stream in entity.streams:
             for register in FOUND:
-                work.store.erase(register, f"{stream.name}:")
-    plan.annul(work.store, work.clock, names)
+                context.store.erase(register, f"{stream.name}:")
+    plan.annul(context.store, context.clock, names)
 
 
-def _open(work: Work, entity: Entity) -> None:
+def _open(context: RunContext, entity: Entity) -> None:
     for phase in UNDONE:
-        work.queue.drop(entity.task(phase))
+        context.queue.drop(entity.task(phase))
 
     def pending(state: EntityState) -> EntityState:
         for phase in UNDONE:
             state = state.with_phase(phase, PhaseState())
         return replace(state, verified=False)
 
-    States(work.store).change(entity.name, pending)
+    States(context.store).change(entity.name, pending)
 
 
 class Taking:
     """It may be ended at any moment and done again; `tallies` tell how far it came."""
 
     def __init__(
-        self, work: Work, scope: Scope, rehearsal: Rehearsal, say: Callable[[str], None] = lambda _: None
+        self, context: RunContext, scope: Scope, rehearsal: Rehearsal, say: Callable[[str], None] = lambda _: None
     ) -> None:
-        self._work = work
+        self._context = context
         self._scope = scope
         self._unsure = rehearsal.unsure
         self._expected = rehearsal.tallies
         self._needed = rehearsal.needed
-        self._teller = Teller(say, work.clock)
-        self._hold = Hold(work.store, work.clock)
-        self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
+        self._teller = Teller(say, context.clock)
+        self._hold = Hold(context.store, context.clock)
+        self.tallies = {one.name: Tally(one.name, context.owner[one.name].name) for one in scope.streams}
 
     @property
     def gone(self) -> int:
@@ -76,20 +76,20 @@ class Taking:
         left = self._hold.begin()
         done = False
         try:
-            refuse_busy(self._work)
+            refuse_busy(self._context)
             if left is not None:
-                settle(self._work, left)
+                settle(self._context, left)
             self._take([one for one in self._scope.streams if self._expected[one.name].ours])
             done = True
         finally:
             self._hold.leave(settled=done)
 
     def _take(self, streams: Sequence[Stream]) -> None:
-        work = self._work
-        begin(work, streams)
+        context = self._context
+        begin(context, streams)
         for stream in self._scope.streams:
-            work.store.erase(KEPT, f"{stream.name}:")
-        left = {stream.name: spans(work, stream) for stream in streams}
+            context.store.erase(KEPT, f"{stream.name}:")
+        left = {stream.name: spans(context, stream) for stream in streams}
         while any(left.values()):
             moved = sum(self._pass(stream, left) for stream in streams if left[stream.name])
             if not moved and not sum(self._loosened(stream, left[stream.name]) for stream in streams):
@@ -100,7 +100,7 @@ class Taking:
         """One look at what is left of a stream; how many went."""
         tally, moved = self.tallies[stream.name], 0
         tally.forget_kept()
-        self._work.store.erase(KEPT, f"{stream.name}:")
+        self._context.store.erase(KEPT, f"{stream.name}:")
         todo, left[stream.name] = left[stream.name], []
         for span in todo:
             before = tally.kept
@@ -118,7 +118,7 @@ class Taking:
         still()
         found = self._found(stream, span)
         if may_close(stream):
-            loosen(self._work, stream, [one.link for one in found if one.link and is_adopted(stream, one)])
+            loosen(self._context, stream, [one.link for one in found if one.link and is_adopted(stream, one)])
         gone, kept, before = [], [], tally.deleted + tally.absent
         for one, answer in self._needed.answers(stream, found, dry_run=False, still=still):
             if answer.status == "kept":
@@ -128,32 +128,32 @@ class Taking:
                 gone.append(one.row_key)
                 tally.deleted += answer.status == "deleted"
                 tally.absent += answer.status == "absent"
-        forget(self._work, stream, gone)
-        self._work.store.write(KEPT, kept)
+        forget(self._context, stream, gone)
+        self._context.store.write(KEPT, kept)
         return tally.deleted + tally.absent - before
 
     def _go_on(self, stream: Stream, span: Span) -> None:
         self._hold.at(stream.name, span)
-        refuse_busy(self._work)
+        refuse_busy(self._context)
 
     def _found(self, stream: Stream, span: Span) -> list[Ours]:
         aside = Tally(stream.name, "")  # what is not ours was counted before
-        return ours(self._work, self._scope, stream, span, aside, unsure=stream.name in self._unsure)
+        return ours(self._context, self._scope, stream, span, aside, unsure=stream.name in self._unsure)
 
     def _loosened(self, stream: Stream, left: Sequence[Span]) -> int:
         """What holds one another in a circle lets go; only where nobody changed anything."""
         return sum(self._let_go(stream, span) for span in left) if may_close(stream) else 0
 
     def _restore(self, streams: Sequence[Stream], left: dict[str, list[Span]]) -> None:
-        self._work.links.forget()
+        self._context.links.forget()
         for stream, span in ((one, span) for one in streams if may_close(one) for span in left[one.name]):
             self._go_on(stream, span)
-            restore(self._work, stream, [one.link for one in self._found(stream, span) if one.link])
+            restore(self._context, stream, [one.link for one in self._found(stream, span) if one.link])
 
     def _let_go(self, stream: Stream, span: Span) -> int:
         self._go_on(stream, span)
-        self._work.links.forget()  # what went is named no more
+        self._context.links.forget()  # what went is named no more
         found = self._found(stream, span)
-        answers = deletions(self._work, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=True)
+        answers = deletions(self._context, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=True)
         held = [one.link for one, answer in zip(found, answers, strict=True) if answer.needed and one.link]
-        return loosen(self._work, stream, held)
+        return loosen(self._context, stream, held)

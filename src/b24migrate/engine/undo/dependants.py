@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 
-from b24migrate.engine.phases.context import Work, decode_extras, viewed
+from b24migrate.engine.phases.context import RunContext, decode_extras, viewed
 from b24migrate.engine.phases.pull_through import named
 from b24migrate.engine.undo.model import deletions
 from b24migrate.engine.undo.records import Ours
@@ -25,19 +25,19 @@ class Needed:
     """A set that forgets nobody, and of a hundred thousand others takes less than one for a member: then a record stays
     that could have gone."""
 
-    def __init__(self, work: Work, scope: Scope) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, scope: Scope) -> None:
+        self._context = context
         self._scope = scope
-        self._bits = bytearray(0 if work.target.sees_dependants else _BITS // 8)
+        self._bits = bytearray(0 if context.target.sees_dependants else _BITS // 8)
 
     def gather(self) -> None:
         """From everything that was imported and is not to be taken back."""
-        if not self._bits or (self._scope.window is None and len(self._scope.entities) == len(self._work.entities)):
+        if not self._bits or (self._scope.window is None and len(self._scope.entities) == len(self._context.entities)):
             return
         wanted = {stream.name for stream in self._scope.streams}
-        for entity in self._work.entities:
+        for entity in self._context.entities:
             for stream in (one for one in entity.streams if any(wanted.intersection(ref.streams) for ref in one.refs)):
-                for row in (row for some in stretches(self._work.store, stream.table) for row in some):
+                for row in (row for some in stretches(self._context.store, stream.table) for row in some):
                     stays = entity not in self._scope.entities or not self._scope.holds(row)
                     if stays and row["Status"] == Status.IMPORT_OK:
                         self.keep(stream, Ours(row, None))
@@ -46,7 +46,7 @@ class Needed:
         """It stays, and so does what it names. What nobody can delete holds back only what it is part of, such as a
         person's department: else a chat would keep the company that it is about for ever."""
         for name, source_id in self._named(stream, one) if self._bits else ():
-            if only_its_own and self._work.owner.get(name) is not self._work.owner[stream.name]:
+            if only_its_own and self._context.owner.get(name) is not self._context.owner[stream.name]:
                 continue
             for place in _places(name, source_id):
                 self._bits[place >> 3] |= 1 << (place & 7)
@@ -58,7 +58,7 @@ class Needed:
         keys = {stream.key_of(one.row_key): one for one in found}
         mine = {key: Deleted(key, "kept", REASON) for key, one in keys.items() if self._has(stream.name, one.row_key)}
         asked = [key for key in keys if key not in mine]
-        told = deletions(self._work, stream.name, asked, dry_run=dry_run, still=still)
+        told = deletions(self._context, stream.name, asked, dry_run=dry_run, still=still)
         mine |= {answer.key: answer for answer in told}
         for key, one in keys.items():
             if mine[key].status == "kept":
@@ -75,10 +75,10 @@ class Needed:
                 yield from ((name, self._row_key(name, source_id)) for name, source_id in named(field, record))
 
     def _row_key(self, name: str, source_id: str) -> str:
-        stream = self._work.streams.get(name)
+        stream = self._context.streams.get(name)
         if stream is None or not stream.by_natural:
             return source_id
-        return self._work.store.holder(stream.table, source_id) or source_id
+        return self._context.store.holder(stream.table, source_id) or source_id
 
 
 def _places(name: str, source_id: str) -> list[int]:

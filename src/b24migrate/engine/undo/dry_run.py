@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from b24migrate.engine.phases.context import Work, decode_extras, viewed
+from b24migrate.engine.phases.context import RunContext, decode_extras, viewed
 from b24migrate.engine.undo.dependants import Needed
 from b24migrate.engine.undo.model import Kept, Tally
 from b24migrate.engine.undo.records import Ours, may_have_more, ours, spans
@@ -21,13 +21,13 @@ class Rehearsal:
     """A target that answers call by call cannot know what would have gone before: of what others depend on it says
     that it is kept. Such records are `later`; whether they go shows when it is done."""
 
-    def __init__(self, work: Work, scope: Scope, say: Callable[[str], None] = lambda _: None) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, scope: Scope, say: Callable[[str], None] = lambda _: None) -> None:
+        self._context = context
         self._scope = scope
-        self._teller = Teller(say, work.clock)
-        self.tallies = {one.name: Tally(one.name, work.owner[one.name].name) for one in scope.streams}
+        self._teller = Teller(say, context.clock)
+        self.tallies = {one.name: Tally(one.name, context.owner[one.name].name) for one in scope.streams}
         self.unsure: set[str] = set()
-        self.needed = Needed(work, scope)
+        self.needed = Needed(context, scope)
         self._never_there = 0
 
     @property
@@ -45,14 +45,14 @@ class Rehearsal:
         """What would be kept, whatever else goes."""
         self.needed.gather()
         for stream in self._scope.streams:
-            if may_have_more(self._work, self._scope, stream):
+            if may_have_more(self._context, self._scope, stream):
                 self.unsure.add(stream.name)
             yield from self._stream(stream)
 
     def _stream(self, stream: Stream) -> Iterator[Kept]:
         tally, looked_at = self.tallies[stream.name], 0
-        for span in spans(self._work, stream):
-            found = ours(self._work, self._scope, stream, span, tally, unsure=stream.name in self.unsure)
+        for span in spans(self._context, stream):
+            found = ours(self._context, self._scope, stream, span, tally, unsure=stream.name in self.unsure)
             for one, answer in self.needed.answers(stream, found, dry_run=True):
                 yield from self._judged(stream, tally, one, answer)
             looked_at += len(found)

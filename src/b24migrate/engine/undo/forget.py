@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.target_codes import code_stream
 from b24migrate.engine.undo.model import Tally, deletions
 from b24migrate.engine.undo.records import ours
@@ -14,9 +14,9 @@ from b24migrate.model.streams import Kind, Stream
 from b24migrate.ports import UNRESOLVED
 
 
-def forget(work: Work, stream: Stream, row_keys: Sequence[str]) -> None:
+def forget(context: RunContext, stream: Stream, row_keys: Sequence[str]) -> None:
     """The record first: were it the link, and nothing after it, the record would count as imported for ever."""
-    store = work.store
+    store = context.store
     store.take_back(stream.name, stream.table, row_keys)
     store.unlink(stream.name, row_keys)
     if stream.code:
@@ -26,15 +26,15 @@ def forget(work: Work, stream: Stream, row_keys: Sequence[str]) -> None:
             store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")
 
 
-def settle(work: Work, stretch: Stretch) -> None:
+def settle(context: RunContext, stretch: Stretch) -> None:
     """Somebody was killed between the target and the store: what is gone there is forgotten here. What is still there
     stays, whoever changed it."""
-    stream = work.streams.get(stretch.stream)
+    stream = context.streams.get(stretch.stream)
     if stream is None:
         return
-    found = ours(work, Scope(()), stream, stretch.span, Tally(stream.name, ""), unsure=False)
+    found = ours(context, Scope(()), stream, stretch.span, Tally(stream.name, ""), unsure=False)
     keys = {stream.key_of(one.row_key): one.row_key for one in found}
-    answers = deletions(work, stream.name, list(keys), dry_run=True)
+    answers = deletions(context, stream.name, list(keys), dry_run=True)
     gone = [one.key for one in answers if one.status == "absent"]
-    deletions(work, stream.name, gone, dry_run=False)  # a target that remembers for itself forgets them as well
-    forget(work, stream, [keys[key] for key in gone])
+    deletions(context, stream.name, gone, dry_run=False)  # a target that remembers for itself forgets them as well
+    forget(context, stream, [keys[key] for key in gone])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.undo.model import Tally
 from b24migrate.engine.undo.scope import Scope
 from b24migrate.model.records import Status
@@ -19,9 +19,9 @@ class Leftovers(NamedTuple):
     adopted: Mapping[str, int]  # stream -> records that the target may have had before
 
 
-def leftovers(work: Work, scope: Scope, tallies: Iterable[Tally]) -> Leftovers:
-    files = work.store.counts(work.streams["files"].table)[Status.IMPORT_OK]
-    made = work.store.counters("custom_fields_created:")
+def leftovers(context: RunContext, scope: Scope, tallies: Iterable[Tally]) -> Leftovers:
+    files = context.store.counts(context.streams["files"].table)[Status.IMPORT_OK]
+    made = context.store.counters("custom_fields_created:")
     names = {name for entity in scope.entities for name in (entity.name, *(one.name for one in entity.streams))}
     fields = sum(int(count) for name, count in made.items() if name.partition(":")[2] in names)
     told = list(tallies)
@@ -29,11 +29,11 @@ def leftovers(work: Work, scope: Scope, tallies: Iterable[Tally]) -> Leftovers:
     return Leftovers(files, fields, linked, {one.stream: one.adopted for one in told if one.adopted})
 
 
-def dependants(work: Work, scope: Scope) -> dict[str, int]:
+def dependants(context: RunContext, scope: Scope) -> dict[str, int]:
     """Imported records of entities that stay, and whose stream refers to one that is taken back: by stream."""
     named = {stream.name for stream in scope.streams}
-    staying = [one for entity in work.entities if entity not in scope.entities for one in entity.streams]
-    counted = {one.name: work.store.counts(one.table)[Status.IMPORT_OK] for one in staying if _names(one) & named}
+    staying = [one for entity in context.entities if entity not in scope.entities for one in entity.streams]
+    counted = {one.name: context.store.counts(one.table)[Status.IMPORT_OK] for one in staying if _names(one) & named}
     return {name: count for name, count in counted.items() if count}
 
 

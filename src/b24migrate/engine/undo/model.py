@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from b24migrate.engine.phases.context import ATTEMPTS, Work
+from b24migrate.engine.phases.context import ATTEMPTS, RunContext
 from b24migrate.messages import say
 from b24migrate.model.errors import Halted, Limited, Transient
 from b24migrate.model.records import Json
@@ -95,16 +95,16 @@ def kept_rows(store: Store) -> Iterator[Kept]:
 
 
 def deletions(
-    work: Work, stream: str, keys: list[str], *, dry_run: bool, still: Callable[[], None] = lambda: None
+    context: RunContext, stream: str, keys: list[str], *, dry_run: bool, still: Callable[[], None] = lambda: None
 ) -> list[Deleted]:
     """One answer for each key, in order. Waits for limits and outages as long as it takes."""
     if not keys:
         return []
-    wire = work.owner[stream].wire
-    return patiently(work, lambda: work.target.delete(wire, stream, keys, dry_run=dry_run), still)
+    wire = context.owner[stream].wire
+    return patiently(context, lambda: context.target.delete(wire, stream, keys, dry_run=dry_run), still)
 
 
-def patiently(work: Work, ask: Callable[[], T], still: Callable[[], None] = lambda: None) -> T:
+def patiently(context: RunContext, ask: Callable[[], T], still: Callable[[], None] = lambda: None) -> T:
     """There is no queue here that a job could be given back to, so a call waits where it is. `still` raises when after
     the wait it must not be made any more."""
     failures = 0
@@ -112,12 +112,12 @@ def patiently(work: Work, ask: Callable[[], T], still: Callable[[], None] = lamb
         try:
             return ask()
         except Limited as error:
-            work.clock.sleep(error.wait_s)
+            context.clock.sleep(error.wait_s)
             still()
         except Transient as error:
             failures += 1
             if error.own and failures >= ATTEMPTS:
                 hint = say("undo.saved")
                 raise Halted(error.message, code=error.code, hint=hint) from None
-            work.clock.sleep(min(30.0, 0.5 * 2**failures))
+            context.clock.sleep(min(30.0, 0.5 * 2**failures))
             still()

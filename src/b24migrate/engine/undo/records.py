@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.verify import counted, linked
 from b24migrate.engine.undo.model import AT_ONCE, Tally, patiently
 from b24migrate.engine.undo.scope import Scope
@@ -34,15 +34,15 @@ class Ours(NamedTuple):
         return self.link is not None or self.row["Status"] == Status.IMPORT_OK
 
 
-def spans(work: Work, stream: Stream) -> list[Span]:
+def spans(context: RunContext, stream: Stream) -> list[Span]:
     """From the end: most children have higher ids than their parents."""
-    return work.store.cuts(stream.table, Span(), AT_ONCE, whole_parents=False, pending=False)[::-1]
+    return context.store.cuts(stream.table, Span(), AT_ONCE, whole_parents=False, pending=False)[::-1]
 
 
-def ours(work: Work, scope: Scope, stream: Stream, span: Span, tally: Tally, *, unsure: bool) -> list[Ours]:
+def ours(context: RunContext, scope: Scope, stream: Stream, span: Span, tally: Tally, *, unsure: bool) -> list[Ours]:
     """Counts in the tally what is not ours to take back. With `unsure` also those that nobody knows to be there."""
-    rows = list(work.store.export(stream.table, span, 2 * AT_ONCE))[::-1]
-    links = work.store.links(stream.name, [row["RowKey"] for row in rows])
+    rows = list(context.store.export(stream.table, span, 2 * AT_ONCE))[::-1]
+    links = context.store.links(stream.name, [row["RowKey"] for row in rows])
     found = []
     for row in rows:
         link = links.get(row["RowKey"])
@@ -55,10 +55,10 @@ def ours(work: Work, scope: Scope, stream: Stream, span: Span, tally: Tally, *, 
     return found
 
 
-def may_have_more(work: Work, scope: Scope, stream: Stream) -> bool:
+def may_have_more(context: RunContext, scope: Scope, stream: Stream) -> bool:
     """Whether the target counts otherwise than we do: somebody was killed before he knew what had arrived, or before he
     wrote down what had gone. Then records without a link are asked for, too; whose run they were of nobody knows."""
-    if scope.window is not None or not any(work.store.counts(stream.table).values()):
+    if scope.window is not None or not any(context.store.counts(stream.table).values()):
         return False
-    there, _ = patiently(work, lambda: counted(work, stream))
-    return there != work.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(work, stream)
+    there, _ = patiently(context, lambda: counted(context, stream))
+    return there != context.store.counts(stream.table).get(Status.IMPORT_OK, 0) - linked(context, stream)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from b24migrate.engine import plan
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.messages import say
 from b24migrate.model.errors import BadConfiguration
@@ -48,10 +48,10 @@ class Scope:
         return self.window is None or self.window.holds(row["ImportedAtUtc"])
 
 
-def scope_of(work: Work, names: Collection[str], run: str = "") -> Scope:
+def scope_of(context: RunContext, names: Collection[str], run: str = "") -> Scope:
     """Raises BadConfiguration when there is no such run."""
-    entities = tuple(entity for entity in work.entities if not names or entity.name in names)
-    return Scope(entities, _window(plan.all_runs(work.store), run) if run else None)
+    entities = tuple(entity for entity in context.entities if not names or entity.name in names)
+    return Scope(entities, _window(plan.all_runs(context.store), run) if run else None)
 
 
 def _window(some: Sequence[Run], wanted: str) -> Window:

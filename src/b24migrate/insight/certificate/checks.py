@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from b24migrate.engine import plan
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.engine.state import ENDED, PENDING, AllStates, EntityState
 from b24migrate.insight.certificate.form import Inventory
@@ -26,9 +26,9 @@ class Admitted(NamedTuple):
     inventories: dict[str, Inventory]
 
 
-def admitted(work: Work) -> Admitted:
+def admitted(context: RunContext) -> Admitted:
     """Raises Halted when something is not done yet, Unproven when what was done is not the whole."""
-    run = plan.current(work.store)
+    run = plan.current(context.store)
     if run is None:
         message = say("certificate.nothing")
         raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=say("certificate.start"))
@@ -36,14 +36,14 @@ def admitted(work: Work) -> Admitted:
         known = say("certificate.unfinished_why", id=run.id, why=run.message)
         message = known if run.message else say("certificate.unfinished", id=run.id)
         raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=GO_ON)
-    states = AllStates(work.store)
+    states = AllStates(context.store)
     states.look()
-    found = {entity.name: states.read(entity.name) for entity in work.entities}
-    entities = [one for one in work.entities if one.name in run.plan.entities or found[one.name].pass_no]
+    found = {entity.name: states.read(entity.name) for entity in context.entities}
+    entities = [one for one in context.entities if one.name in run.plan.entities or found[one.name].pass_no]
     for entity in entities:
         _done(entity, found[entity.name])
-    inventories = {stream.name: _inventory(work, stream) for entity in entities for stream in entity.streams}
-    streams = [*(stream for entity in entities for stream in entity.streams), work.streams["files"]]
+    inventories = {stream.name: _inventory(context, stream) for entity in entities for stream in entity.streams}
+    streams = [*(stream for entity in entities for stream in entity.streams), context.streams["files"]]
     return Admitted(run, [found[entity.name] for entity in entities], streams, inventories)
 
 
@@ -59,8 +59,10 @@ def _done(entity: Entity, state: EntityState) -> None:
         raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=GO_ON)
 
 
-def _inventory(work: Work, stream: Stream) -> Inventory:
-    latest = [row.values for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
+def _inventory(context: RunContext, stream: Stream) -> Inventory:
+    latest = [
+        row.values for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")
+    ]
     if len(latest) != 1:
         message = say("certificate.inventories", stream=stream.name, count=len(latest))
         raise Unproven(message, code="CERTIFICATE_NOT_CLOSED", hint=say("certificate.run_again"))

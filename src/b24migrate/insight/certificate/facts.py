@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import WALKED_AT_ONCE, Work
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext
 from b24migrate.insight.certificate.sort import Fact, Place, by_place, in_order
 from b24migrate.model.records import Fate, Json, Link, Record, Span, order_key
 from b24migrate.model.streams import Stream
@@ -36,26 +36,28 @@ class Known(NamedTuple):
     foreseen: Sequence[str] = ()  # fields that differ as the target had announced; an empty one is the whole record
 
 
-def known_ids(work: Work, streams: Sequence[Stream], folder: Path) -> Iterator[Known]:
+def known_ids(context: RunContext, streams: Sequence[Stream], folder: Path) -> Iterator[Known]:
     places = {stream.name: number for number, stream in enumerate(streams)}
     facts = heapq.merge(
-        _records(work, streams),
-        in_order(_aside(work, places), folder),
-        in_order(_equal(work, places), folder),
-        in_order(_found(work, places), folder),
-        in_order(_foretold(work, places), folder),
+        _records(context, streams),
+        in_order(_aside(context, places), folder),
+        in_order(_equal(context, places), folder),
+        in_order(_found(context, places), folder),
+        in_order(_foretold(context, places), folder),
         key=by_place,
     )
     for (number, _), about in groupby(facts, key=by_place):
         yield _together(streams[number], list(about))
 
 
-def pages(work: Work, streams: Sequence[Stream], folder: Path) -> Iterator[tuple[Stream, str, Mapping[str, Json]]]:
+def pages(
+    context: RunContext, streams: Sequence[Stream], folder: Path
+) -> Iterator[tuple[Stream, str, Mapping[str, Json]]]:
     """Every page that was read of them: its stream, its number and what the log says."""
     places = {stream.name: number for number, stream in enumerate(streams)}
 
     def logged() -> Iterator[Fact]:
-        for row in work.store.all_rows(PAGE_LOG):
+        for row in context.store.all_rows(PAGE_LOG):
             stream, _, number = row.key.partition(":")
             if stream in places:
                 yield _place(places[stream], number), PAGE, number, dict(row.values)
@@ -68,41 +70,41 @@ def _place(stream: int, source_id: str) -> Place:
     return stream, order_key(source_id)
 
 
-def _records(work: Work, streams: Sequence[Stream]) -> Iterator[Fact]:
+def _records(context: RunContext, streams: Sequence[Stream]) -> Iterator[Fact]:
     for number, stream in enumerate(streams):
         span = Span()
-        while records := work.store.records(stream.table, span, WALKED_AT_ONCE):
-            links = work.store.links(stream.name, [one.row_key for one in records])
+        while records := context.store.records(stream.table, span, WALKED_AT_ONCE):
+            links = context.store.links(stream.name, [one.row_key for one in records])
             for one in records:
                 yield _place(number, one.row_key), RECORD, one.row_key, (one, links.get(one.row_key))
             span = Span(order_key(records[-1].row_key))
 
 
-def _aside(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
-    for row in work.store.all_rows(SET_ASIDE):
+def _aside(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
+    for row in context.store.all_rows(SET_ASIDE):
         why, stream, source_id = row.key.split(":", 2)
         if stream in places:
             yield _place(places[stream], source_id), ASIDE, source_id, [why, str(row.values.get("Reason") or "")]
 
 
-def _equal(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
-    for row in work.store.all_rows(COMPARED):
+def _equal(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
+    for row in context.store.all_rows(COMPARED):
         stream = str(row.values["Stream"])
         for source_id, digest in (row.values["Ids"] or ()) if stream in places else ():
             yield _place(places[stream], source_id), EQUAL, source_id, digest
 
 
-def _found(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
-    for row in work.store.all_rows(FINDINGS):
+def _found(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
+    for row in context.store.all_rows(FINDINGS):
         stream, source_id = str(row.values["Stream"]), str(row.values["SourceId"])
         if stream in places:
             said = [row.values["Fate"], str(row.values.get("Field") or "")]
             yield _place(places[stream], source_id), FOUND, source_id, said
 
 
-def _foretold(work: Work, places: Mapping[str, int]) -> Iterator[Fact]:
+def _foretold(context: RunContext, places: Mapping[str, int]) -> Iterator[Fact]:
     """That there are fewer of a stream is told by those that are missing."""
-    for row in work.store.all_rows(FORESEEN):
+    for row in context.store.all_rows(FORESEEN):
         stream, source_id = str(row.values["Stream"]), str(row.values["SourceId"])
         if stream in places and source_id != WHOLE_STREAM:
             yield _place(places[stream], source_id), FORETOLD, source_id, str(row.values.get("Field") or "")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from b24migrate import __version__
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.certificate import form
 from b24migrate.insight.certificate.checks import Admitted, admitted
 from b24migrate.insight.certificate.classes import AGAIN, classified
@@ -27,15 +27,15 @@ from b24migrate.model.streams import Stream
 from b24migrate.private_files import replace_private
 
 
-def make(work: Work, out: Path, *, clean: Callable[[str], str] = str) -> Made:
+def make(context: RunContext, out: Path, *, clean: Callable[[str], str] = str) -> Made:
     """`clean` takes out of a reason what nobody else shall read. Raises Halted or Unproven, having written nothing."""
-    about = admitted(work)
+    about = admitted(context)
     with _writing(out) as fresh, tempfile.TemporaryFile(dir=out.parent) as body:
-        sums, foreseen = _body(work, about, body, out.parent, clean)
-        if admitted(work)._replace(inventories=about.inventories) != about:
+        sums, foreseen = _body(context, about, body, out.parent, clean)
+        if admitted(context)._replace(inventories=about.inventories) != about:
             message = say("certificate.run_started")
             raise Halted(message, code="CERTIFICATE_INCOMPLETE", hint=say("certificate.after_run"))
-        head = _head(work, about, sums, foreseen)
+        head = _head(context, about, sums, foreseen)
         chain = form.Chain()
         form.append(fresh, chain, head)
         body.seek(0)
@@ -62,25 +62,25 @@ def _writing(out: Path) -> Iterator[BinaryIO]:
 
 
 def _body(
-    work: Work, about: Admitted, body: BinaryIO, folder: Path, clean: Callable[[str], str]
+    context: RunContext, about: Admitted, body: BinaryIO, folder: Path, clean: Callable[[str], str]
 ) -> tuple[Sequence[Sums], int]:
     """One line for each id and each page, not yet chained; what they amount to is known only then: the sums, and the
     number of foreseen differences."""
     tallies = {stream.name: Tally() for stream in about.streams}
     statuses: Counter[tuple[str, Status]] = Counter()
-    for known in known_ids(work, about.streams, folder):
+    for known in known_ids(context, about.streams, folder):
         entry = classified(known, clean)
         if lacking := form.lacking(entry):
             raise Unproven(f"{entry.stream} {entry.id}: {lacking}.", code="CERTIFICATE_NOT_CLOSED", hint=AGAIN)
         tallies[entry.stream].add(entry)
         statuses.update(_status(known))
         body.write(form.written(entry))
-    for stream, number, said in pages(work, about.streams, folder):
+    for stream, number, said in pages(context, about.streams, folder):
         line = PageLine(stream.name, int(number), str(said["ApiParamsHash"]), int(said["Retrieved"]))
         tallies[stream.name].pages += 1
         body.write(form.written(line))
     for stream in about.streams:
-        _as_counted(work, stream, statuses)
+        _as_counted(context, stream, statuses)
     sums = [_closed(name, tally, about) for name, tally in tallies.items()]
     return sums, sum(tally.foreseen for tally in tallies.values())
 
@@ -89,9 +89,9 @@ def _status(known: Known) -> list[tuple[str, Status]]:
     return [(known.stream.name, known.record.status)] if known.record is not None else []
 
 
-def _as_counted(work: Work, stream: Stream, statuses: Counter[tuple[str, Status]]) -> None:
+def _as_counted(context: RunContext, stream: Stream, statuses: Counter[tuple[str, Status]]) -> None:
     """The store counts for itself as well: where both differ, somebody else wrote into it."""
-    for status, counted in work.store.counts(stream.table).items():
+    for status, counted in context.store.counts(stream.table).items():
         if counted != statuses[stream.name, status]:
             there = statuses[stream.name, status]
             message = say("certificate.store_counted", stream=stream.name, counted=counted, status=status, there=there)
@@ -106,8 +106,8 @@ def _closed(name: str, tally: Tally, about: Admitted) -> Sums:
     return sums
 
 
-def _head(work: Work, about: Admitted, sums: Sequence[Sums], foreseen: int) -> Head:
-    run, options = about.run, work.options
+def _head(context: RunContext, about: Admitted, sums: Sequence[Sums], foreseen: int) -> Head:
+    run, options = about.run, context.options
     return Head(
         form.FORMAT,
         __version__,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.fidelity.model import Accepted, Fidelity, hash_of
 from b24migrate.messages import Message, say
 from b24migrate.model.errors import GateUnmet
@@ -23,41 +23,41 @@ class Acceptance(NamedTuple):
     last: Accepted | None
 
 
-def accepted(work: Work) -> Acceptance:
+def accepted(context: RunContext) -> Acceptance:
     """By anybody, for the target that is configured."""
-    rows = work.store.rows(FIDELITY, prefix=_prefix(work))
+    rows = context.store.rows(FIDELITY, prefix=_prefix(context))
     last = max(rows, key=lambda row: str(row.values["AtUtc"]), default=None)
     rules = frozenset(str(name) for row in rows for name in row.values["Data"])
     return Acceptance(rules, Accepted(last.values["By"], str(last.values["AtUtc"])) if last else None)
 
 
-def accept(work: Work, rules: Sequence[Rule], by: str) -> None:
+def accept(context: RunContext, rules: Sequence[Rule], by: str) -> None:
     """All of these, under the hash of the list."""
     if not rules:
         return
-    name, now = hash_of(rules), utc_text(work.clock.now().replace(microsecond=0))
+    name, now = hash_of(rules), utc_text(context.clock.now().replace(microsecond=0))
     about = {"Hash": name, "Data": sorted(rule.digest for rule in rules), "By": by, "AtUtc": now}
-    work.store.write(FIDELITY, [RegisterRow(_prefix(work) + name, about)])
+    context.store.write(FIDELITY, [RegisterRow(_prefix(context) + name, about)])
 
 
-def keep_accepted(work: Work, before: Sequence[Rule], now: Sequence[Rule]) -> None:
+def keep_accepted(context: RunContext, before: Sequence[Rule], now: Sequence[Rule]) -> None:
     """Stores of earlier versions know a reason by its English text. Whoever accepted a rule in those words has accepted
     the same rule in others."""
-    known = accepted(work)
+    known = accepted(context)
     worded = {_loss(rule) for rule in before if not isinstance(rule.reason, Message) and rule.digest in known.rules}
     same = [rule for rule in now if isinstance(rule.reason, Message) and _loss(rule) in worded]
     fresh = [rule for rule in same if rule.digest not in known.rules]
     if fresh and known.last is not None:
-        accept(work, same, known.last.by)
+        accept(context, same, known.last.by)
 
 
 def _loss(rule: Rule) -> tuple[str, str, str]:
     return rule.stream, rule.field, rule.keeping.value
 
 
-def _prefix(work: Work) -> str:
+def _prefix(context: RunContext) -> str:
     """Whoever has no target, and only looks at the store, is told what was accepted for any."""
-    return "accepted:" if "target" in work.options.absent else f"accepted:{digest(work.options.target_url)[:16]}:"
+    return "accepted:" if "target" in context.options.absent else f"accepted:{digest(context.options.target_url)[:16]}:"
 
 
 def required(found: Fidelity) -> GateUnmet:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from b24migrate.engine.phases.compose import unsendable
-from b24migrate.engine.phases.context import WALKED_AT_ONCE, Work, seen, walk
+from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, seen, walk
 from b24migrate.engine.phases.draft import Drafter
 from b24migrate.engine.phases.user_match import not_sent
 from b24migrate.engine.phases.verify import linked
@@ -33,30 +33,30 @@ class Counts(NamedTuple):
     basis: Basis
 
 
-def count(work: Work, stream: Stream, rules: Sequence[Rule], *, most: int = ANY) -> Counts:
+def count(context: RunContext, stream: Stream, rules: Sequence[Rule], *, most: int = ANY) -> Counts:
     """Exact where the stream is staged; a table of more than `most` records is not walked through, unless that was done
     before. Else how many there can be at most."""
-    staged = sum(work.store.counts(stream.table).values())
-    remembered = _remembered(work, stream, rules, staged)
+    staged = sum(context.store.counts(stream.table).values())
+    remembered = _remembered(context, stream, rules, staged)
     if remembered is None and 0 < staged <= most:
-        remembered = _counted(work, stream, rules)
-        _remember(work, stream, rules, staged, remembered)
-    whole = _is_read(work, stream)
+        remembered = _counted(context, stream, rules)
+        _remember(context, stream, rules, staged, remembered)
+    whole = _is_read(context, stream)
     if remembered is not None:
         return Counts(remembered, Basis.COUNTED if whole else Basis.SO_FAR)
-    total = staged if staged and whole else _total(work, stream)
+    total = staged if staged and whole else _total(context, stream)
     return Counts({rule.digest: total for rule in rules}, Basis.UNKNOWN if total is None else Basis.AT_MOST)
 
 
-def _counted(work: Work, stream: Stream, rules: Sequence[Rule]) -> dict[str, int]:
+def _counted(context: RunContext, stream: Stream, rules: Sequence[Rule]) -> dict[str, int]:
     """In order of ids, which rules that depend on the records before rely on; a few hundred records in memory. Those
     that are not sent, or that the target had already, lose nothing."""
-    drafter = Drafter(work, stream)
+    drafter = Drafter(context, stream)
     judges = [(rule.digest, rule.judge()) for rule in rules]
     found = dict.fromkeys((rule.digest for rule in rules), 0)
-    for record in _sent(work, stream):
+    for record in _sent(context, stream):
         one = seen(record, stream)
-        if stream.adopted(one) or unsendable(work, stream, record, one):
+        if stream.adopted(one) or unsendable(context, stream, record, one):
             continue
         draft = drafter.draft(one)
         for name, touched in judges:
@@ -64,43 +64,43 @@ def _counted(work: Work, stream: Stream, rules: Sequence[Rule]) -> dict[str, int
     return found
 
 
-def _sent(work: Work, stream: Stream) -> Iterator[Record]:
+def _sent(context: RunContext, stream: Stream) -> Iterator[Record]:
     """All records; of people without those whom the target has already, and who are only linked."""
-    entity, records = work.owner.get(stream.name), walk(work, stream.table)
+    entity, records = context.owner.get(stream.name), walk(context, stream.table)
     if entity is None or not entity.matches_users or not stream.natural:
         yield from records
         return
     while some := list(islice(records, WALKED_AT_ONCE)):
         linked: set[str] = set()
         with suppress(Permanent, GateUnmet):  # a target that cannot be asked for people links none
-            linked = not_sent(work, stream, some)
+            linked = not_sent(context, stream, some)
         yield from (one for one in some if one.row_key not in linked)
 
 
 # ---------------------------------------------------------------- how many there are in all
 
 
-def _is_read(work: Work, stream: Stream) -> bool:
+def _is_read(context: RunContext, stream: Stream) -> bool:
     """To its end, and not only the first few for a try. Files belong to every entity that has any."""
-    if stream.name in work.owner:
-        owners = [work.owner[stream.name]]
+    if stream.name in context.owner:
+        owners = [context.owner[stream.name]]
     else:
-        owners = [one for one in work.entities if any(stream.files for stream in one.streams)]
-    states = States(work.store)
+        owners = [one for one in context.entities if any(stream.files for stream in one.streams)]
+    states = States(context.store)
     read = all(states.read(one.name).phase("get").state == DONE for one in owners)
-    return read and not any(row.values.get("Limited") for row in _latest(work, stream))
+    return read and not any(row.values.get("Limited") for row in _latest(context, stream))
 
 
-def _latest(work: Work, stream: Stream) -> list[RegisterRow]:
-    return [row for row in work.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
+def _latest(context: RunContext, stream: Stream) -> list[RegisterRow]:
+    return [row for row in context.store.rows(INVENTORY, prefix=f"{stream.name}:") if row.values.get("IsLatest")]
 
 
-def _total(work: Work, stream: Stream) -> int | None:
+def _total(context: RunContext, stream: Stream) -> int | None:
     """By the inventory, else by the analysis."""
-    for row in _latest(work, stream):
+    for row in _latest(context, stream):
         if row.values.get("ReportedTotal") is not None:
             return int(row.values["ReportedTotal"])
-    analysis = forecast.last(work.store)
+    analysis = forecast.last(context.store)
     foretold = {one.stream: one.records for one in analysis.streams} if analysis else {}
     estimate = foretold.get(stream.name)
     return None if estimate is None else round(estimate.value if estimate.exact else estimate.high)
@@ -109,26 +109,28 @@ def _total(work: Work, stream: Stream) -> int | None:
 # ---------------------------------------------------------------- what was counted before
 
 
-def _key(work: Work, stream: Stream, rules: Sequence[Rule], staged: int) -> str:
+def _key(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int) -> str:
     """Another pass may have brought other values for as many records, also while it is under way; and which custom
     fields go, and which people, is decided anew now and then."""
-    entity = work.owner.get(stream.name)
-    pass_no = States(work.store).read(entity.name).pass_no if entity else 0
-    fields = work.store.rows(FIELD_MAP, prefix=f"{entity.name}:") if entity and stream.custom_prefix else []
+    entity = context.owner.get(stream.name)
+    pass_no = States(context.store).read(entity.name).pass_no if entity else 0
+    fields = context.store.rows(FIELD_MAP, prefix=f"{entity.name}:") if entity and stream.custom_prefix else []
     wanted = [[row.key, row.values.get("TargetField"), row.values.get("Included")] for row in fields]
-    told = [staged, pass_no, _is_read(work, stream), linked(work, stream), wanted]
+    told = [staged, pass_no, _is_read(context, stream), linked(context, stream), wanted]
     if stream.forbidden:
-        told.append(sorted(work.options.allow_activities))
+        told.append(sorted(context.options.allow_activities))
     return digest([sorted(rule.digest for rule in rules), *told])
 
 
-def _remembered(work: Work, stream: Stream, rules: Sequence[Rule], staged: int) -> Mapping[str, int] | None:
-    row = work.store.read(FIDELITY, COUNTS + stream.name)
-    if row is None or row.values["Hash"] != _key(work, stream, rules, staged):
+def _remembered(context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int) -> Mapping[str, int] | None:
+    row = context.store.read(FIDELITY, COUNTS + stream.name)
+    if row is None or row.values["Hash"] != _key(context, stream, rules, staged):
         return None
     return {str(name): int(number) for name, number in row.values["Data"].items()}
 
 
-def _remember(work: Work, stream: Stream, rules: Sequence[Rule], staged: int, found: Mapping[str, int]) -> None:
-    key, now = _key(work, stream, rules, staged), utc_text(work.clock.now().replace(microsecond=0))
-    work.store.write(FIDELITY, [RegisterRow(COUNTS + stream.name, {"Hash": key, "Data": dict(found), "AtUtc": now})])
+def _remember(
+    context: RunContext, stream: Stream, rules: Sequence[Rule], staged: int, found: Mapping[str, int]
+) -> None:
+    key, now = _key(context, stream, rules, staged), utc_text(context.clock.now().replace(microsecond=0))
+    context.store.write(FIDELITY, [RegisterRow(COUNTS + stream.name, {"Hash": key, "Data": dict(found), "AtUtc": now})])

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.fidelity import acceptance
 from b24migrate.insight.fidelity.count import ANY, count
 from b24migrate.insight.fidelity.model import WORST_FIRST, Fidelity, Line, hash_of
@@ -20,65 +20,65 @@ from b24migrate.ports import FIDELITY, RegisterRow
 KNOWN = "known:"
 
 
-def listed(work: Work, rules: Sequence[Rule], entities: Collection[str] = (), *, most: int = ANY) -> Fidelity:
+def listed(context: RunContext, rules: Sequence[Rule], entities: Collection[str] = (), *, most: int = ANY) -> Fidelity:
     """Of these entities (none: of all). `most`: longer tables are not walked through."""
-    found = _made(work, rules, entities, most)
-    return replace(found, asked_at=utc_text(work.clock.now().replace(microsecond=0)), now=True)
+    found = _made(context, rules, entities, most)
+    return replace(found, asked_at=utc_text(context.clock.now().replace(microsecond=0)), now=True)
 
 
-def asked(work: Work) -> list[Rule]:
+def asked(context: RunContext) -> list[Rule]:
     """What the target says now, of the streams that there are, and what is changed before it is sent; it is
     remembered for whoever cannot ask. Raises what the target refuses with."""
-    own = [rule for stream in work.streams.values() for rule in stream.rules(work.options.allow_activities)]
-    rules = concerning(work, [*work.target.fidelity(), *own])
+    own = [rule for stream in context.streams.values() for rule in stream.rules(context.options.allow_activities)]
+    rules = concerning(context, [*context.target.fidelity(), *own])
     told = [[rule.stream, rule.field, rule.keeping.value, rule.reason] for rule in rules]
-    now = utc_text(work.clock.now().replace(microsecond=0))
-    before = work.store.read(FIDELITY, _key(work))
+    now = utc_text(context.clock.now().replace(microsecond=0))
+    before = context.store.read(FIDELITY, _key(context))
     if before is not None:
-        acceptance.keep_accepted(work, _rules(before), rules)
-    work.store.write(FIDELITY, [RegisterRow(_key(work), {"Hash": hash_of(rules), "Data": told, "AtUtc": now})])
+        acceptance.keep_accepted(context, _rules(before), rules)
+    context.store.write(FIDELITY, [RegisterRow(_key(context), {"Hash": hash_of(rules), "Data": told, "AtUtc": now})])
     return rules
 
 
-def known(work: Work, entities: Collection[str] = (), *, most: int = ANY) -> Fidelity | None:
+def known(context: RunContext, entities: Collection[str] = (), *, most: int = ANY) -> Fidelity | None:
     """By a target that answers at once; else what is remembered."""
     try:
-        if "target" not in work.options.absent and work.target.alive():
-            return listed(work, asked(work), entities, most=most)
+        if "target" not in context.options.absent and context.target.alive():
+            return listed(context, asked(context), entities, most=most)
     except MigrationError:
         pass  # what is remembered is better than nothing
-    return remembered(work, entities)
+    return remembered(context, entities)
 
 
-def remembered(work: Work, entities: Collection[str] = ()) -> Fidelity | None:
+def remembered(context: RunContext, entities: Collection[str] = ()) -> Fidelity | None:
     """What was last heard of the target, with the numbers that were counted then; None when it was never asked. Nobody
     is asked, and nothing is written."""
-    row = _last_said(work)
+    row = _last_said(context)
     if row is None:
         return None
-    return replace(_made(work, _rules(row), entities, 0), asked_at=str(row.values["AtUtc"]))
+    return replace(_made(context, _rules(row), entities, 0), asked_at=str(row.values["AtUtc"]))
 
 
-def accept_known(work: Work, entities: Collection[str], hash_seen: str, by: str) -> bool:
+def accept_known(context: RunContext, entities: Collection[str], hash_seen: str, by: str) -> bool:
     """What was last heard of the target, if it is the list that somebody saw. False when it is another."""
-    row = _last_said(work)
-    rules = concerning(work, _rules(row), entities) if row is not None else []
+    row = _last_said(context)
+    rules = concerning(context, _rules(row), entities) if row is not None else []
     if row is None or hash_of(rules) != hash_seen:
         return False
-    acceptance.accept(work, rules, by)
+    acceptance.accept(context, rules, by)
     return True
 
 
-def _key(work: Work) -> str:
+def _key(context: RunContext) -> str:
     """What another box said is no word of this one."""
-    return f"{KNOWN}{digest(work.options.target_url)[:16]}"
+    return f"{KNOWN}{digest(context.options.target_url)[:16]}"
 
 
-def _last_said(work: Work) -> RegisterRow | None:
+def _last_said(context: RunContext) -> RegisterRow | None:
     """Whoever has no target, and only looks at the store, is told what any said last."""
-    if "target" in work.options.absent:
-        return max(work.store.rows(FIDELITY, KNOWN), key=lambda row: str(row.values["AtUtc"]), default=None)
-    return work.store.read(FIDELITY, _key(work))
+    if "target" in context.options.absent:
+        return max(context.store.rows(FIDELITY, KNOWN), key=lambda row: str(row.values["AtUtc"]), default=None)
+    return context.store.read(FIDELITY, _key(context))
 
 
 def _rules(row: RegisterRow) -> list[Rule]:
@@ -86,17 +86,17 @@ def _rules(row: RegisterRow) -> list[Rule]:
     return [Rule(stream, field, Keeping(keeping), reason) for stream, field, keeping, reason in row.values["Data"]]
 
 
-def concerning(work: Work, rules: Sequence[Rule], entities: Collection[str] = ()) -> list[Rule]:
+def concerning(context: RunContext, rules: Sequence[Rule], entities: Collection[str] = ()) -> list[Rule]:
     """A rule for a stream that nobody migrates, or for a field that its records never have, concerns nobody. Files
     belong to every entity."""
     here = [
         rule
         for rule in rules
         if rule.keeping is not Keeping.KEPT
-        and (stream := work.streams.get(rule.stream)) is not None
+        and (stream := context.streams.get(rule.stream)) is not None
         and _may_have(stream, rule.field)
     ]
-    return [rule for rule in here if not entities or _entity(work, rule.stream) in (*entities, "files")]
+    return [rule for rule in here if not entities or _entity(context, rule.stream) in (*entities, "files")]
 
 
 def _may_have(stream: Stream, name: str) -> bool:
@@ -107,14 +107,14 @@ def _may_have(stream: Stream, name: str) -> bool:
     return any(one.name == name for one in stream.fields) or name.startswith((*begins, *families))
 
 
-def _made(work: Work, rules: Sequence[Rule], entities: Collection[str], most: int) -> Fidelity:
-    accepted = acceptance.accepted(work)
-    places = {name: place for place, name in enumerate(work.streams)}
-    ordered = sorted(concerning(work, rules, entities), key=lambda rule: (places[rule.stream], _order(rule)))
+def _made(context: RunContext, rules: Sequence[Rule], entities: Collection[str], most: int) -> Fidelity:
+    accepted = acceptance.accepted(context)
+    places = {name: place for place, name in enumerate(context.streams)}
+    ordered = sorted(concerning(context, rules, entities), key=lambda rule: (places[rule.stream], _order(rule)))
     lines = [
         line
         for _, own in groupby(ordered, key=lambda rule: rule.stream)
-        for line in _lines(work, list(own), accepted.rules, most)
+        for line in _lines(context, list(own), accepted.rules, most)
     ]
     open_ = any(not line.accepted for line in lines)
     return Fidelity(hash_of(ordered), tuple(lines), open_, accepted.last if lines else None)
@@ -124,12 +124,12 @@ def _order(rule: Rule) -> tuple[int, str]:
     return WORST_FIRST.index(rule.keeping), rule.field
 
 
-def _lines(work: Work, rules: Sequence[Rule], accepted: Collection[str], most: int) -> list[Line]:
-    stream = work.streams[rules[0].stream]
-    counts = count(work, stream, rules, most=most)
+def _lines(context: RunContext, rules: Sequence[Rule], accepted: Collection[str], most: int) -> list[Line]:
+    stream = context.streams[rules[0].stream]
+    counts = count(context, stream, rules, most=most)
     return [
         Line(
-            _entity(work, rule.stream),
+            _entity(context, rule.stream),
             rule.stream,
             rule.field,
             rule.keeping.value,
@@ -142,6 +142,6 @@ def _lines(work: Work, rules: Sequence[Rule], accepted: Collection[str], most: i
     ]
 
 
-def _entity(work: Work, stream: str) -> str:
-    owner = work.owner.get(stream)
+def _entity(context: RunContext, stream: str) -> str:
+    owner = context.owner.get(stream)
     return owner.name if owner else stream

@@ -12,7 +12,7 @@ from b24migrate.engine.analysis import Analysis
 from b24migrate.engine.diagnosis import Diagnosis, refusal
 from b24migrate.engine.doctor import examine
 from b24migrate.engine.phases import lanes
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.forecast import machine as computing
 from b24migrate.insight.forecast import target_pace
 from b24migrate.insight.forecast.build import Builder, Need, all_calls
@@ -43,7 +43,7 @@ OUTSIDERS = frozenset({"extranet", "email", "bot", "collaber", "shop"})
 
 
 def survey(
-    work: Work,
+    context: RunContext,
     meter: Meter,
     entities: Sequence[Entity],
     limits: Limits,
@@ -53,27 +53,27 @@ def survey(
     notice: Notice = lambda _: None,
 ) -> Survey:
     """Raises Stop when the source cannot be asked; a target that is not there yet is no hindrance."""
-    began = work.clock.monotonic()
+    began = context.clock.monotonic()
     notice("both ends")
-    seen = examine(work.source, work.target, work.store, entities, timezone=timezone, clock=work.clock)
+    seen = examine(context.source, context.target, context.store, entities, timezone=timezone, clock=context.clock)
     for check in seen.failed:
         if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
             raise refusal(check)
-    work.facts = Analysis(True, True, seen.facts).for_phases
-    probe.remember(work)
-    gauge, pace = computing.Gauge(work.clock), target_pace.measured(work)
-    look = Look(work, meter, Sampler(work, meter, share), notice)
+    context.facts = Analysis(True, True, seen.facts).for_phases
+    probe.remember(context)
+    gauge, pace = computing.Gauge(context.clock), target_pace.measured(context)
+    look = Look(context, meter, Sampler(context, meter, share), notice)
     skipped = _closed(seen)
-    for entity in with_needed(work, entities):
+    for entity in with_needed(context, entities):
         if entity.name not in skipped:
             look.at(entity, wanted=entity in entities)
             gauge.measure()
     own = gauge.own
-    crew = Crew(work.options.workers, lanes.hands(work.options.workers), own.of(computing.STAGE_S))
-    builder = Builder(work.options, meter.costs, meter.paces, pace, own, crew, meter.payer)
+    crew = Crew(context.options.workers, lanes.hands(context.options.workers), own.of(computing.STAGE_S))
+    builder = Builder(context.options, meter.costs, meter.paces, pace, own, crew, meter.payer)
     needs = [look.need(entity) for entity in look.wanted]
-    begins = Begins(_level(work, limits), tuple(meter.spent_s.items()))
-    before = plan.current(work.store)
+    begins = Begins(_level(context, limits), tuple(meter.spent_s.items()))
+    before = plan.current(context.store)
     courses = tuple(map(builder.course, needs))
     played = Played(courses, Situation(limits, crew, begins), before.id if before else "")
     foretold = forecast(
@@ -82,20 +82,20 @@ def survey(
         slower_s=_slower_s(needs, pace),
         own_error=own.error,
         basis=_basis(look, limits, share, pace),
-        talk={entity.name for entity in work.entities if entity.talk},
+        talk={entity.name for entity in context.entities if entity.talk},
     )
     found = Survey(
-        at=utc_text(work.clock.now()),
+        at=utc_text(context.clock.now()),
         share=share,
-        took_s=work.clock.monotonic() - began,
+        took_s=context.clock.monotonic() - began,
         requests=round(meter.used.requests),
         scopes=seen.facts.scopes,
         admin=seen.facts.admin,
-        webhooks=len(work.source.owners),
+        webhooks=len(context.source.owners),
         warnings=(*(check.message for check in (*seen.failed, *seen.warnings)), *look.warnings),
         skipped={**skipped, **look.troubles},
         streams=tuple(
-            _stream_facts(work, entity, look.sampler.found[stream.name])
+            _stream_facts(context, entity, look.sampler.found[stream.name])
             for entity in look.wanted
             for stream in entity.streams
         ),
@@ -103,7 +103,7 @@ def survey(
         files=tuple(one.facts for one in look.files.values()),
         fields=tuple(look.fields),
         pipelines=tuple(_pipelines(look)),
-        seats=_seats(look.sampler.found.get(work.people)),
+        seats=_seats(look.sampler.found.get(context.people)),
         impossible=tuple(look.impossible),
         unread_people=look.unread_people,
         forecast=foretold,
@@ -111,7 +111,7 @@ def survey(
         large_files=tuple(sorted(look.large_files, key=lambda one: (-one.bytes, one.key))),
         all_met=share >= 1 or all(one.met >= one.count for one in look.sampler.found.values() if one.stream.files),
     )
-    remember(work.store, found, played)
+    remember(context.store, found, played)
     return found
 
 
@@ -121,11 +121,11 @@ def _closed(seen: Diagnosis) -> dict[str, str]:
     return {check.entity: check.message for check in failed}
 
 
-def _level(work: Work, limits: Limits) -> float:
+def _level(context: RunContext, limits: Limits) -> float:
     """How full the bucket is now, after the analysis: whoever begins at once finds it so."""
-    now = work.clock.now().timestamp()
+    now = context.clock.now().timestamp()
     bucket = Bucket(limits.per_second, limits.bucket)
-    return max((bucket.level(opened(row), now) for row in work.store.rows(QUOTA)), default=0.0)
+    return max((bucket.level(opened(row), now) for row in context.store.rows(QUOTA)), default=0.0)
 
 
 def _slower_s(needs: Sequence[Need], pace: Pace) -> dict[str, float]:
@@ -138,9 +138,9 @@ def _slower_s(needs: Sequence[Need], pace: Pace) -> dict[str, float]:
     }
 
 
-def _stream_facts(work: Work, entity: Entity, sampled: Sampled) -> StreamFacts:
+def _stream_facts(context: RunContext, entity: Entity, sampled: Sampled) -> StreamFacts:
     records = Estimate.of(round(sampled.count), sampled.uncertain, exact=sampled.exact, basis=sampled.basis)
-    return StreamFacts(sampled.stream.name, entity.name, records, sampled.met, work.reading(sampled.stream).method)
+    return StreamFacts(sampled.stream.name, entity.name, records, sampled.met, context.reading(sampled.stream).method)
 
 
 def _methods(needs: Sequence[Need], meter: Meter) -> Iterator[MethodFacts]:

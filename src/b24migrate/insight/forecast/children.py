@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from b24migrate.engine.phases.context import Work, seen_row
+from b24migrate.engine.phases.context import RunContext, seen_row
 from b24migrate.engine.phases.read import expected_pages, with_unlisted
 from b24migrate.insight.forecast.load import COMMANDS, PAGE, children_load, scaled, spread_error
 from b24migrate.insight.forecast.meter import Billed, Meter
@@ -31,8 +31,8 @@ class _Family(NamedTuple):
 
 
 class Children:
-    def __init__(self, work: Work, meter: Meter, share: float, chance: random.Random) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, meter: Meter, share: float, chance: random.Random) -> None:
+        self._context = context
         self._meter = meter
         self._share = share
         self._chance = chance
@@ -57,7 +57,7 @@ class Children:
         counts = [int(reading.expected(parent) or 0) for parent in parents]
         calls: Counter[Billed] = Counter()
         for parent, number in zip(parents, pages, strict=True):
-            calls[reading.via(parent, self._work.source.owners), reading.method.lower()] += number
+            calls[reading.via(parent, self._context.source.owners), reading.method.lower()] += number
         whole, large = worth_reading(parents, pages)
         self._families(sampled, reading, whole)
         for parent in large:
@@ -71,7 +71,7 @@ class Children:
         self, sampled: Sampled, reading: PerParent, parents: Sequence[Seen], in_all: float, of: Sampled
     ) -> None:
         """So many of them are read. Those who have a webhook see more than others do: they stand for themselves."""
-        owners = set(self._work.source.owners) if reading.of == self._work.people else set()
+        owners = set(self._context.source.owners) if reading.of == self._context.people else set()
         apart = [Seen(owner, {}, {}) for owner in sorted(owners)]
         others = [parent for parent in parents if parent.id not in owners]
         chosen = others[: max(LEAST_PARENTS, math.ceil(in_all * self._share))]
@@ -151,9 +151,9 @@ class Children:
         parents = {one.parent.id: one.parent for one in progress}
 
         def read() -> Page:
-            return with_unlisted(self._work, reading, parents, self._work.source.children(reading, progress))
+            return with_unlisted(self._context, reading, parents, self._context.source.children(reading, progress))
 
-        return patiently(self._work.clock, read)
+        return patiently(self._context.clock, read)
 
 
 def _by_parent(rows: Sequence[Seen], mark: str) -> dict[str, list[Seen]]:

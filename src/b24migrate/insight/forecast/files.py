@@ -8,7 +8,7 @@ from functools import partial
 from io import BytesIO
 from statistics import median
 
-from b24migrate.engine.phases.context import NO_LIMIT, Work
+from b24migrate.engine.phases.context import NO_LIMIT, RunContext
 from b24migrate.engine.phases.files import AT_ONCE
 from b24migrate.insight.forecast.load import Ask, scaled
 from b24migrate.insight.forecast.meter import Meter
@@ -40,7 +40,7 @@ class FoundFiles:
 
 
 def look(
-    work: Work, meter: Meter, entity: str, streams: Sequence[Sampled], known: Collection[str]
+    context: RunContext, meter: Meter, entity: str, streams: Sequence[Sampled], known: Collection[str]
 ) -> FoundFiles | None:
     """`known`: files that other records referred to before; each is moved once."""
     refs: dict[str, FileRef] = {}
@@ -56,7 +56,7 @@ def look(
         return None
     sizes = [int(ref.size) for ref in refs.values() if ref.size is not None]
     error = float(variance**0.5 / count)
-    tries = _tried(work, meter, list(refs.values()))
+    tries = _tried(context, meter, list(refs.values()))
     mean = sum(sizes) / len(sizes) if sizes else sum(tries.bytes) / len(tries.bytes) if tries.bytes else USUAL_BYTES
     files = Estimate.of(count, error, exact=not variance, basis=say("forecast.met", count=len(refs)))
     known = (
@@ -72,8 +72,8 @@ def look(
     return FoundFiles(facts, error, tries.links, tries.counted, tries.each_s(mean), len(tries.bytes))
 
 
-def limit_of(work: Work) -> int:
-    told = work.largest_file()
+def limit_of(context: RunContext) -> int:
+    told = context.largest_file()
     return told if told < NO_LIMIT else USUAL_LIMIT
 
 
@@ -102,21 +102,21 @@ class _Tries:
         return least + byte_s * min(size, mean) + min(byte_s, SLOWEST_BYTE_S) * max(0.0, size - mean)
 
 
-def _tried(work: Work, meter: Meter, refs: Sequence[FileRef]) -> _Tries:
+def _tried(context: RunContext, meter: Meter, refs: Sequence[FileRef]) -> _Tries:
     """Asks for some links as a fetch does, and downloads a few."""
     some = refs[:: max(1, len(refs) // AT_ONCE)][:AT_ONCE]
     before = meter.used
     urls: dict[str, str] = {}
     for kind in sorted({ref.kind for ref in some}):
         mine = [ref for ref in some if ref.kind == kind]
-        links = work.file_kinds[kind].links
-        urls |= _links(work, mine) if links else {ref.key: ref.url for ref in mine}
+        links = context.file_kinds[kind].links
+        urls |= _links(context, mine) if links else {ref.key: ref.url for ref in mine}
     used = meter.used.since(before)
     counted = sum("/rest/" in url for url in urls.values()) / len(some)
     began, sizes = len(meter.downloads_s), list[int]()
     for url in list(filter(None, urls.values()))[:TRIED]:
         try:
-            sizes.append(patiently(work.clock, partial(_downloaded, work, url)))
+            sizes.append(patiently(context.clock, partial(_downloaded, context, url)))
         except Stop:
             raise
         except MigrationError:
@@ -126,15 +126,15 @@ def _tried(work: Work, meter: Meter, refs: Sequence[FileRef]) -> _Tries:
     return _Tries(links_asked, counted, meter.downloads_s[began:], sizes)
 
 
-def _downloaded(work: Work, url: str) -> int:
-    return work.source.download(url, BytesIO(), limit=TRIED_BYTES)[0]
+def _downloaded(context: RunContext, url: str) -> int:
+    return context.source.download(url, BytesIO(), limit=TRIED_BYTES)[0]
 
 
-def _links(work: Work, refs: Sequence[FileRef]) -> dict[str, str]:
-    links = work.file_kinds[refs[0].kind].links
+def _links(context: RunContext, refs: Sequence[FileRef]) -> dict[str, str]:
+    links = context.file_kinds[refs[0].kind].links
     assert links is not None  # noqa: S101 (what the caller looked at)
     try:
-        return patiently(work.clock, lambda: links(work.source, refs))
+        return patiently(context.clock, lambda: links(context.source, refs))
     except Stop:
         raise
     except MigrationError:

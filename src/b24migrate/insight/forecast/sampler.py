@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from b24migrate.engine.phases.context import Work, seen_row
+from b24migrate.engine.phases.context import RunContext, seen_row
 from b24migrate.engine.phases.read import expected_pages
 from b24migrate.insight.forecast.children import Children
 from b24migrate.insight.forecast.course import even_lanes
@@ -49,12 +49,12 @@ WHOLE_PAGES = 20  # listings up to this length are read to their end
 
 
 class Sampler:
-    def __init__(self, work: Work, meter: Meter, share: float, *, seed: int = 1) -> None:
-        self._work = work
+    def __init__(self, context: RunContext, meter: Meter, share: float, *, seed: int = 1) -> None:
+        self._context = context
         self._meter = meter
         self._share = share
         self._chance = random.Random(seed)
-        self._children = Children(work, meter, share, self._chance)
+        self._children = Children(context, meter, share, self._chance)
         self.found: dict[str, Sampled] = {}
         self.codes: dict[str, list[str]] = {}  # entity -> its custom fields, which some listings want to be named
 
@@ -62,10 +62,10 @@ class Sampler:
         """After the streams that it depends on."""
         sampled = Sampled(stream)
         self.found[stream.name] = sampled
-        self._read(sampled, self._work.reading(stream))
+        self._read(sampled, self._context.reading(stream))
         for which, reading in enumerate(stream.more, 1):
-            if self._work.suits(reading):
-                self._read(sampled, self._work.reading(stream, which))
+            if self._context.suits(reading):
+                self._read(sampled, self._context.reading(stream, which))
         return sampled
 
     def _read(self, sampled: Sampled, reading: Reading) -> None:
@@ -82,11 +82,11 @@ class Sampler:
     # ------------------------------------------------------------ listings
 
     def _listing(self, sampled: Sampled, reading: Listing, prefix: str = "") -> list[Load]:
-        source, clock = self._work.source, self._work.clock
+        source, clock = self._context.source, self._context.clock
         if not isinstance(reading.paging, Keyset):
             return [self._whole(sampled, reading)]
         if reading.select:
-            codes = self.codes.get(self._work.owner[sampled.stream.name].name, [])
+            codes = self.codes.get(self._context.owner[sampled.stream.name].name, [])
             chosen = [*reading.params.get(reading.select, ()), *codes]
             reading = replace(reading, params={**reading.params, reading.select: chosen})
         total = patiently(clock, lambda: source.count(reading))
@@ -118,24 +118,24 @@ class Sampler:
         return list(rows.values())
 
     def _spread(self, reading: Listing, pages: int, ids: tuple[int, int]) -> list[Row]:
-        source, clock = self._work.source, self._work.clock
+        source, clock = self._context.source, self._context.clock
         return list(spread_pages(source, clock, reading, pages=pages, ids=ids, chance=self._chance))
 
     def _enriched(self, stream: Stream, reading: Listing, rows: list[Row]) -> tuple[Calls, list[Row]]:
         """The calls of further questions for a row, and the rows with their answers. Some rows tell how many calls it
         takes; where it takes few, all are asked about, since what is told then may be files."""
         enrich = reading.enrich
-        if not enrich or not rows or not self._work.facts.grants(reading.enrich_scope):
+        if not enrich or not rows or not self._context.facts.grants(reading.enrich_scope):
             return {}, rows
         before = self._meter.used
         # spread over all of them: a portal's old records are others than its new ones
         some = rows[:: max(1, math.ceil(len(rows) / FIRST_ENRICHED))]
         with suppress(Permanent):  # get goes on without it, too
-            known = patiently(self._work.clock, lambda: enrich(self._work.source, some))
+            known = patiently(self._context.clock, lambda: enrich(self._context.source, some))
             each = sum(self._meter.used.since(before).calls.values()) / len(some)
             if each * len(rows) <= MOST_ENRICHED and len(some) < len(rows):
                 before, some = self._meter.used, rows
-                known = patiently(self._work.clock, lambda: enrich(self._work.source, rows))
+                known = patiently(self._context.clock, lambda: enrich(self._context.source, rows))
             calls = scaled(self._meter.used.since(before).calls, 1 / len(some))
             return calls, known if len(some) == len(rows) or _tells_files(stream, some, known) else rows
         return {}, rows
@@ -162,7 +162,7 @@ class Sampler:
         return Load((jobs,), (Ask(1.0, scaled(used.calls, part / jobs)),), count / jobs)
 
     def _page(self, reading: Listing | Gather, cursor: Args) -> Page:
-        return patiently(self._work.clock, lambda: self._work.source.page(reading, cursor))
+        return patiently(self._context.clock, lambda: self._context.source.page(reading, cursor))
 
     def _each(self, sampled: Sampled, reading: Each) -> None:
         """Listings that go on side by side."""
@@ -227,8 +227,8 @@ class Sampler:
         children hundreds: so where parents tell how many children they have, many are looked at for the same share of
         the whole work. It is the few with very many children that a small sample misses."""
         shown = [seen_row(row, stream) for row in rows]
-        siblings = self._work.owner[stream.name].streams
-        readings = [self._work.reading(one) for one in siblings]
+        siblings = self._context.owner[stream.name].streams
+        readings = [self._context.reading(one) for one in siblings]
         families = [one for one in readings if isinstance(one, PerParent) and one.of == stream.name]
         told = [(one, parent) for one in families for parent in shown if one.expected(parent) is not None]
         if not told:

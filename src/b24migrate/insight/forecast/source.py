@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_fields import left_behind
 from b24migrate.engine.phases.custom_values import folded
 from b24migrate.engine.stages import may_be_completed
@@ -30,15 +30,15 @@ LOOKED_AT = 300  # records, for what is filled in in each
 class Look:
     """What has been found so far."""
 
-    def __init__(self, work: Work, meter: Meter, sampler: Sampler, notice: Notice) -> None:
-        self.work = work
+    def __init__(self, context: RunContext, meter: Meter, sampler: Sampler, notice: Notice) -> None:
+        self.context = context
         self.meter = meter
         self.sampler = sampler
         self.notice = notice
         self.wanted: list[Entity] = []
         self.fields: list[FieldFacts] = []
         self.files: dict[str, filing.FoundFiles] = {}
-        self.file_limit = filing.limit_of(work)
+        self.file_limit = filing.limit_of(context)
         self.large_files: list[LargeFile] = []
         self.impossible: list[Impossible] = []
         self.unread_people: Estimate | None = None  # users whose private chats no webhook can read
@@ -66,7 +66,7 @@ class Look:
         large = filing.too_large(entity.name, streams, self._known_files, self.file_limit)
         self.large_files += large
         self._known_files |= {one.key for one in large}
-        found = filing.look(self.work, self.meter, entity.name, streams, self._known_files)
+        found = filing.look(self.context, self.meter, entity.name, streams, self._known_files)
         self._known_files |= {key for one in streams for key in one.files}
         if found:
             self.files[entity.name] = found
@@ -81,11 +81,11 @@ class Look:
 
     def _read_custom_fields(self, entity: Entity) -> None:
         custom = entity.custom_fields
-        if custom is None or not self.work.facts.grants(custom.scope):
+        if custom is None or not self.context.facts.grants(custom.scope):
             return
         before = self.meter.used
         try:
-            fields = patiently(self.work.clock, lambda: custom.read(self.work.source, self.staged))
+            fields = patiently(self.context.clock, lambda: custom.read(self.context.source, self.staged))
         except Halted:
             raise
         except MigrationError as error:
@@ -118,24 +118,26 @@ class Look:
         of = self.sampler.found.get(entity.unreadable_by)
         if entity.unreadable is None or of is None or not of.rows:
             return
-        readings = [self.work.reading(stream) for stream in entity.streams]
+        readings = [self.context.reading(stream) for stream in entity.streams]
         try:
-            found = list(entity.unreadable(self.work.source, self.staged, readings))
+            found = list(entity.unreadable(self.context.source, self.staged, readings))
         except GateUnmet as error:
             self.warnings.append(error.sentence)
             return
         for (stream_name, reason), count in Counter((one.stream, one.reason) for one in found).items():
             # Of people the portal told how many there are; those with a webhook are the exception.
             estimate = _of_part(count, of.kept_count / len(of.kept))
-            if entity.talk and entity.unreadable_by == self.work.people:
+            if entity.talk and entity.unreadable_by == self.context.people:
                 self.unread_people = estimate
             yield Impossible(stream_name, reason, estimate)
 
     # ------------------------------------------------------------ what an entity needs
 
     def need(self, entity: Entity) -> Need:
-        work, found = self.work, self.sampler.found
-        after = frozenset(work.owner[name].name for name in entity.refers_to if name in work.owner) - {entity.name}
+        context, found = self.context, self.sampler.found
+        after = frozenset(context.owner[name].name for name in entity.refers_to if name in context.owner) - {
+            entity.name
+        }
         fields, asked = self._custom.get(entity.name, ((), Ask(0.0, {})))
         aids = [self._stream_need(found[stream.name], aid=True) for stream in entity.aids]
         streams = [self._stream_need(found[stream.name], fields) for stream in entity.streams]
@@ -151,7 +153,7 @@ class Look:
             stream,
             sampled.loads,
             sampled.kept_count,
-            self.work.batch_size(stream),
+            self.context.batch_size(stream),
             len(stream.fields) + _beside(stream, rows),
             sampled.size,
             sampled.longest,
@@ -163,12 +165,12 @@ class Look:
 
     def _again_by(self, stream: Stream) -> str:
         """The method by which verify reads records again; mostly the one that they were read with."""
-        reading = self.work.reading(stream)
+        reading = self.context.reading(stream)
         return reading.method if not isinstance(reading, Gather) else ""
 
     def _completed(self, stream: Stream, rows: Sequence[Seen], fields: Sequence[Mapping[str, Json]]) -> float | None:
         """The share of the records that name something which may come later."""
-        custom = self.work.owner[stream.name].custom_fields
+        custom = self.context.owner[stream.name].custom_fields
         late = [
             str(field["FIELD_NAME"])
             for field in fields
@@ -226,15 +228,15 @@ def is_empty(value: Json) -> bool:
     return value is None or value is False or value in ("", [], {})
 
 
-def with_needed(work: Work, entities: Sequence[Entity]) -> list[Entity]:
+def with_needed(context: RunContext, entities: Sequence[Entity]) -> list[Entity]:
     """With those whose records are the parents of what these have."""
     names = {entity.name for entity in entities}
     for entity in entities:
         for stream in (*entity.aids, *entity.streams):
             parents = {one.of for one in (*stream.read, *stream.more) if isinstance(one, Each | PerParent)}
-            names |= {work.owner[name].name for name in parents if name in work.owner}
-        if entity.unreadable_by in work.owner:
-            names.add(work.owner[entity.unreadable_by].name)
-        if entity.custom_fields and entity.custom_fields.types in work.owner:
-            names.add(work.owner[entity.custom_fields.types].name)
-    return [entity for entity in work.entities if entity.name in names]
+            names |= {context.owner[name].name for name in parents if name in context.owner}
+        if entity.unreadable_by in context.owner:
+            names.add(context.owner[entity.unreadable_by].name)
+        if entity.custom_fields and entity.custom_fields.types in context.owner:
+            names.add(context.owner[entity.custom_fields.types].name)
+    return [entity for entity in context.entities if entity.name in names]

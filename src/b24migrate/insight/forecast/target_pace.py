@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from threading import Lock
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.model.errors import MigrationError
 from b24migrate.model.events import Event, PhaseChanged, Sent
 from b24migrate.model.streams import Entity
@@ -35,24 +35,24 @@ class Pace:
         return entity.wire in self.record_s
 
 
-def measured(work: Work) -> Pace:
+def measured(context: RunContext) -> Pace:
     """Asks the target for nothing but what it serves, a few times; the rest is what earlier runs have left."""
     took_s: list[float] = []
     for _ in range(ASKED):
-        began = work.clock.monotonic()
+        began = context.clock.monotonic()
         try:
-            work.target.info()
+            context.target.info()
         except MigrationError:
             break
-        took_s.append(work.clock.monotonic() - began)
+        took_s.append(context.clock.monotonic() - began)
     call_s = sum(took_s) / len(took_s) if took_s else UNKNOWN_CALL_S
-    return Pace(call_s, _earlier(work, call_s), bool(took_s))
+    return Pace(call_s, _earlier(context, call_s), bool(took_s))
 
 
-def _earlier(work: Work, call_s: float) -> dict[str, float]:
-    counted = work.store.counters(PREFIX)
+def _earlier(context: RunContext, call_s: float) -> dict[str, float]:
+    counted = context.store.counters(PREFIX)
     found: dict[str, float] = {}
-    for wire in {entity.wire for entity in work.entities}:
+    for wire in {entity.wire for entity in context.entities}:
         calls, seconds, records = (counted.get(f"{PREFIX}{what}:{wire}", 0.0) for what in ("calls", "s", "records"))
         if records >= LEAST_RECORDS:
             found[wire] = max(0.0, seconds - call_s * calls) / records

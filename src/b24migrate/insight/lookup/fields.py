@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from b24migrate.engine.phases.compose import Composer, value_of
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_values import CustomValues, Mapped
 from b24migrate.engine.phases.pull_through import named
 from b24migrate.engine.phases.references import Resolver
@@ -60,7 +60,7 @@ class Noticing(dict[str, Any]):
 
 @dataclass(slots=True)
 class Drafting:
-    work: Work
+    context: RunContext
     stream: Stream
     composer: Composer
     said: Seen
@@ -124,7 +124,7 @@ class Drafting:
 
     def _wire_names(self, spec: Field, name: str, part: Json) -> tuple[str, ...]:
         try:
-            return tuple(spec.code(self.said, (name, part), Resolver(self.work)) or ()) if spec.code else (name,)
+            return tuple(spec.code(self.said, (name, part), Resolver(self.context)) or ()) if spec.code else (name,)
         except (Unresolved, *STRANGE):
             return ()
 
@@ -136,7 +136,7 @@ class Drafting:
         except (Unresolved, *STRANGE):
             return ()
         return tuple(
-            Named(stream, source_id, self.work.links.target_id(stream, source_id) or "")
+            Named(stream, source_id, self.context.links.target_id(stream, source_id) or "")
             for stream, source_id in found[:MOST_NAMED]
         )
 
@@ -145,7 +145,7 @@ class Drafting:
     def _custom(self) -> Iterator[Draft]:
         if not self.stream.custom_prefix:
             return
-        custom = CustomValues(self.work, self.stream)
+        custom = CustomValues(self.context, self.stream)
         for name in self.said.payload:
             mapped = custom.mapped(name)
             if mapped is not None:

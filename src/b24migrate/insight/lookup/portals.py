@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import msgspec
 
 from b24migrate.engine.phases.comparison import asked_again
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.lookup.model import Side, SideState
 from b24migrate.messages import say
 from b24migrate.model.errors import MigrationError
@@ -21,27 +21,27 @@ SOURCE, TARGET = "source", "target"
 
 
 @dataclass(slots=True)
-class Onlooker(Work):
+class Onlooker(RunContext):
     """Works like the other and leaves no notes: who only looks has nothing to say."""
 
     def note(self, entity: str, message: str, level: str = "warning", *, about: str = "") -> None:
         pass
 
 
-def onlooker(work: Work) -> Onlooker:
-    made = Onlooker(**{one.name: getattr(work, one.name) for one in fields(Work) if one.init})
-    made.links, made.texts = work.links, work.texts
+def onlooker(context: RunContext) -> Onlooker:
+    made = Onlooker(**{one.name: getattr(context, one.name) for one in fields(RunContext) if one.init})
+    made.links, made.texts = context.links, context.texts
     return made
 
 
-def the_source(work: Work, stream: Stream, record: Record, *, ask: bool) -> tuple[Side, Row | None]:
+def the_source(context: RunContext, stream: Stream, record: Record, *, ask: bool) -> tuple[Side, Row | None]:
     """Read-only, by the same question as verify's."""
-    if (side := _unasked(work, SOURCE, ask=ask)) is not None:
+    if (side := _unasked(context, SOURCE, ask=ask)) is not None:
         return side, None
     if stream.fetch is None:
         return Side(SideState.CANNOT), None
     try:
-        row = asked_again(work, stream, [record]).get(record.row_key)
+        row = asked_again(context, stream, [record]).get(record.row_key)
     except MigrationError as error:
         return _failed(error), None
     except STRANGE:
@@ -50,17 +50,17 @@ def the_source(work: Work, stream: Stream, record: Record, *, ask: bool) -> tupl
 
 
 def the_target(
-    work: Work, stream: Stream, record: Record, link: Link | None, *, ask: bool
+    context: RunContext, stream: Stream, record: Record, link: Link | None, *, ask: bool
 ) -> tuple[Side, TargetRecord | None]:
     """By the key under which we sent it; what the target had before has none."""
-    if (side := _unasked(work, TARGET, ask=ask)) is not None:
+    if (side := _unasked(context, TARGET, ask=ask)) is not None:
         return side, None
-    entity = work.owner.get(stream.name)
+    entity = context.owner.get(stream.name)
     if entity is None or stream not in entity.streams or (link is not None and link.origin != "import"):
         return Side(SideState.CANNOT), None
     key = stream.key_of(record.row_key)
     try:
-        found = work.target.read(entity.wire, stream.name, [key]).get(key)
+        found = context.target.read(entity.wire, stream.name, [key]).get(key)
     except MigrationError as error:
         return _failed(error), None
     except STRANGE:
@@ -68,10 +68,10 @@ def the_target(
     return Side(SideState.GONE if found is None else SideState.NOW), found
 
 
-def _unasked(work: Work, name: str, *, ask: bool) -> Side | None:
+def _unasked(context: RunContext, name: str, *, ask: bool) -> Side | None:
     if not ask:
         return Side(SideState.NOT_ASKED)
-    if name in work.options.absent:
+    if name in context.options.absent:
         return Side(SideState.ABSENT, say(f"lookup.absent.{name}"), say("lookup.staged"))
     return None
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from b24migrate.engine.phases.comparison import said
 from b24migrate.engine.phases.compose import Composed, Composer
-from b24migrate.engine.phases.context import Work, seen
+from b24migrate.engine.phases.context import RunContext, seen
 from b24migrate.engine.phases.expected import Foresight
 from b24migrate.insight.lookup import related
 from b24migrate.insight.lookup.fields import Drafting
@@ -39,12 +39,12 @@ _LAST = "\U0010ffff"
 _AFTER_SURROGATES = "\ue000"
 
 
-def record(work: Work, stream: str, source_id: str, *, ask: bool = True) -> RecordView | None:
+def record(context: RunContext, stream: str, source_id: str, *, ask: bool = True) -> RecordView | None:
     """None where nothing is known of it. With `ask` both portals are asked, each once and only for this record."""
-    known = work.streams.get(stream)
+    known = context.streams.get(stream)
     if known is None or not may_be_an_id(source_id):
         return None
-    looking = onlooker(work)
+    looking = onlooker(context)
     row = _row(looking, known, source_id)
     aside = related.aside(looking, stream, source_id)
     if row is not None:
@@ -57,10 +57,10 @@ def may_be_an_id(text: str) -> bool:
     return 0 < len(text) <= LONGEST_ID and "\0" not in text and text == text.encode("utf-8", "ignore").decode()
 
 
-def _row(work: Work, stream: Stream, source_id: str) -> Mapping[str, Json] | None:
+def _row(context: RunContext, stream: Stream, source_id: str) -> Mapping[str, Json] | None:
     """The whole row, times and all."""
     key = order_key(source_id)
-    rows = work.store.export(stream.table, Span(_before(key), key), 1)
+    rows = context.store.export(stream.table, Span(_before(key), key), 1)
     return next((row for row in rows if row["RowKey"] == source_id), None)
 
 
@@ -90,21 +90,23 @@ class Sides(NamedTuple):
     found: TargetRecord | None
 
 
-def _staged(work: Work, stream: Stream, row: Mapping[str, Json], aside: Aside | None, *, ask: bool) -> RecordView:
+def _staged(
+    context: RunContext, stream: Stream, row: Mapping[str, Json], aside: Aside | None, *, ask: bool
+) -> RecordView:
     one = _record(row)
-    link = work.store.links(stream.name, [one.row_key]).get(one.row_key)
-    sides = _asked(work, stream, one, link, ask=ask)
+    link = context.store.links(stream.name, [one.row_key]).get(one.row_key)
+    sides = _asked(context, stream, one, link, ask=ask)
     then = seen(one, stream)
     now = said(stream, one, sides.now)
-    fields, problem = _fields(work, stream, one, (then, now), sides)
-    files, files_in_all = related.files(work, stream, now)
+    fields, problem = _fields(context, stream, one, (then, now), sides)
+    files, files_in_all = related.files(context, stream, now)
     return RecordView(
         stream=stream.name,
-        entity=entity_of(work, stream),
+        entity=entity_of(context, stream),
         id=one.row_key,
         title=short_title(stream, now),
         emails=emails_of(stream, now),
-        verdict=RecordVerdict.AID if _is_aid(work, stream) else _verdict(one, link, sides.target, fields),
+        verdict=RecordVerdict.AID if _is_aid(context, stream) else _verdict(one, link, sides.target, fields),
         status=one.status.value,
         attempts=one.attempts,
         revision=one.revision,
@@ -118,28 +120,28 @@ def _staged(work: Work, stream: Stream, row: Mapping[str, Json], aside: Aside | 
         source=sides.source,
         target=sides.target,
         fields=fields,
-        findings=related.findings(work, stream.name, one.row_key),
-        places=related.places(work, stream.name, one.row_key),
+        findings=related.findings(context, stream.name, one.row_key),
+        places=related.places(context, stream.name, one.row_key),
         files=files,
         files_in_all=files_in_all,
-        children=related.children(work, stream, one.row_key),
+        children=related.children(context, stream, one.row_key),
         aside=aside,
     )
 
 
-def _asked(work: Work, stream: Stream, one: Record, link: Link | None, *, ask: bool) -> Sides:
+def _asked(context: RunContext, stream: Stream, one: Record, link: Link | None, *, ask: bool) -> Sides:
     """Both at once: somebody waits, and one that does not answer takes its time."""
     with ThreadPoolExecutor(1) as beside_us:
-        target = beside_us.submit(the_target, work, stream, one, link, ask=ask)
-        return Sides(*the_source(work, stream, one, ask=ask), *target.result())
+        target = beside_us.submit(the_target, context, stream, one, link, ask=ask)
+        return Sides(*the_source(context, stream, one, ask=ask), *target.result())
 
 
 def _fields(
-    work: Work, stream: Stream, one: Record, versions: tuple[Seen, Seen], sides: Sides
+    context: RunContext, stream: Stream, one: Record, versions: tuple[Seen, Seen], sides: Sides
 ) -> tuple[tuple[FieldRow, ...], str]:
     """And why it could not be sent as it is, if so."""
     then, now = versions
-    composer = Composer(work, stream, late=True)
+    composer = Composer(context, stream, late=True)
     try:
         composed = composer.compose_seen(one, now)
         problem = composed.problem[1] if composed.problem else ""
@@ -156,18 +158,18 @@ def _fields(
         sides.target.state,
         stream.adopted(now),
         unresolved,
-        not work.options.absent,
-        _announced(work, stream, now, sides.target),
+        not context.options.absent,
+        _announced(context, stream, now, sides.target),
     )
-    drafts = Drafting(work, stream, composer, now, then, sides.now is not None).all(composed.fields, there)
+    drafts = Drafting(context, stream, composer, now, then, sides.now is not None).all(composed.fields, there)
     return judged(drafts, evidence), cut(problem)
 
 
-def _announced(work: Work, stream: Stream, one: Seen, target: Side) -> Callable[[str], bool]:
+def _announced(context: RunContext, stream: Stream, one: Seen, target: Side) -> Callable[[str], bool]:
     if target.state is not SideState.NOW:
         return lambda _: False
     try:
-        return Foresight(work, stream).announced(one)
+        return Foresight(context, stream).announced(one)
     except (MigrationError, *STRANGE):
         return lambda _: False
 
@@ -185,8 +187,8 @@ def _verdict(one: Record, link: Link | None, target: Side, fields: tuple[FieldRo
     return RecordVerdict.DIFFERS if differs else RecordVerdict.EQUAL
 
 
-def _is_aid(work: Work, stream: Stream) -> bool:
-    return stream.name in work.owner and stream not in work.owner[stream.name].streams
+def _is_aid(context: RunContext, stream: Stream) -> bool:
+    return stream.name in context.owner and stream not in context.owner[stream.name].streams
 
 
 def _trouble(row: Mapping[str, Json]) -> Trouble | None:
@@ -210,16 +212,16 @@ def _times(row: Mapping[str, Json]) -> Times | None:
     return Times(str(row["SourceOriginal"] or ""), str(row["SourceUtc"] or ""), None if offset is None else int(offset))
 
 
-def entity_of(work: Work, stream: Stream) -> str:
-    owner = work.owner.get(stream.name)
+def entity_of(context: RunContext, stream: Stream) -> str:
+    owner = context.owner.get(stream.name)
     return owner.name if owner else ""
 
 
-def _set_aside(work: Work, stream: Stream, source_id: str, aside: Aside) -> RecordView:
+def _set_aside(context: RunContext, stream: Stream, source_id: str, aside: Aside) -> RecordView:
     unasked = Side(SideState.NOT_ASKED)
     return RecordView(
         stream=stream.name,
-        entity=entity_of(work, stream),
+        entity=entity_of(context, stream),
         id=source_id,
         title=aside.name,
         emails=(),
@@ -237,7 +239,7 @@ def _set_aside(work: Work, stream: Stream, source_id: str, aside: Aside) -> Reco
         source=unasked,
         target=unasked,
         fields=(),
-        findings=related.findings(work, stream.name, source_id),
+        findings=related.findings(context, stream.name, source_id),
         places=(),
         files=(),
         files_in_all=0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.files import Held
 from b24migrate.insight.lookup.model import Aside, Children, FileView, FoundBefore, Place, Trouble, cut
 from b24migrate.insight.lookup.portals import STRANGE
@@ -28,66 +28,66 @@ def trouble(code: str, message: str, at: str, again_at: str) -> Trouble:
     return Trouble(code, cut(message), at, again_at, page.cause, page.fix, link(page))
 
 
-def findings(work: Work, stream: str, source_id: str) -> tuple[FoundBefore, ...]:
+def findings(context: RunContext, stream: str, source_id: str) -> tuple[FoundBefore, ...]:
     registers = (FINDINGS, FORESEEN, SPARED)
-    rows = (row.values for register in registers for row in _own(work, register, stream, source_id))
+    rows = (row.values for register in registers for row in _own(context, register, stream, source_id))
     return tuple(
         FoundBefore(*(cut(row.get(name) or "") for name in ("Fate", "Field", "Expected", "Actual", "Note")))
         for row in rows
     )
 
 
-def places(work: Work, stream: str, source_id: str) -> tuple[Place, ...]:
-    rows = (row.values for row in _own(work, UNRESOLVED, stream, source_id))
+def places(context: RunContext, stream: str, source_id: str) -> tuple[Place, ...]:
+    rows = (row.values for row in _own(context, UNRESOLVED, stream, source_id))
     return tuple(Place(cut(str(row["Place"])), cut(row["What"] or "")) for row in rows)
 
 
-def _own(work: Work, register: Register, stream: str, source_id: str) -> list[RegisterRow]:
+def _own(context: RunContext, register: Register, stream: str, source_id: str) -> list[RegisterRow]:
     """Children's ids begin with their parent's, so the prefix alone is not enough."""
-    rows = work.store.rows(register, f"{stream}:{source_id}:")
+    rows = context.store.rows(register, f"{stream}:{source_id}:")
     return [row for row in rows if row.values.get("SourceId") == source_id][:MOST]
 
 
-def aside(work: Work, stream: str, source_id: str) -> Aside | None:
+def aside(context: RunContext, stream: str, source_id: str) -> Aside | None:
     for why in WHYS:
-        row = work.store.read(SET_ASIDE, f"{why}:{stream}:{source_id}")
+        row = context.store.read(SET_ASIDE, f"{why}:{stream}:{source_id}")
         if row is not None:
             return Aside(why, cut(row.values.get("Reason") or ""), cut(str(row.values.get("Name") or "")))
     return None
 
 
-def children(work: Work, stream: Stream, source_id: str) -> tuple[Children, ...]:
+def children(context: RunContext, stream: Stream, source_id: str) -> tuple[Children, ...]:
     """As their last reading counted them where it did, else as many as can be had at once: no walk."""
-    others = (one for entity in work.entities for one in entity.streams)
-    found = (_children(work, stream, other, source_id) for other in others)
+    others = (one for entity in context.entities for one in entity.streams)
+    found = (_children(context, stream, other, source_id) for other in others)
     return tuple(one for one in found if one and (one.read or one.reported))
 
 
-def _children(work: Work, stream: Stream, other: Stream, source_id: str) -> Children | None:
+def _children(context: RunContext, stream: Stream, other: Stream, source_id: str) -> Children | None:
     readings = [one for one in (*other.read, *other.more) if isinstance(one, PerParent) and one.of == stream.name]
     if not readings:
         return None
-    row = work.store.read(CHECKPOINTS, f"{other.name}:{source_id}")
+    row = context.store.read(CHECKPOINTS, f"{other.name}:{source_id}")
     if row is not None:
         return Children(other.name, int(row.values["Retrieved"] or 0), reported=int(row.values["Reported"] or 0))
     if any(one.row_key for one in readings):  # their ids begin with something else
         return None
-    count = len(work.store.records(other.table, children_span(source_id), COUNTED + 1))
+    count = len(context.store.records(other.table, children_span(source_id), COUNTED + 1))
     return Children(other.name, min(count, COUNTED), more=count > COUNTED)
 
 
-def files(work: Work, stream: Stream, one: Seen) -> tuple[tuple[FileView, ...], int]:
+def files(context: RunContext, stream: Stream, one: Seen) -> tuple[tuple[FileView, ...], int]:
     """The first of them, and how many there are."""
     try:
         refs = list({ref.key: ref for ref in stream.files(one)}.values()) if stream.files else []
     except STRANGE:
         refs = []
-    return tuple(_file_views(work, refs[:MOST])), len(refs)
+    return tuple(_file_views(context, refs[:MOST])), len(refs)
 
 
-def _file_views(work: Work, refs: Sequence[FileRef]) -> list[FileView]:
-    table = work.streams["files"].table
-    known = work.store.get(table, [ref.key for ref in refs]) if refs else {}
+def _file_views(context: RunContext, refs: Sequence[FileRef]) -> list[FileView]:
+    table = context.streams["files"].table
+    known = context.store.get(table, [ref.key for ref in refs]) if refs else {}
     return [_file_view(ref, known.get(ref.key)) for ref in refs]
 
 

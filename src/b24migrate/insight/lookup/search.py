@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from b24migrate.engine.phases.context import Work, seen
+from b24migrate.engine.phases.context import RunContext, seen
 from b24migrate.insight.lookup import related
 from b24migrate.insight.lookup.model import Hit, Hits
 from b24migrate.insight.lookup.record import entity_of, may_be_an_id
@@ -94,69 +94,71 @@ class Cursor(NamedTuple):
         return cls(stream, after)
 
 
-def search(work: Work, text: str, *, stream: str = "", after: str = "", budget_s: float = 1.0, limit: int = 50) -> Hits:
+def search(
+    context: RunContext, text: str, *, stream: str = "", after: str = "", budget_s: float = 1.0, limit: int = 50
+) -> Hits:
     """Exact hits first, each once; then those of the walk, which looks at every record once over all its pages. No text
     finds everything. Raises BadConfiguration for a stream or a place that does not exist."""
     wanted = Wanted.of(text)
-    streams = _streams(work, stream)
+    streams = _streams(context, stream)
     at = Cursor.of(after) if after else None
     if at is not None and at.stream not in {one.name for one in streams}:
         raise _usage(say("lookup.other_search"), say("lookup.search_again"))
-    hits = [] if at else _exact(work, wanted, streams)
+    hits = [] if at else _exact(context, wanted, streams)
     patience_s = min(budget_s, FOUND_S) if hits else budget_s
-    walk = _Walk(work, wanted, streams, at, work.clock.monotonic() + patience_s)
+    walk = _Walk(context, wanted, streams, at, context.clock.monotonic() + patience_s)
     hits += walk.hits(max(1, limit) - len(hits))
     return Hits(tuple(hits), walk.looked_at, walk.next)
 
 
-def _streams(work: Work, name: str) -> list[Stream]:
+def _streams(context: RunContext, name: str) -> list[Stream]:
     """Those that stand by themselves first: they are fewer than what belongs to them, and people look for them more."""
     if name:
-        if name not in work.streams:
-            raise _usage(say("lookup.no_stream", name=name), say("lookup.valid", names=list(work.streams)))
-        return [work.streams[name]]
-    sent = [stream for entity in work.entities for stream in entity.streams]
-    others = [stream for stream in work.streams.values() if stream.name not in work.owner]
-    return sorted([*sent, *others], key=lambda one: bool(one.parent) or one.name not in work.owner)
+        if name not in context.streams:
+            raise _usage(say("lookup.no_stream", name=name), say("lookup.valid", names=list(context.streams)))
+        return [context.streams[name]]
+    sent = [stream for entity in context.entities for stream in entity.streams]
+    others = [stream for stream in context.streams.values() if stream.name not in context.owner]
+    return sorted([*sent, *others], key=lambda one: bool(one.parent) or one.name not in context.owner)
 
 
 # ---------------------------------------------------------------- exactly
 
 
-def _exact(work: Work, wanted: Wanted, streams: Sequence[Stream]) -> list[Hit]:
+def _exact(context: RunContext, wanted: Wanted, streams: Sequence[Stream]) -> list[Hit]:
     if not may_be_an_id(wanted.text):
         return []
     with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
-        found = list(threads.map(lambda stream: _by_id(work, stream, wanted.text), streams))
-    found += [_by_email(work, stream, wanted) for stream in streams]
+        found = list(threads.map(lambda stream: _by_id(context, stream, wanted.text), streams))
+    found += [_by_email(context, stream, wanted) for stream in streams]
     return list({(one.stream, one.id): one for one in reversed(found) if one}.values())[::-1]
 
 
-def _by_id(work: Work, stream: Stream, source_id: str) -> Hit | None:
-    record = work.store.get(stream.table, [source_id]).get(source_id)
+def _by_id(context: RunContext, stream: Stream, source_id: str) -> Hit | None:
+    record = context.store.get(stream.table, [source_id]).get(source_id)
     if record is not None:
-        return _hit(work, stream, record, "id")
-    aside = related.aside(work, stream.name, source_id)
+        return _hit(context, stream, record, "id")
+    aside = related.aside(context, stream.name, source_id)
     if aside is None:
         return None
-    return Hit(stream.name, entity_of(work, stream), source_id, aside.name, "", aside.why, "", "id")
+    return Hit(stream.name, entity_of(context, stream), source_id, aside.name, "", aside.why, "", "id")
 
 
-def _by_email(work: Work, stream: Stream, wanted: Wanted) -> Hit | None:
-    holder = _holder(work, stream, wanted)
-    record = work.store.get(stream.table, [holder]).get(holder) if holder else None
-    return None if record is None else _hit(work, stream, record, "email")
+def _by_email(context: RunContext, stream: Stream, wanted: Wanted) -> Hit | None:
+    holder = _holder(context, stream, wanted)
+    record = context.store.get(stream.table, [holder]).get(holder) if holder else None
+    return None if record is None else _hit(context, stream, record, "email")
 
 
-def _holder(work: Work, stream: Stream, wanted: Wanted) -> str | None:
-    return work.store.holder(stream.table, wanted.natural) if stream.natural and "@" in wanted.text else None
+def _holder(context: RunContext, stream: Stream, wanted: Wanted) -> str | None:
+    return context.store.holder(stream.table, wanted.natural) if stream.natural and "@" in wanted.text else None
 
 
-def _hit(work: Work, stream: Stream, record: Record, by: str) -> Hit:
+def _hit(context: RunContext, stream: Stream, record: Record, by: str) -> Hit:
     one = seen(record, stream)
     return Hit(
         stream.name,
-        entity_of(work, stream),
+        entity_of(context, stream),
         record.row_key,
         short_title(stream, one),
         next(iter(emails_of(stream, one)), ""),
@@ -171,9 +173,9 @@ def _hit(work: Work, stream: Stream, record: Record, by: str) -> Hit:
 
 class _Walk:
     def __init__(
-        self, work: Work, wanted: Wanted, streams: Sequence[Stream], at: Cursor | None, until_s: float
+        self, context: RunContext, wanted: Wanted, streams: Sequence[Stream], at: Cursor | None, until_s: float
     ) -> None:
-        self._work = work
+        self._context = context
         self._wanted = wanted
         self._at = at
         self._until_s = until_s
@@ -187,7 +189,7 @@ class _Walk:
         for stream, record, more in self._records():
             self.looked_at += 1
             if (by := self._wanted.by(stream, record)) and not self._is_exact(stream, record):
-                found.append(_hit(self._work, stream, record, by))
+                found.append(_hit(self._context, stream, record, by))
             if len(found) >= room or not more:
                 self.next = Cursor(stream.name, order_key(record.row_key)).text()
                 break
@@ -200,7 +202,7 @@ class _Walk:
         return (
             bool(record.natural)
             and record.natural == self._wanted.natural
-            and (_holder(self._work, stream, self._wanted) == record.row_key)
+            and (_holder(self._context, stream, self._wanted) == record.row_key)
         )
 
     def _records(self) -> Iterator[tuple[Stream, Record, bool]]:
@@ -208,8 +210,8 @@ class _Walk:
         size = AT_FIRST
         for stream in self._streams:
             after = self._at.after if self._at and self._at.stream == stream.name else ""
-            while records := self._work.store.records(stream.table, Span(after), size):
-                in_time = self._work.clock.monotonic() < self._until_s
+            while records := self._context.store.records(stream.table, Span(after), size):
+                in_time = self._context.clock.monotonic() < self._until_s
                 for record in records[:-1]:
                     yield stream, record, True
                 yield stream, records[-1], in_time

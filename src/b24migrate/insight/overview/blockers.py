@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from b24migrate.engine import gates, plan
 from b24migrate.engine.conductor import with_late
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.state import BLOCKED, ENDED, PENDING
 from b24migrate.insight.overview.facts import Facts
 from b24migrate.insight.overview.history import Moment
@@ -70,16 +70,16 @@ def outages(facts: Facts) -> list[Outage]:
     return [one for one in found if one.next_at and facts.at <= datetime.fromisoformat(one.next_at) + late]
 
 
-def closed(work: Work, facts: Facts) -> tuple[Gate, ...]:
+def closed(context: RunContext, facts: Facts) -> tuple[Gate, ...]:
     """Mini-tasks of the plan that cannot begin yet, and what they wait for."""
     run = facts.run
     if run is None or run.state == plan.ENDED:
         return ()
-    found = (_gate(work, facts, run.plan, entity) for entity in facts.planned)
+    found = (_gate(context, facts, run.plan, entity) for entity in facts.planned)
     return tuple(one for one in found if one is not None)
 
 
-def _gate(work: Work, facts: Facts, wanted: plan.Plan, entity: Entity) -> Gate | None:
+def _gate(context: RunContext, facts: Facts, wanted: plan.Plan, entity: Entity) -> Gate | None:
     state = facts.state(entity)
     phase = next((one for one in with_late(wanted.phases) if state.phase(one).state not in ENDED), "")
     if not phase:
@@ -88,6 +88,6 @@ def _gate(work: Work, facts: Facts, wanted: plan.Plan, entity: Entity) -> Gate |
     about = state.phase(phase)
     if about.state == BLOCKED:
         return Gate(entity.task(shown), (), about.message, entity.name, shown)
-    others = list(gates.waits_for(work, wanted, facts.seen.states, entity, phase)) if about.state == PENDING else []
+    others = list(gates.waits_for(context, wanted, facts.seen.states, entity, phase)) if about.state == PENDING else []
     names = tuple(one.name for one in others)
     return Gate(entity.task(shown), names, "", entity.name, shown) if names else None

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from b24migrate.engine import plan
 from b24migrate.engine.conductor import with_late
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.files import FETCHED
 from b24migrate.engine.phases.inventory import seen_counter
 from b24migrate.engine.plan import Run
@@ -48,9 +48,9 @@ class _Kept(NamedTuple):
 
 
 class Asking:
-    def __init__(self, work: Work) -> None:
-        self._work = work
-        self._far = work.queue.glance_s > FAR_S
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._far = context.queue.glance_s > FAR_S
         self._kept: dict[str, _Kept] = {}
 
     def each(self, ask: Callable[[T], U], of: Iterable[T]) -> list[U]:
@@ -61,8 +61,8 @@ class Asking:
 
     def numbers(self, states: AllStates, *, under_way: bool) -> dict[str, Numbers]:
         """By stream."""
-        streams = [stream for entity in self._work.entities for stream in entity.streams]
-        versions = {stream.name: states.read(self._work.owner[stream.name].name).version for stream in streams}
+        streams = [stream for entity in self._context.entities for stream in entity.streams]
+        versions = {stream.name: states.read(self._context.owner[stream.name].name).version for stream in streams}
 
         def of(stream: Stream) -> Numbers:
             return self._of(stream, versions[stream.name], under_way=under_way)
@@ -76,8 +76,8 @@ class Asking:
             lasts_s = min(SELDOM_S, OFTEN * kept.cost_s) if under_way else SELDOM_S
             if now_s - kept.asked_s < lasts_s:
                 return kept.numbers
-        verified = self._work.store.total(VERIFIED, f"{stream.name}:", "Equal")
-        numbers = Numbers(Beside.of(self._work, stream), int(verified or 0))
+        verified = self._context.store.total(VERIFIED, f"{stream.name}:", "Equal")
+        numbers = Numbers(Beside.of(self._context, stream), int(verified or 0))
         self._kept[stream.name] = _Kept(numbers, version, now_s, time.monotonic() - now_s)
         return numbers
 
@@ -139,31 +139,31 @@ class Facts:
 class Gathering:
     """For one viewer, who looks again and again."""
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
-        self._asking = Asking(work)
-        self._foretelling = Foretelling(work.store)
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self._asking = Asking(context)
+        self._foretelling = Foretelling(context.store)
 
     def now(self) -> Facts:
-        work, store = self._work, self._work.store
-        now, run = work.clock.now(), plan.current(store)
+        context, store = self._context, self._context.store
+        now, run = context.clock.now(), plan.current(store)
         states = AllStates(store)
         states.look()
         numbers = self._asking.numbers(states, under_way=run is not None and run.state != plan.ENDED)
-        streams = [stream for entity in work.entities for stream in entity.streams]
+        streams = [stream for entity in context.entities for stream in entity.streams]
         counted = self._asking.each(store.counts, [stream.table for stream in streams])
         counts = {stream.name: found for stream, found in zip(streams, counted, strict=True)}
         beside = {name: one.beside for name, one in numbers.items()}
-        seen = Seen(states, store.counters(), inventories(work), beside, counts)
-        files = work.streams["files"]
+        seen = Seen(states, store.counters(), inventories(context), beside, counts)
+        files = context.streams["files"]
         file_counts = store.counts(files.table)
         fetched = int(seen.counters.get(seen_counter(files, FETCHED), 0))
         return Facts(
             at=now,
             run=run,
             seen=seen,
-            entities=work.entities,
-            statuses={entity.name: entity_status(work, entity, seen) for entity in work.entities},
+            entities=context.entities,
+            statuses={entity.name: entity_status(context, entity, seen) for entity in context.entities},
             files=file_counts,
             fetched=max(fetched, file_counts.get(Status.IMPORT_OK, 0)),
             verified={name: one.verified for name, one in numbers.items()},
@@ -171,16 +171,16 @@ class Gathering:
             foretold=self._foretelling.last(),
             quotas=store.rows(QUOTA),
             outages=store.rows(OUTAGES),
-            held=work.queue.held(now=now),
-            dead=work.queue.dead_count(parts=True),
+            held=context.queue.held(now=now),
+            dead=context.queue.dead_count(parts=True),
             history=history.recent(store, now) if run else [],
-            verify_all=work.options.verify_all,
-            verify_sample=work.options.verify_sample,
+            verify_all=context.options.verify_all,
+            verify_sample=context.options.verify_sample,
         )
 
     def _reported(self, states: AllStates) -> dict[str, int]:
-        store, found = self._work.store, {}
-        for entity in self._work.entities:
+        store, found = self._context.store, {}
+        for entity in self._context.entities:
             state = states.read(entity.name)
             for stream in entity.streams if state.phase("get").state == RUNNING else ():
                 row = store.read(CHECKPOINTS, stream.name)

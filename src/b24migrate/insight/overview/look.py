@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from zlib import crc32
 
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.state import DONE, PENDING, SKIPPED, PhaseState
 from b24migrate.insight.overview import blockers, summary
 from b24migrate.insight.overview.facts import WAITS, Facts, Gathering
@@ -32,17 +32,17 @@ from b24migrate.model.values import utc_text
 AT_WORK = (Verdict.RUNNING, Verdict.LIMITED, Verdict.OUTAGE)
 
 
-def overview(work: Work) -> Overview:
-    return Looking(work).look()
+def overview(context: RunContext) -> Overview:
+    return Looking(context).look()
 
 
 class Looking:
     """For one viewer. What moved between two of his looks he knows by himself; what was before is in the history."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, context: RunContext) -> None:
         self.status = Snapshot("")  # as of the last look: what `status --json` says
-        self._work = work
-        self._gathering = Gathering(work)
+        self._context = context
+        self._gathering = Gathering(context)
         self._seen: list[Moment] = []
 
     def look(self) -> Overview:
@@ -50,16 +50,16 @@ class Looking:
 
     def see(self) -> tuple[Overview, Moment]:
         """With what is to be remembered of it."""
-        work = self._work
+        context = self._context
         facts = self._gathering.now()
         self.status = Snapshot(facts.run.id if facts.run else "", dict(facts.statuses))
         stands = standing(facts)
         now = moment(facts, stands)
         recent = sorted([*facts.history, *self._seen], key=lambda one: one.at)
         recent = [one for one in recent if one.at < now.at]
-        entities = tuple(_entity(facts, entity) for entity in work.entities)
+        entities = tuple(_entity(facts, entity) for entity in context.entities)
         waits = blockers.waits(facts, recent)
-        still = summary.Still(moved_at(facts, recent, now), work.queue.next_visible)
+        still = summary.Still(moved_at(facts, recent, now), context.queue.next_visible)
         verdict = summary.now(facts, entities, waits, blockers.outages(facts), still)
         told = progress(facts, stands, recent)
         self._remember(now)
@@ -74,7 +74,7 @@ class Looking:
             entities=entities,
             files=files,
             waits=waits,
-            gates=blockers.closed(work, facts),
+            gates=blockers.closed(context, facts),
             failed=sum(one.failed for one in streams) + files.failed,
             retrying=sum(one.retrying for one in streams) + facts.files.get(Status.ERROR_RETRY, 0),
             findings=sum(one.findings for one in streams),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from b24migrate.engine import plan
-from b24migrate.engine.phases.context import Work
+from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Run
 from b24migrate.engine.state import EntityState, PhaseState
 from b24migrate.insight import certificate, fidelity, forecast
@@ -40,33 +40,35 @@ UNWRITTEN = "CERTIFICATE_NOT_WRITTEN"
 UNCLOSED = "CERTIFICATE_NOT_CLOSED"
 
 
-def gather(work: Work, folder: Path, *, wanted: Collection[str] = (), clean: Callable[[str], str] = str) -> Facts:
+def gather(
+    context: RunContext, folder: Path, *, wanted: Collection[str] = (), clean: Callable[[str], str] = str
+) -> Facts:
     """`folder` is for what does not fit into memory; `wanted` names the entities without which the migration is not
     whole; `clean` takes out of the certificate's reasons what nobody else shall read: with the same one its root hash
     is that of `b24migrate certificate`."""
-    at = work.clock.now()
-    seen = Seen.now(work)
-    run = plan.current(work.store)
-    proof = prove(work, folder, clean)
-    look = _Look(work, seen, frozenset((*wanted, *(run.plan.entities if run else ()))), at)
-    entities = tuple(map(look.entity, work.entities))
+    at = context.clock.now()
+    seen = Seen.now(context)
+    run = plan.current(context.store)
+    proof = prove(context, folder, clean)
+    look = _Look(context, seen, frozenset((*wanted, *(run.plan.entities if run else ()))), at)
+    entities = tuple(map(look.entity, context.entities))
     totals = summed([stream for entity in entities for stream in entity.streams if entity.concerned])
-    files_failed = work.store.counts(work.streams["files"].table)[Status.IMPORT_ERR]
+    files_failed = context.store.counts(context.streams["files"].table)[Status.IMPORT_ERR]
     return Facts(
         utc_text(at.replace(microsecond=0)),
         standing(run, entities, totals, wrong=bool(files_failed) or proof.code == UNCLOSED),
         run,
-        plan.all_runs(work.store),
+        plan.all_runs(context.store),
         entities,
         totals,
         files_failed,
-        tuple(grouped(causes(work))),
+        tuple(grouped(causes(context))),
         waits(seen.counters),
-        forecast.last(work.store),
-        tuple(forecast.compared(work.store)),
-        way(work, entities),
+        forecast.last(context.store),
+        tuple(forecast.compared(context.store)),
+        way(context, entities),
         proof,
-        fidelity.remembered(work, wanted),
+        fidelity.remembered(context, wanted),
     )
 
 
@@ -91,11 +93,11 @@ def standing(run: Run | None, entities: Sequence[EntityFacts], totals: Totals, *
     return Standing.FINDINGS if wrong or run.exit_code or counted else Standing.DONE
 
 
-def prove(work: Work, folder: Path, clean: Callable[[str], str]) -> Proof:
+def prove(context: RunContext, folder: Path, clean: Callable[[str], str]) -> Proof:
     """Makes the certificate to know its root; the file itself is left to whoever asks for it."""
     place = folder / "certificate"
     try:
-        made = certificate.make(work, place, clean=clean)
+        made = certificate.make(context, place, clean=clean)
     except Stop as refusal:
         if not refusal.code.startswith(REFUSALS) or refusal.code == UNWRITTEN:
             raise
@@ -110,7 +112,7 @@ def prove(work: Work, folder: Path, clean: Callable[[str], str]) -> Proof:
 class _Look(NamedTuple):
     """What every entity is seen with."""
 
-    work: Work
+    context: RunContext
     seen: Seen
     wanted: frozenset[str]
     at: datetime
@@ -123,7 +125,7 @@ class _Look(NamedTuple):
         return EntityFacts(entity.name, concerned, state.verified, phases, streams, state.notes)
 
     def stream(self, entity: Entity, stream: Stream, pass_no: int) -> StreamFacts:
-        status = stream_status(self.work, stream, pass_no, self.seen)
+        status = stream_status(self.context, stream, pass_no, self.seen)
         return StreamFacts(
             entity=entity.name,
             name=stream.name,
@@ -132,13 +134,13 @@ class _Look(NamedTuple):
             waiting=status.new,
             retrying=status.error_retry,
             imported=status.import_ok,
-            verified=int(self.work.store.total(VERIFIED, f"{stream.name}:", "Equal") or 0),
+            verified=int(self.context.store.total(VERIFIED, f"{stream.name}:", "Equal") or 0),
             failed=status.import_err,
             excluded=status.excluded,
             impossible=status.impossible,
             drift=status.drift,
             findings=status.mismatch,
-            places=self.work.store.count(UNRESOLVED, f"{stream.name}:"),
+            places=self.context.store.count(UNRESOLVED, f"{stream.name}:"),
             losses=losses(self.seen.counters, stream.name),
         )
 
@@ -170,10 +172,10 @@ def summed(streams: Sequence[StreamFacts]) -> Totals:
 # ---------------------------------------------------------------- time
 
 
-def way(work: Work, entities: Sequence[EntityFacts]) -> tuple[Point, ...]:
+def way(context: RunContext, entities: Sequence[EntityFacts]) -> tuple[Point, ...]:
     """How far it was at each moment, since the steps that are shown began."""
     began = min((one.started for entity in entities for one in entity.phases if one.started), default="")
-    return tuple(history.points(work.store, began))
+    return tuple(history.points(context.store, began))
 
 
 def waits(counters: Mapping[str, float]) -> tuple[tuple[str, float], ...]:

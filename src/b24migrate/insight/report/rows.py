@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from b24migrate.engine.phases.context import Work, seen
+from b24migrate.engine.phases.context import RunContext, seen
 from b24migrate.engine.phases.custom_fields import chosen, is_excluded, left_behind
 from b24migrate.insight.certificate.sort import Fact, in_order
 from b24migrate.insight.lookup.titles import title_of
@@ -131,27 +131,27 @@ class Counted(NamedTuple):
 # ---------------------------------------------------------------- records
 
 
-def failed(work: Work) -> Iterator[Failed]:
-    for entity in work.entities:
+def failed(context: RunContext) -> Iterator[Failed]:
+    for entity in context.entities:
         for stream in entity.streams:
-            for one in failed_records(work, stream.table):
+            for one in failed_records(context, stream.table):
                 code, message = one.last_error_code or "", one.last_error or ""
                 yield Failed(stream.name, one.row_key, title(one, stream), code, message, one.attempts)
 
 
-def failed_records(work: Work, table: Table) -> Iterator[Record]:
+def failed_records(context: RunContext, table: Table) -> Iterator[Record]:
     """Few are asked for by themselves; for many the table is walked through."""
-    counts = work.store.counts(table)
+    counts = context.store.counts(table)
     if not counts[Status.IMPORT_ERR]:
         return
     few = counts[Status.IMPORT_ERR] + counts[Status.ERROR_RETRY] <= AT_ONCE
-    records = iter(work.store.failed(table, AT_ONCE)) if few else walked(work, table)
+    records = iter(context.store.failed(table, AT_ONCE)) if few else walked(context, table)
     yield from (one for one in records if one.status is Status.IMPORT_ERR)
 
 
-def walked(work: Work, table: Table) -> Iterator[Record]:
+def walked(context: RunContext, table: Table) -> Iterator[Record]:
     span = Span()
-    while records := work.store.records(table, span, AT_ONCE):
+    while records := context.store.records(table, span, AT_ONCE):
         yield from records
         span = Span(order_key(records[-1].row_key))
 
@@ -163,11 +163,11 @@ def title(record: Record, stream: Stream) -> str:
         return ""
 
 
-def activities(work: Work) -> Iterator[Activity]:
+def activities(context: RunContext) -> Iterator[Activity]:
     """Parts of records that would run code on the target, whether they were sent or not."""
-    for entity in work.entities:
+    for entity in context.entities:
         for stream in entity.streams:
-            for one in walked(work, stream.table) if stream.forbidden else ():
+            for one in walked(context, stream.table) if stream.forbidden else ():
                 yield from _activities(stream, one)
 
 
@@ -184,52 +184,52 @@ def _activities(stream: Stream, record: Record) -> Iterator[Activity]:
 # ---------------------------------------------------------------- registers
 
 
-def set_aside(work: Work, folder: Path) -> Iterator[Aside]:
+def set_aside(context: RunContext, folder: Path) -> Iterator[Aside]:
     def told(row: RegisterRow) -> Sequence[str]:
         why, stream, source_id = row.key.split(":", 2)
         return stream, source_id, why, _text(row, "Name"), _text(row, "Reason")
 
-    for stream, source_id, why, name, reason in _sorted(work, SET_ASIDE, folder, told):
+    for stream, source_id, why, name, reason in _sorted(context, SET_ASIDE, folder, told):
         yield Aside(why, stream, source_id, name, reason)
 
 
-def findings(work: Work, folder: Path, register: Register = FINDINGS) -> Iterator[Found]:
+def findings(context: RunContext, folder: Path, register: Register = FINDINGS) -> Iterator[Found]:
     names = ("Stream", "SourceId", "Fate", "Field", "Expected", "Actual", "Note")
-    for said in _sorted(work, register, folder, lambda row: [_text(row, name) for name in names]):
+    for said in _sorted(context, register, folder, lambda row: [_text(row, name) for name in names]):
         yield Found(*said)
 
 
-def foreseen(work: Work, folder: Path) -> Iterator[Found]:
+def foreseen(context: RunContext, folder: Path) -> Iterator[Found]:
     """What differs as the target had announced; then what it announced, and what is equal all the same."""
-    yield from findings(work, folder, FORESEEN)
-    yield from findings(work, folder, SPARED)
+    yield from findings(context, folder, FORESEEN)
+    yield from findings(context, folder, SPARED)
 
 
-def unresolved(work: Work, folder: Path) -> Iterator[Unresolved]:
+def unresolved(context: RunContext, folder: Path) -> Iterator[Unresolved]:
     names = ("Stream", "SourceId", "Place", "What")
-    for said in _sorted(work, UNRESOLVED, folder, lambda row: [_text(row, name) for name in names]):
+    for said in _sorted(context, UNRESOLVED, folder, lambda row: [_text(row, name) for name in names]):
         yield Unresolved("place", *said)
 
     def dangling(row: RegisterRow) -> Sequence[str] | None:
         is_one = row.values["Fate"] == Fate.DANGLING
         return [_text(row, name) for name in ("Stream", "SourceId", "Field", "Expected")] if is_one else None
 
-    for said in _sorted(work, FINDINGS, folder, dangling):
+    for said in _sorted(context, FINDINGS, folder, dangling):
         yield Unresolved("dangling", *said)
 
 
-def links(work: Work, folder: Path) -> Iterator[Linked]:
+def links(context: RunContext, folder: Path) -> Iterator[Linked]:
     def told(row: RegisterRow) -> Sequence[str]:
         stream, _, source_id = row.key.partition(":")
         return stream, source_id, _text(row, "TargetId"), _text(row, "Origin")
 
-    for said in _sorted(work, ID_MAP, folder, told):
+    for said in _sorted(context, ID_MAP, folder, told):
         yield Linked(*said)
 
 
-def inventories(work: Work) -> Iterator[Counted]:
-    rows = {place: [] for place in (*_places(work), "")}  # type: dict[str, list[RegisterRow]]
-    for row in work.store.rows(INVENTORY):
+def inventories(context: RunContext) -> Iterator[Counted]:
+    rows = {place: [] for place in (*_places(context), "")}  # type: dict[str, list[RegisterRow]]
+    for row in context.store.rows(INVENTORY):
         rows.setdefault(str(row.values["Stream"]), []).append(row)
     for stream, own in rows.items():
         for row in sorted(own, key=lambda one: str(one.values["SnapshotUtc"])):
@@ -245,13 +245,13 @@ def _counted(stream: str, said: Mapping[str, Json]) -> Counted:
     return Counted(stream, str(said["SnapshotUtc"]), reported, retrieved, drift, pages, method, latest, limited)
 
 
-def custom_fields(work: Work) -> Iterator[CustomField]:
-    for entity in work.entities:
+def custom_fields(context: RunContext) -> Iterator[CustomField]:
+    for entity in context.entities:
         custom = entity.custom_fields
         if custom is None:
             continue
-        wished = chosen(work, entity.name)
-        for row in work.store.rows(CUSTOM_FIELDS, partition=entity.name):
+        wished = chosen(context, entity.name)
+        for row in context.store.rows(CUSTOM_FIELDS, partition=entity.name):
             kind, error = _text(row, "Type"), _text(row, "Error")
             fate, note = FATES.get(_text(row, "State"), "open"), error
             if is_excluded(row.key, wished):
@@ -277,9 +277,9 @@ def payload_of(record: Record) -> dict[str, Json]:
         return {}
 
 
-def failed_files(work: Work, facts: FileFacts) -> Iterator[FailedFile]:
+def failed_files(context: RunContext, facts: FileFacts) -> Iterator[FailedFile]:
     """Walks through all of them and counts; gives those that failed."""
-    for one in walked(work, work.streams[FILES].table):
+    for one in walked(context, context.streams[FILES].table):
         said = payload_of(one)
         size = said.get("size")
         size = int(size) if isinstance(size, int | str) and str(size).isdecimal() else None
@@ -312,13 +312,13 @@ def _count(facts: FileFacts, record: Record, entity: str, size: int | None) -> N
 
 
 def _sorted(
-    work: Work, register: Register, folder: Path, told: Callable[[RegisterRow], Sequence[str] | None]
+    context: RunContext, register: Register, folder: Path, told: Callable[[RegisterRow], Sequence[str] | None]
 ) -> Iterator[list[str]]:
     """What is told of each row, beginning with its stream and id, in the order of these and then of the rest."""
-    places = _places(work)
+    places = _places(context)
 
     def facts() -> Iterator[Fact]:
-        for row in work.store.all_rows(register):
+        for row in context.store.all_rows(register):
             said = told(row)
             if said is not None:
                 after = "\x00".join(said[2:])
@@ -328,9 +328,9 @@ def _sorted(
         yield said
 
 
-def _places(work: Work) -> dict[str, int]:
-    named = [stream.name for entity in work.entities for stream in entity.streams]
-    return {name: place for place, name in enumerate(dict.fromkeys((*named, *work.streams)))}
+def _places(context: RunContext) -> dict[str, int]:
+    named = [stream.name for entity in context.entities for stream in entity.streams]
+    return {name: place for place, name in enumerate(dict.fromkeys((*named, *context.streams)))}
 
 
 def _text(row: RegisterRow, name: str) -> str:
