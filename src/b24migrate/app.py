@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 from b24migrate import messages
@@ -22,6 +21,8 @@ from b24migrate.clock import SystemClock
 from b24migrate.config import Settings
 from b24migrate.engine import analysis
 from b24migrate.engine.phases.context import Options, RunContext
+from b24migrate.engine.phases.memory import Memory
+from b24migrate.engine.phases.notes import Notes
 from b24migrate.engine.redirects import note_moves
 from b24migrate.engine.run import Runner
 from b24migrate.entities import FILES, Catalog, catalog, rest_writers
@@ -42,13 +43,19 @@ MEGABYTE = 1_000_000
 PROBES = {"import": "import.info", "rest": "server.time"}  # by the kind of the target
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class App:
     settings: Settings
     catalog: Catalog
-    context: RunContext
     runner: Runner
     gate: Gate
+
+    @property
+    def context(self) -> RunContext:
+        return self.runner.context
+
+    def with_context(self, context: RunContext) -> App:
+        return replace(self, runner=replace(self.runner, context=context))
 
     def chosen(self, names: tuple[str, ...] = ()) -> list[str]:
         """The entities that are asked for, or all that the configuration does not switch off."""
@@ -66,6 +73,7 @@ def open_app(
     known: Catalog | None = None,
     verify_all: bool = False,
     meter: Callable[[Bill], None] | None = None,
+    keep_bug: Callable[[BaseException, str], str] = lambda bug, _: repr(bug),
 ) -> Iterator[App]:
     """Raises BadConfiguration or Halted. Nothing is asked of a portal before it is needed. `meter` is told what every
     answer of the source has cost."""
@@ -80,9 +88,11 @@ def open_app(
         observers = (*observers, note_moves(opened.store, clock))
         source = BitrixSource(source_portal(settings, clock, observers, opened.store, meter, interrupt=interrupt))
         box = target_portal(settings, clock, observers, paces.bill, interrupt=interrupt)
+        chosen = options(settings, known, verify_all)
+        streams = {**known.streams, **known.aids, FILES.name: FILES}
         context = RunContext(
             entities=known.entities,
-            streams={**known.streams, **known.aids, FILES.name: FILES},
+            streams=streams,
             owner=known.owner,
             file_kinds=known.file_kinds,
             store=opened.store,
@@ -91,16 +101,17 @@ def open_app(
             source=source,
             target=target_of(settings, known, opened.store, box),
             clock=clock,
-            options=options(settings, known, verify_all),
+            options=chosen,
+            memory=Memory(opened.store, streams.values(), chosen.source_url, chosen.target_url),
+            notes=Notes(opened.store),
             observers=observers,
             interrupt=interrupt,
             facts=analysis.load(opened.store).for_phases,
+            keep_bug=keep_bug,
         )
         gate = Gate()
-        history = partial(HistoryWriter, context)
-        workers, coverage = settings.run.workers, settings.run.user_coverage
-        runner = Runner(context, settings.source.zone, gate, history, workers, coverage)
-        yield App(settings, known, context, runner, gate)
+        threads, coverage = settings.run.workers, settings.run.user_coverage
+        yield App(settings, known, Runner(context, settings.source.zone, gate, HistoryWriter, threads, coverage), gate)
     finally:
         opened.store.close()
 

@@ -29,6 +29,7 @@ class AtWork(NamedTuple):
 
     app: App
     run: Run
+    context: RunContext
     conductor: Conductor
 
 
@@ -63,7 +64,7 @@ class Keeper:
                 if run is None or not run.under_way:
                     yield held.app
                     return
-                if held.app.context.run in ("", run.id):
+                if held.app.runner.current.id in ("", run.id):
                     yield self._attending(held, run)
                     return
                 self._retire(held)  # what it remembers is of another run
@@ -97,11 +98,11 @@ class Keeper:
 
     def _attending(self, held: _Held, run: Run) -> AtWork:
         app = held.app
-        app.context.options = replace(app.context.options, test_limit=run.plan.test_limit)
-        app.runner.attend(run)
-        app.context.leaving = dismissed(app.context, run)
-        app.context.keep_bug = logged(app.settings.redactor.redact)
-        return AtWork(app, run, held.conductors.setdefault(run.id, app.runner.conductor(run.plan)))
+        joined = app.runner.join(run)
+        keep_bug = logged(app.settings.redactor.redact)
+        context = replace(joined, leaving=dismissed(joined, run), keep_bug=keep_bug)
+        conductor = held.conductors.get(run.id) or held.conductors.setdefault(run.id, app.runner.conductor(run))
+        return AtWork(app, run, context, conductor)
 
     def _retire(self, held: _Held) -> None:
         """Nobody else gets it."""
@@ -150,7 +151,7 @@ def from_environment() -> Iterator[App]:
     quieten()
     settings = load()
     opened: list[App] = []
-    observer = log(lines(), run=lambda: opened[0].context.run if opened else "", redact=settings.redactor.redact)
+    observer = log(lines(), run=lambda: opened[0].runner.current.id if opened else "", redact=settings.redactor.redact)
     with open_app(settings, observers=(observer,)) as app:
         opened.append(app)
         yield app

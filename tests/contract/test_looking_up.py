@@ -11,6 +11,8 @@ from tests import azurite
 from tests.contract.shelf import NOON, Time, failed, imported, row
 
 from b24migrate.engine.phases.context import Options, RunContext
+from b24migrate.engine.phases.memory import Memory
+from b24migrate.engine.phases.notes import Notes
 from b24migrate.engine.phases.read import put_aside
 from b24migrate.engine.phases.verify import record as keep_findings
 from b24migrate.entities import FILES, Catalog, catalog
@@ -36,9 +38,10 @@ def context(opened: Opened) -> RunContext:
     """Of a few streams, without portals."""
     streams = {**KNOWN.streams, FILES.name: FILES}
     entities = [one for one in Catalog(KNOWN.entities).entities if one.name == "groups"]
+    few = {name: streams[name] for name in FEW}
     return RunContext(
         entities=entities,
-        streams={name: streams[name] for name in FEW},
+        streams=few,
         owner={name: KNOWN.owner[name] for name in FEW if name in KNOWN.owner},
         file_kinds=KNOWN.file_kinds,
         store=opened.store,
@@ -48,6 +51,8 @@ def context(opened: Opened) -> RunContext:
         target=None,  # type: ignore[arg-type]
         clock=Time(),
         options=Options(timezone=ZoneInfo("Europe/Moscow")),
+        memory=Memory(opened.store, few.values()),
+        notes=Notes(opened.store),
     )
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
 from typing import Any, NamedTuple, Protocol
@@ -83,9 +83,9 @@ class Instance:
     def _opened(self, opens: Open) -> Iterator[App]:
         with opens() as app:
             self.opened += 1
-            app.context.queue = Mortal(app.context.queue, self.life)
-            app.context.store = Mortal(app.context.store, self.life)
-            yield app
+            queue: Json = Mortal(app.context.queue, self.life)
+            store: Json = Mortal(app.context.store, self.life)
+            yield app.with_context(replace(app.context, queue=queue, store=store))
 
     def ask(self, name: str, body: Json = None, **route: str) -> tuple[int, Json]:
         sent = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()

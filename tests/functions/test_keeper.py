@@ -110,8 +110,8 @@ def test_another_run_gets_another_application(opening: Opening, keeper: Keeper) 
         for _ in range(2):
             with keeper.at_work() as at_work:
                 assert not isinstance(at_work, App)
-                assert at_work.app.context.run == at_work.run.id
-                assert at_work.app.context.options.test_limit == count
+                assert at_work.context.run == at_work.run.id
+                assert at_work.context.options.test_limit == count
         assert opening.opened == count
 
 

@@ -40,14 +40,13 @@ def slow(made: World, *kinds: type[Event]) -> Iterator[App]:
             made.clock.sleep(SLOW_S)
 
     with made.app() as app:
-        app.context.observers = (*app.context.observers, dawdle)
-        yield app
+        yield app.with_context(replace(app.context, observers=(*app.context.observers, dawdle)))
 
 
 def longest_jobs(made: World, app: App, entities: tuple[str, ...] = TALK) -> dict[str, float]:
     """Runs everything, one job after the other; the longest of each kind."""
     run = app.runner.begin(entities, PHASES)
-    conductor = app.runner.conductor(run.plan)
+    context, conductor = app.runner.join(run), app.runner.conductor(run)
     took: dict[str, float] = defaultdict(float)
     while not conductor.step():
         lease = app.context.queue.claim("me", now=made.clock.now(), lease_s=10_000)
@@ -55,7 +54,7 @@ def longest_jobs(made: World, app: App, entities: tuple[str, ...] = TALK) -> dic
             made.clock.sleep(10)
             continue
         started = made.clock.monotonic()
-        perform(app.context, lease)
+        perform(context, lease)
         took[lease.job.kind] = max(took[lease.job.kind], made.clock.monotonic() - started)
     assert app.runner.conclude(run).exit_code == 0
     return took
@@ -92,8 +91,8 @@ def outcome(made: World, longest_s: float, batch: int) -> tuple[Any, ...]:
     """What the box got and how often, and what we say about it."""
     with made.app() as app:
         sizes = dict.fromkeys(app.context.streams, batch) if batch else app.context.options.batch
-        app.context.options = replace(app.context.options, longest_job_s=longest_s, batch=sizes, verify_sample=1000)
-        longest_jobs(made, app)
+        context = app.context.with_options(longest_job_s=longest_s, batch=sizes, verify_sample=1000)
+        longest_jobs(made, app.with_context(context))
         return made.effects(), status.snapshot(app.context).entities
 
 
@@ -119,8 +118,7 @@ def test_jobs_without_any_time_still_do_everything_once(tmp_path: Path, batch: i
 def test_a_large_file_is_uploaded_in_several_jobs(small: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ImportTarget, "_chunk_bytes", 1000)
     with small.app() as app:
-        app.context.options = replace(app.context.options, longest_job_s=0.0)
-        longest_jobs(small, app)
+        longest_jobs(small, app.with_context(app.context.with_options(longest_job_s=0.0)))
     files = small.imported("files").values()
     assert len(files) == 10
     assert max(int(one["fields"]["size"]) for one in files) > 2 * 1000
@@ -130,15 +128,15 @@ def test_time_runs_for_each_job_and_each_thread(small: World) -> None:
     with small.app() as app:
         context = app.context
         assert not context.time_is_up()  # outside of a job there is no hurry
-        context.begin_job()
+        context.start_job()
         small.clock.sleep(LONGEST_JOB_S - 1)
         assert not context.time_is_up()
         with ThreadPoolExecutor(1) as other:
-            other.submit(context.begin_job).result()
+            other.submit(context.start_job).result()
             small.clock.sleep(1)
             assert context.time_is_up()
             assert not other.submit(context.time_is_up).result()
-        context.begin_job()
+        context.start_job()
         assert not context.time_is_up()
 
 

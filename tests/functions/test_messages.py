@@ -8,6 +8,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from tests.functions.conftest import on_sqlite
@@ -98,8 +99,8 @@ def test_a_lease_is_kept_while_a_long_job_is_done(small: World, begun: Host) -> 
                 renewed.set()
                 return done
 
-        app.context.queue = Watched()  # type: ignore[assignment]
-        with leases.kept(app.context, lease, every_s=0.001):
+        context = replace(app.context, queue=Watched())  # type: ignore[arg-type]
+        with leases.kept(context, lease, every_s=0.001):
             small.clock.sleep(60)
             renewed.clear()
             assert renewed.wait(60)

@@ -169,7 +169,7 @@ def test_messages_that_came_during_a_pause_are_sent_again(few: World, azure_stor
             assert not host.mailbox.receive()  # nothing calls a function any more
             few.clock.sleep(60)
             assert host.ask("resume") == (202, {"run": run, **_plan(host)})
-            assert host.mailbox.context.peek_messages()  # type: ignore[attr-defined]
+            assert host.mailbox.work.peek_messages()  # type: ignore[attr-defined]
         assert_moved(host.run(), TEAM)
         assert not host.bugs
         assert not host.mailbox.poisoned()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from tests.pipeline.world import World
@@ -28,7 +27,8 @@ def pause(app: App) -> plan.Run:
 def pause_and_be_told(app: App) -> None:
     """For a hand of the crew: somebody pauses the run, and the hand goes on when all hands have been told."""
     pause(app)
-    over: threading.Event = app.context.leaving.__self__  # type: ignore[attr-defined]
+    hand: Any = threading.current_thread()
+    over: threading.Event = hand._target.__self__._over
     assert over.wait(60)
 
 
@@ -50,8 +50,8 @@ def after(app: App, wanted: Callable[[Job], bool], jobs: int, then: Callable[[Ap
 
 def run_until_paused(made: World, wanted: Callable[[Job], bool], jobs: int = 1, *, again: bool = False) -> Ended | None:
     """None when it was paused."""
-    with made.app() as app:
-        app.context.options = replace(app.context.options, verify_all=True)
+    with made.app() as opened:
+        app = opened.with_context(opened.context.with_options(verify_all=True))
         after(app, wanted, jobs, pause_and_be_told)
         try:
             if again:
@@ -65,6 +65,6 @@ def run_until_paused(made: World, wanted: Callable[[Job], bool], jobs: int = 1, 
 
 
 def resume(made: World) -> Ended:
-    with made.app() as app:
-        app.context.options = replace(app.context.options, verify_all=True)
+    with made.app() as opened:
+        app = opened.with_context(opened.context.with_options(verify_all=True))
         return app.runner.resume(tick=made.leap())

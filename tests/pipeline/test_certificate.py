@@ -7,7 +7,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
 from typing import Any
@@ -331,8 +330,8 @@ def kill_at(context: RunContext, moment: int, *, before: bool) -> None:
 
 
 def verify_all_of(made: World, moment: int = 0, *, before: bool = False) -> None:
-    with made.app(run={"workers": 1}) as app:
-        app.context.options = replace(app.context.options, verify_all=True)
+    with made.app(run={"workers": 1}) as opened:
+        app = opened.with_context(opened.context.with_options(verify_all=True))
         kill_at(app.context, moment, before=before)
         app.runner.run(app.chosen(), ("verify",), tick=made.leap())
 

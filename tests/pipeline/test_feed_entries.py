@@ -173,8 +173,8 @@ def test_what_was_found_out_before_a_kill_is_not_asked_again(tmp_path: Path) -> 
     """A job whose time is up leaves the rest to the next, which knows what it knew."""
     with company(tmp_path) as made:
         assert made.run("users", "groups").exit_code == 0
-        with made.app() as app:
-            app.context.options = replace(app.context.options, longest_job_s=0.0)
+        with made.app() as opened:
+            app = opened.with_context(opened.context.with_options(longest_job_s=0.0))
             assert app.runner.run(app.chosen(("feed",)), PHASES, tick=made.leap()).exit_code == 0
         assert made.sql("SELECT count(*) FROM Aliases") == [
             (len({key.partition(":")[0] for key in made.records("FeedComments")}),)

@@ -51,16 +51,16 @@ def run(
     rules: Sequence[Rule] | None = None,
     phases: tuple[str, ...] = ("custom-fields-get", "custom-fields-set", "get", "set", "verify"),
 ) -> Ended:
-    with here.app() as app:
-        app.context.options = replace(app.context.options, verify_all=full)
+    with here.app() as opened:
+        app = opened.with_context(opened.context.with_options(verify_all=full))
         app.gate.consent = lambda _: by
-        if rules is not None:
-            announce(app, rules)
+        app = app if rules is None else announce(app, rules)
         return app.runner.run(app.chosen(entities or ("users",)), phases, tick=here.leap())
 
 
-def announce(app: App, rules: Sequence[Rule]) -> None:
-    app.context.target = Says(app.context.target, rules)  # type: ignore[arg-type]
+def announce(app: App, rules: Sequence[Rule]) -> App:
+    target = Says(app.context.target, rules)  # type: ignore[arg-type]
+    return app.with_context(replace(app.context, target=target))
 
 
 def found(here: World, table: str) -> list[tuple[str, ...]]:
@@ -230,8 +230,8 @@ def test_counts_are_exact_also_where_they_depend_on_the_records_before(tmp_path:
             Rule("users", "NAME", Keeping.TRANSFORMED, "None.", lambda _: False),
             Rule("groups", "NAME", Keeping.LOST, "Not read yet."),
         ]
-        with here.app() as app:
-            announce(app, rules)
+        with here.app() as opened:
+            app = announce(opened, rules)
             lines = {line.reason: line for line in fidelity.listed(app.context, fidelity.asked(app.context)).lines}
         people = len(here.records("Users"))
         assert (lines["All."].records, lines["All."].basis) == (people, Basis.COUNTED)

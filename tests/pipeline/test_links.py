@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from tests.pipeline.world import World
 
-from b24migrate.engine.phases import links as links_of
+from b24migrate.engine.phases import memory
 
 
 class Met(str):
@@ -27,10 +27,10 @@ class Met(str):
 def test_who_looks_up_a_link_gets_it_although_others_make_room_meanwhile(
     talk: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(links_of, "REMEMBERED", 0)  # so that whoever learns of one forgets the others
+    monkeypatch.setattr(memory, "REMEMBERED", 0)  # so that whoever learns of one forgets the others
     source_id, row = next((key, row) for key, row in talk.records("Users").items() if row["TargetId"])
     with talk.app() as app:
-        links = app.context.links
+        links = app.context.memory.links
         assert links.target_id("users", source_id) == row["TargetId"]
         met = Met(source_id)
         met.looked_up, met.meanwhile = 0, lambda: links.target_ids("users", ["nobody"])

@@ -36,9 +36,9 @@ def test_a_target_that_does_not_answer_is_a_sentence_and_nothing_is_claimed(talk
 
 def test_portals_without_a_secret_are_not_asked(talk: World) -> None:
     with talk.app() as app:
-        app.context.options = dataclasses.replace(app.context.options, absent=frozenset({"source", "target"}))
-        app.context.source = app.context.target = None  # type: ignore[assignment]
-        view = record(app.context, "groups", first(talk, "Groups"))
+        context = app.context.with_options(absent=frozenset({"source", "target"}))
+        context = dataclasses.replace(context, source=None, target=None)  # type: ignore[arg-type]
+        view = record(context, "groups", first(talk, "Groups"))
     assert view is not None
     assert (view.source.state, view.target.state) == (SideState.ABSENT, SideState.ABSENT)
     assert field(view, "NAME").staged is not None
@@ -46,8 +46,8 @@ def test_portals_without_a_secret_are_not_asked(talk: World) -> None:
 
 def test_nobody_is_asked_who_shall_not_be_asked(talk: World) -> None:
     with talk.app() as app:
-        app.context.source = app.context.target = None  # type: ignore[assignment]
-        view = record(app.context, "groups", first(talk, "Groups"), ask=False)
+        context = dataclasses.replace(app.context, source=None, target=None)  # type: ignore[arg-type]
+        view = record(context, "groups", first(talk, "Groups"), ask=False)
     assert view is not None
     assert (view.source.state, view.target.state) == (SideState.NOT_ASKED, SideState.NOT_ASKED)
     assert view.verdict is RecordVerdict.IMPORTED

@@ -187,8 +187,7 @@ def test_what_was_found_equal_is_counted_once_however_often_it_is_compared(made:
     with made.app() as app:
         run = plan.current(app.context.store)
         assert run is not None
-        app.runner.attend(run)
-        verify.sample(app.context, Job("users-verify", "sample", {"stream": "users"}))
+        verify.sample(app.runner.join(run), Job("users-verify", "sample", {"stream": "users"}))
     assert verified(made) == first
 
 

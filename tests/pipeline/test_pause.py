@@ -43,8 +43,8 @@ def outcome(made: World) -> tuple[Any, ...]:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, ...]:
-    with world(tmp_path_factory.mktemp("undisturbed")) as made, made.app() as app:
-        app.context.options = replace(app.context.options, verify_all=True)
+    with world(tmp_path_factory.mktemp("undisturbed")) as made, made.app() as opened:
+        app = opened.with_context(opened.context.with_options(verify_all=True))
         assert app.runner.run(app.chosen(()), tick=made.leap()).exit_code == 0
         return outcome(made)
 
@@ -179,9 +179,9 @@ def test_a_long_job_leaves_the_rest_to_another(tmp_path: Path) -> None:
                 if len(moved) == 1:
                     pause_and_be_told(app)
 
-        app.context.observers = (*app.context.observers, told)
+        told_too = app.with_context(replace(app.context, observers=(*app.context.observers, told)))
         with pytest.raises(Paused):
-            app.runner.run(app.chosen(()), tick=made.leap())
+            told_too.runner.run(app.chosen(()), tick=made.leap())
         assert len(moved) <= 2  # one of each hand
         assert not app.context.time_is_up()
         left = [waiting.job.kind for waiting in app.context.queue.jobs()]

@@ -133,7 +133,7 @@ def test_a_pause_that_comes_as_a_run_becomes_active_is_not_lost(tmp_path: Path) 
 def test_while_it_is_paused_a_run_neither_moves_nor_ends(tmp_path: Path) -> None:
     with world(tmp_path) as made, made.app() as app:
         run = app.runner.begin(["users"], ("get",))
-        conductor = app.runner.conductor(run.plan)
+        conductor = app.runner.conductor(run)
         paused = pause(app)
         with pytest.raises(Paused):
             conductor.step()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,8 +117,7 @@ def test_after_a_run_the_forecast_of_its_part_stands_beside_what_it_took(tmp_pat
 def test_a_try_out_before_the_analysis_measures_the_target_and_is_not_compared(tmp_path: Path) -> None:
     with opened(tmp_path) as (app, meter):
         before = surveyed(app, meter).forecast
-        app.context.options = replace(app.context.options, test_limit=20)
-        app.runner.run(["users", "groups"])
+        app.runner.run(["users", "groups"], test_limit=20)
         after = surveyed(app, meter).forecast
         assert compared(app.context.store) == []
     assert not any("earlier run" in line for line in before.basis)

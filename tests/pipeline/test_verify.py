@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,8 +11,8 @@ from b24migrate.engine.run import Ended
 
 
 def verify_everything(made: World) -> Ended:
-    with made.app() as app:
-        app.context.options = replace(app.context.options, verify_all=True)
+    with made.app() as opened:
+        app = opened.with_context(opened.context.with_options(verify_all=True))
         return app.runner.run(app.chosen(), ("verify",), tick=made.leap())
 
 

@@ -72,8 +72,8 @@ def test_a_limit_in_the_midst_of_a_verify_does_not_begin_it_anew_for_ever(
         made.settings = {"run": {"entities": ["users"], "verify_sample": 12}}
         assert made.run(phases=("custom-fields-get", "custom-fields-set", "get", "set")).exit_code == 0
         made.strike_cloud({"method": "user.get", "kind": "operating_limit", "every": 5})
-        with made.app() as app:
-            app.context.options = replace(app.context.options, verify_all=whole)
+        with made.app() as opened:
+            app = opened.with_context(opened.context.with_options(verify_all=whole))
             apart: list[Job] = []
             put = app.context.queue.put
 

@@ -26,7 +26,7 @@ from b24migrate.engine.jobs import perform
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.stages import Stage, stages
 from b24migrate.engine.state import States
-from b24migrate.engine.worker import Crew, seldom_collected
+from b24migrate.engine.worker import WorkerPool, seldom_collected
 from b24migrate.model.events import PhaseChanged
 from b24migrate.model.records import Job
 from b24migrate.ports import PAGE_LOG, Register, RegisterRow
@@ -100,7 +100,7 @@ def test_a_phase_that_two_begin_at_once_begins_once(tmp_path: Path, monkeypatch:
 
     with world(tmp_path, small()) as made, made.app() as app:
         run = app.runner.begin(["users"], ("get",))
-        one, other = app.runner.conductor(run.plan), app.runner.conductor(run.plan)
+        one, other = app.runner.conductor(run), app.runner.conductor(run)
         monkeypatch.setattr(gates, "unmet", slowly)
         one.step()
         state = States(app.context.store).read("users")
@@ -114,12 +114,13 @@ def test_jobs_that_took_long_to_work_out_do_not_come_back_when_somebody_else_has
     """Two conduct; while one looks through a long table the other does all there is to do."""
     with world(tmp_path, small()) as made, made.app() as app:
         run = app.runner.begin(["users"], ("get",))
-        one, other = app.runner.conductor(run.plan), app.runner.conductor(run.plan)
+        one, other = app.runner.conductor(run), app.runner.conductor(run)
+        context = app.runner.join(run)
 
         def all_is_done() -> None:
             other.step()
             while lease := app.context.queue.claim("o", now=app.context.clock.now(), lease_s=90):
-                perform(app.context, lease)
+                perform(context, lease)
             other.step()
 
         def slowly(*args: Any) -> list[Stage]:
@@ -143,7 +144,7 @@ def test_who_works_on_a_run_leaves_when_another_takes_its_place(tmp_path: Path) 
     """The phases are begun by the plan that is current, and by no other."""
     with world(tmp_path, small()) as made, made.app() as app:
         old = app.runner.begin(["users", "groups"])
-        conductor_of_old = app.runner.conductor(old.plan)
+        conductor_of_old = app.runner.conductor(old)
         with made.app() as elsewhere:
             elsewhere.runner.begin(["users"], ("get",))
         with pytest.raises(plan.Replaced):
@@ -156,9 +157,9 @@ def test_leases_are_kept_while_a_step_of_the_plan_takes_long(tmp_path: Path, mon
     """On a long table that is far away it may take minutes; a lease that ends counts as the death of a worker."""
     with world(tmp_path, small()) as made, made.app() as app:
         run = app.runner.begin(["users"], ("get",))
-        conducting = app.runner.conductor(run.plan)
+        conducting = app.runner.conductor(run)
         kept = Event()
-        crew = Crew(app.context, conducting, 1)
+        crew = WorkerPool(app.runner.join(run), conducting, 1)
         monkeypatch.setattr(crew_module, "RENEW_S", 0.0)
         monkeypatch.setattr(crew_module, "STEP_GLANCES", 0.0)
         monkeypatch.setattr(crew, "_labour", lambda _: None)
@@ -194,7 +195,7 @@ def test_a_machine_of_the_same_name_is_another_place(tmp_path: Path, monkeypatch
         claim = partial(app.context.queue.claim, now=app.context.clock.now(), lease_s=90)
         assert claim(f"{here}:{nobody}:0")
         assert claim(f"{there}:{nobody}:0")
-        Crew(app.context, app.runner.conductor(plan.Plan(())), 1).work_until_done()
+        WorkerPool(app.context, conductor.Conductor(app.context, plan.Plan(()), coverage=1.0), 1).work_until_done()
         assert [waiting.held for waiting in app.context.queue.jobs()] == [False, True]
 
 
@@ -219,7 +220,7 @@ def test_the_state_is_written_only_when_a_phase_begins_or_ends_or_has_jobs(
         run = app.runner.begin(app.chosen())
         monkeypatch.setattr(store, "swap", swapped)
         monkeypatch.setattr(queue, "put", putting)
-        Crew(app.context, app.runner.conductor(run.plan), 2).work_until_done(tick=made.leap())
+        app.runner.worker_pool(run).work_until_done(tick=made.leap())
     phases = len(run.plan.entities) * len(conductor.steps(run.plan.phases))
     assert written["put"] > 0
     assert written["EntitiesState"] <= written["put"] + 2 * phases

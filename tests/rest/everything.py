@@ -62,8 +62,8 @@ class Move:
 
     @contextmanager
     def app(self) -> Iterator[App]:
-        with self.world.app() as app:
-            app.context.options = replace(app.context.options, verify_all=True)
+        with self.world.app() as opened:
+            app = opened.with_context(opened.context.with_options(verify_all=True))
             app.gate.consent = lambda _: "a test"
             yield app
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
+
+import pytest
+
+from b24migrate.app import App
+from b24migrate.engine.phases.context import Facts, Options, RunContext
+from b24migrate.engine.run import Runner
 
 PROJECT = Path(__file__).parents[2]
 DOCUMENT = (PROJECT / "docs" / "architecture.md").read_text("utf-8")
@@ -49,3 +58,34 @@ def test_every_file_that_is_named_exists() -> None:
     named = set(re.findall(r"`((?:\w+/)+\w+\.(?:py|toml)|app\.py)`", DOCUMENT)) - {"deploy/azure/function_app.py"}
     assert named
     assert not [name for name in sorted(named) if not (SOURCE / name).is_file()]
+
+
+# ---------------------------------------------------------------- the context of a run
+
+
+def assigned(tree: ast.AST, names: set[str]) -> Iterator[int]:
+    """The lines that assign one of these attributes of a context, in any way that Python knows."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del) and node.attr in names:
+            holder = node.value
+            name = holder.attr if isinstance(holder, ast.Attribute) else getattr(holder, "id", "")
+            if name.lstrip("_") in ("context", "options", "facts"):
+                yield node.lineno
+        elif isinstance(node, ast.Attribute) and node.attr == "__setattr__":
+            yield node.lineno
+
+
+def test_nobody_assigns_to_the_context_of_a_run() -> None:
+    names = {one.name for kind in (RunContext, Options) for one in fields(kind)} | set(Facts._fields)
+    places = [*SOURCE.rglob("*.py"), *(PROJECT / "tests" / "pipeline").rglob("*.py")]
+    found = [f"{place}:{line}" for place in places for line in assigned(ast.parse(place.read_text("utf-8")), names)]
+    assert not found
+    assert list(assigned(ast.parse("work._context.options = other"), names)) == [1]  # it would be noticed
+
+
+@pytest.mark.parametrize("kind", [RunContext, Options, Runner, App])
+def test_a_run_is_made_of_what_does_not_change(kind: type) -> None:
+    made: object = object.__new__(kind)
+    for one in fields(kind):
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, one.name, None)

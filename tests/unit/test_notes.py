@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-from types import SimpleNamespace
-from typing import Any
-
 from tests.contract.shelf import TABLES, Time
 
-from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.phases.notes import Notes
 from b24migrate.messages import Message, say
 from b24migrate.ports import ENTITIES_STATE, RegisterRow
 from b24migrate.stores import open_store
@@ -18,10 +14,8 @@ SAID = say("note.drift", stream="users", reported=12, retrieved=11)
 
 def test_a_note_without_its_key_gets_it_when_it_is_said_again() -> None:
     store = open_store("sqlite://:memory:", TABLES, Time()).store
-    here: Any = SimpleNamespace(store=store)
-    here._keep_key = partial(RunContext._keep_key, here)
     store.write(ENTITIES_STATE, [RegisterRow("users", {"Notes": ["another one", str(SAID)], "Counts": {"pass": 1}})])
-    assert not RunContext._keep_note(here, "users", SAID, SAID)
+    assert not Notes(store).add("users", SAID)
     row = store.read(ENTITIES_STATE, "users")
     store.close()
     assert row is not None

@@ -25,7 +25,7 @@ class Current:
     app: App | None = None
 
     def run(self) -> str:
-        return self.app.context.run if self.app else ""
+        return self.app.runner.current.id if self.app else ""
 
 
 @contextmanager
@@ -52,9 +52,9 @@ def working(
         out = stack.enter_context(log_file(settings))
         written = log(out, run=current.run, redact=session.redact)
         stack.callback(display.close)
-        app = stack.enter_context(open_app(settings, observers=(written, display.note), verify_all=verify_all))
+        observers, keep_bug = (written, display.note), bug_keeper(session.redact)
+        app = stack.enter_context(open_app(settings, observers=observers, verify_all=verify_all, keep_bug=keep_bug))
         current.app = app
-        app.context.keep_bug = bug_keeper(session.redact)
         stack.enter_context(interruptible(app.context.interrupt.request))
         yield app
 

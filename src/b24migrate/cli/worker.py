@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -41,12 +40,11 @@ def worker(
     current = Current()
     observer = log(sys.stderr, run=current.run, redact=session.redact, readable=sys.stderr.isatty())
     with (
-        open_app(settings, observers=(observer,)) as app,
+        open_app(settings, observers=(observer,), keep_bug=bug_keeper(session.redact)) as app,
         served(app, metrics_port),
         interruptible(app.context.interrupt.request),
     ):
         current.app = app
-        app.context.keep_bug = bug_keeper(session.redact)
         labour(app, once=once)
 
 
@@ -69,10 +67,8 @@ def help_with(app: App, run: Run) -> None:
     """To its end, which is the worker's to tell when nobody else did: who began the run may be gone."""
     from b24migrate.engine.plan import Paused, Replaced
 
-    app.context.options = replace(app.context.options, test_limit=run.plan.test_limit)
-    app.runner.attend(run)
     try:
-        app.runner.crew(run.plan).work_until_done()
+        app.runner.worker_pool(run).work_until_done()
         app.runner.conclude(run)
     except (Paused, Replaced):
         return

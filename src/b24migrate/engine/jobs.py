@@ -66,7 +66,7 @@ def perform(context: RunContext, lease: Lease) -> int:
     """Returns how many jobs follow that can be taken at once. Raises only Stop, or what the machine lacks; in both
     cases the job stays on the queue. Any other exception counts against the job: the rest of the migration goes on."""
     job = lease.job
-    context.begin_job()
+    context.start_job()
     try:
         return finish(context, lease, PERFORMERS[job.kind](context, job))
     except Limited as error:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from b24migrate.engine import plan
 from b24migrate.engine.phases.context import RunContext
+from b24migrate.engine.plan import Plan
 from b24migrate.engine.run import Ended, Runner
 from b24migrate.engine.state import DONE, EntityState, PhaseState, States
 from b24migrate.model.streams import FINAL, LATE, PHASES
@@ -49,21 +50,21 @@ def renew(context: RunContext, names: Collection[str], code: str = "") -> Renewe
 
 def take_up(runner: Runner, renewed: Renewed, tick: Callable[[], None]) -> Ended:
     """An interrupted run goes on with them; after a finished one the phases from set on are done once more."""
-    entities, phases = open_again(runner.context, renewed)
-    return runner.run(entities, phases, tick=tick)
+    wanted = open_again(runner.context, renewed)
+    return runner.run(wanted.entities, wanted.phases, test_limit=wanted.test_limit, tick=tick)
 
 
-def open_again(context: RunContext, renewed: Renewed) -> tuple[Sequence[str], Sequence[str]]:
-    """The entities and phases of the run that takes them up."""
+def open_again(context: RunContext, renewed: Renewed) -> Plan:
+    """The plan of the run that takes them up."""
     before = plan.current(context.store)
     if before is not None and before.unfinished and renewed.entities <= set(before.plan.entities):
-        context.options = replace(context.options, test_limit=before.plan.test_limit)
         for name in renewed.entities:
             _open_again(context, name, (*FROM_SET, LATE))
         for name in before.plan.entities:
             _open_again(context, name, (FINAL,))
-        return before.plan.entities, before.plan.phases
-    return sorted(renewed.entities), FROM_GET if renewed.files or renewed.parts else FROM_SET
+        return before.plan
+    phases = FROM_GET if renewed.files or renewed.parts else FROM_SET
+    return Plan(tuple(sorted(renewed.entities)), phases, context.options.test_limit)
 
 
 def _open_again(context: RunContext, entity: str, phases: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
@@ -19,7 +19,7 @@ from b24migrate.engine.phases.partial import incomplete
 from b24migrate.engine.plan import Paused, Plan, Run
 from b24migrate.engine.state import BLOCKED, FAILED, States
 from b24migrate.engine.verified import drift, failed_files_by_entity, foreseen, mismatches, spared
-from b24migrate.engine.worker import Crew, History
+from b24migrate.engine.worker import History, WorkerPool
 from b24migrate.messages import join, say
 from b24migrate.model.errors import Stop
 from b24migrate.model.fidelity import Rule
@@ -49,13 +49,21 @@ class FidelityGate(Protocol):
 
 
 @dataclass(slots=True)
+class CurrentRun:
+    """The run that this process works on: its ID is in every line of the log. The runner writes it."""
+
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Runner:
     context: RunContext
     timezone: ZoneInfo
     fidelity: FidelityGate
-    history: Callable[[], History]
-    workers: int = 4
+    history: Callable[[RunContext], History]
+    threads: int = 4
     coverage: float = 0.98
+    current: CurrentRun = field(default_factory=CurrentRun)
 
     def examine(self, entities: Sequence[Entity], *, box: bool = False) -> Diagnosis:
         """Looks at both ends and remembers what it saw. `box`: lets the box try itself first, whatever the source is
@@ -84,13 +92,15 @@ class Runner:
         entities: Sequence[str],
         phases: Sequence[str] = PHASES,
         *,
+        test_limit: int | None = None,
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
         tick: Callable[[], None] = lambda: None,
     ) -> Ended:
-        """Raises Stop with its exit code when it cannot begin or cannot go on; everything so far is kept."""
-        run = self.begin(entities, phases, on_diagnosis=on_diagnosis)
+        """Raises Stop with its exit code when it cannot begin or cannot go on; progress is saved. `test_limit`: another
+        than the configured one."""
+        run = self.begin(entities, phases, test_limit=test_limit, on_diagnosis=on_diagnosis)
         try:
-            self.crew(run.plan).work_until_done(tick=tick)
+            self.worker_pool(run).work_until_done(tick=tick)
         except Paused:
             raise  # somebody may have gone on with it by now
         except Stop as stop:
@@ -106,14 +116,16 @@ class Runner:
     ) -> Ended:
         """Goes on with the current run, whatever its plan is. Raises like `run`, and NoRun."""
         wanted = plan.to_resume(self.context.store).plan
-        self.context.options = replace(self.context.options, test_limit=wanted.test_limit)
-        return self.run(wanted.entities, wanted.phases, on_diagnosis=on_diagnosis, tick=tick)
+        return self.run(
+            wanted.entities, wanted.phases, test_limit=wanted.test_limit, on_diagnosis=on_diagnosis, tick=tick
+        )
 
     def begin(
         self,
         entities: Sequence[str],
         phases: Sequence[str] = PHASES,
         *,
+        test_limit: int | None = None,
         on_diagnosis: Callable[[Diagnosis], None] = lambda _: None,
     ) -> Run:
         """Looks at both ends and makes the plan the current one, for anybody to work on. Raises Stop."""
@@ -127,11 +139,11 @@ class Runner:
             self.fidelity.require(self.context, diagnosis.rules)
             self._settle_what_an_undo_left()
             remember_target(self.context.store, self.context.options.target_url)
-        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), self.context.options.test_limit)
+        limit = self.context.options.test_limit if test_limit is None else test_limit
+        wanted = Plan(tuple(entity.name for entity in chosen), tuple(phases), limit)
 
         def prepare(run: Run, continued: bool) -> None:
-            self.attend(run)
-            self.conductor(wanted).reset(continued=continued)
+            self.conductor(run).reset(continued=continued)
 
         run, _ = plan.begin(self.context.store, self.context.clock, wanted, prepare, wished=wished)
         try:
@@ -153,17 +165,24 @@ class Runner:
         settle(self.context, left)
         undo_lock.settled(self.context.store, left)
 
-    def attend(self, run: Run) -> None:
-        """From here on the work belongs to this run."""
-        self.context.run = run.id
-        self.context.facts = analysis.load(self.context.store).for_phases
+    def join(self, run: Run) -> RunContext:
+        """This process works on the run from here on: with what the store knows of the source by now."""
+        self.current.id = run.id
         probe.remember(self.context)
+        facts = analysis.load(self.context.store).for_phases
+        return self.context.for_run(run.id, facts, test_limit=run.plan.test_limit)
 
-    def crew(self, wanted: Plan) -> Crew:
-        return Crew(self.context, self.conductor(wanted), lanes.hands(self.workers), self.history())
+    def worker_pool(self, run: Run) -> WorkerPool:
+        context = self.join(run)
+        conductor = Conductor(context, run.plan, coverage=self.coverage)
+        return WorkerPool(context, conductor, lanes.hands(self.threads), self.history(context))
 
-    def conductor(self, wanted: Plan) -> Conductor:
-        return Conductor(self.context, wanted, coverage=self.coverage)
+    def conductor(self, run: Run) -> Conductor:
+        return Conductor(self.join(run), run.plan, coverage=self.coverage)
+
+    def is_over(self, run: Run) -> bool:
+        """Whether the plan of the run is at its end, as it stands."""
+        return Conductor(self.context, run.plan, coverage=self.coverage).is_over()
 
     def stop(self, run: Run, why: Stop) -> None:
         """It stays current, and is continued by the next command."""
@@ -174,7 +193,7 @@ class Runner:
         """What a run amounts to whose plan is at its end. Whoever comes first says it. Raises Paused when somebody
         paused it just before."""
         entities = [entity for entity in self.context.entities if entity.name in run.plan.entities]
-        exit_code, message = verdict(self.context, entities, run.plan.phases)
+        exit_code, message = verdict(self.context, entities, run.plan)
         complete = exit_code in (DONE, FINDINGS)
         store, clock = self.context.store, self.context.clock
         ended = plan.end(store, clock, run, complete=complete, exit_code=exit_code, message=message)
@@ -190,18 +209,18 @@ def stop_if_hopeless(diagnosis: Diagnosis) -> None:
         raise refusal(whole[0])
 
 
-def verdict(context: RunContext, entities: Sequence[Entity], phases: Sequence[str]) -> tuple[int, str]:
+def verdict(context: RunContext, entities: Sequence[Entity], wanted: Plan) -> tuple[int, str]:
     """The exit code, and the sentence that goes with it."""
+    phases, limit = wanted.phases, wanted.test_limit
     states = [(entity, States(context.store).read(entity.name)) for entity in entities]
     found = [(entity, phase, state.phase(phase)) for entity, state in states for phase in steps(phases)]
-    for wanted, code in ((FAILED, ERROR), (BLOCKED, GATE)):
+    for worst, code in ((FAILED, ERROR), (BLOCKED, GATE)):
         for entity, phase, state in found:
-            if state.state == wanted:
-                return code, say(f"work.task_{wanted}", task=entity.task(phase), why=state.message)
+            if state.state == worst:
+                return code, say(f"work.task_{worst}", task=entity.task(phase), why=state.message)
     problems = list(problems_of(context, entities, phases))
     if problems:
         return FINDINGS, join(problems)
-    limit = context.options.test_limit
     said = [say("work.test_run", limit=limit)] if limit else []
     expected = sum(foreseen(context, stream) for entity in entities for stream in entity.streams)
     unneeded = sum(spared(context, stream) for entity in entities for stream in entity.streams)

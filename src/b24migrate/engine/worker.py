@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from threading import Condition, Lock, Thread
 from threading import Event as Flag
 from typing import Protocol
@@ -43,15 +44,15 @@ class NoHistory:
         return
 
 
-class Crew:
+class WorkerPool:
     """Threads do not share anything but the ports, which are made for it."""
 
     def __init__(self, context: RunContext, conductor: Conductor, workers: int, history: History | None = None) -> None:
-        self._context = context
+        self._over = Flag()  # nobody takes a job any more
+        self._context = replace(context, leaving=self._over.is_set)  # long jobs come to an end
         self._conductor = conductor
         self._workers = workers
         self._process = f"{job_owner.place()}:{os.getpid()}"
-        self._over = Flag()  # nobody takes a job any more
         self._left = Flag()  # and those that were taken are at their end
         self._news = Condition()
         self._heard = 0  # how often there was news
@@ -68,7 +69,6 @@ class Crew:
             return
         hands = [Thread(target=self._labour, args=(n,), name=f"worker-{n}") for n in range(self._workers)]
         heartbeat = Thread(target=self._tend, args=(tick_s,), name="heartbeat")
-        leaving, self._context.leaving = self._context.leaving, self._over.is_set
         with seldom_collected():
             try:
                 for thread in (*hands, heartbeat):
@@ -79,7 +79,6 @@ class Crew:
                 raise
             finally:
                 self._dismiss(hands, heartbeat)
-                self._context.leaving = leaving
                 tick()
                 self._history.now()
         if self._failure is not None:

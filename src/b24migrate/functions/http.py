@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -136,8 +135,8 @@ def retry(keeper: Keeper, body: bytes) -> Reply:
         told = {"records": renewed.records, "files": renewed.files, "parts": renewed.parts}
         if not renewed:
             return Reply(OK, {**told, "message": say("work.nothing_to_retry")})
-        entities, phases = requeue.open_again(app.context, renewed)
-        reply = _begun(app, entities, phases, app.context.options.test_limit)
+        wanted = requeue.open_again(app.context, renewed)
+        reply = _begun(app, wanted.entities, wanted.phases, wanted.test_limit)
         return Reply(reply.status, {**reply.body, **told})
 
     return _answered(keeper, act, fresh=True)
@@ -150,10 +149,9 @@ def _begun(app: App, entities: Sequence[str], phases: Sequence[str], test_limit:
     limit = app.context.options.test_limit if test_limit is None else test_limit
     ordered = tuple(entity.name for entity in app.catalog.entities if entity.name in entities)
     _refuse_a_second(app, Plan(ordered, tuple(phases), limit))
-    app.context.options = replace(app.context.options, test_limit=limit)  # not before: others may be at work with these
-    run = app.runner.begin(entities, phases)
+    run = app.runner.begin(entities, phases, test_limit=limit)
     app.context.queue.tend(now=app.context.clock.now())  # what a stopped run left on the queue
-    if app.runner.conductor(run.plan).step():
+    if app.runner.conductor(run).step():
         app.runner.conclude(run)
     return Reply(ACCEPTED, {"run": run.id, "entities": list(run.plan.entities), "phases": list(run.plan.phases)})
 

@@ -7,7 +7,6 @@ import logging
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Event, Thread
 
@@ -117,8 +116,8 @@ def _tended(keeper: Keeper) -> str:
         if isinstance(at_work, App):
             return IDLE
         try:
-            at_work.app.context.queue.tend(now=at_work.app.context.clock.now())
-            remember(at_work.app.context, TENDED_EVERY_S)
+            at_work.context.queue.tend(now=at_work.context.clock.now())
+            remember(at_work.context, TENDED_EVERY_S)
             return _conducted(at_work)
         except Stop as stop:
             _stopped(at_work, stop)
@@ -127,8 +126,7 @@ def _tended(keeper: Keeper) -> str:
 
 def resume(app: App, run: Run) -> None:
     """Looks at both ends and goes on; raises Stop when that would be in vain."""
-    app.context.options = replace(app.context.options, test_limit=run.plan.test_limit)
-    app.runner.begin(run.plan.entities, run.plan.phases)
+    app.runner.begin(run.plan.entities, run.plan.phases, test_limit=run.plan.test_limit)
     say(logging.INFO, f"The run {run.id} goes on.", run=run.id)
 
 
@@ -143,8 +141,8 @@ def named(body: bytes) -> str | None:
 
 
 def _done(at_work: AtWork, lease: Lease) -> str:
-    with kept(at_work.app.context, lease):
-        perform(at_work.app.context, lease)
+    with kept(at_work.context, lease):
+        perform(at_work.context, lease)
     return _conducted(at_work) if at_work.conductor.idle(lease.job.scope) else DONE
 
 
@@ -165,7 +163,7 @@ def _may_go_on(app: App, run: Run) -> bool:
     if run.state != plan.ACTIVE or run.exit_code != ERROR:
         return False
     rested = app.context.clock.now() - datetime.fromisoformat(run.finished) >= timedelta(seconds=RESUME_AFTER_S)
-    return rested and not app.runner.conductor(run.plan).is_over()
+    return rested and not app.runner.is_over(run)
 
 
 def _stopped(at_work: AtWork, stop: Stop) -> None:

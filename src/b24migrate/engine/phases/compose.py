@@ -226,19 +226,19 @@ class Composer:
 
     def _rich(self, _spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
         text = values.text(value)
-        if not text or not self._context.texts.concerns(text):
+        if not text or not self._context.memory.texts.concerns(text):
             return text
         own = self._stream.attached(one)  # a text names an attachment, the links know the file behind it
 
         def target_ids(stream: str, source_ids: set[str]) -> dict[str, str]:
             if stream != "files" or not own:
-                return self._context.links.target_ids(stream, source_ids)
+                return self._context.memory.links.target_ids(stream, source_ids)
             names = {one: own.get(one.removeprefix(ATTACHED), one) for one in source_ids if one.startswith(ATTACHED)}
             names |= {one: one for one in source_ids if not one.startswith(ATTACHED)}
-            found = self._context.links.target_ids(stream, set(names.values()))
+            found = self._context.memory.links.target_ids(stream, set(names.values()))
             return {one: found[name] for one, name in names.items() if name in found}
 
-        rewritten = self._context.texts.rewrite(text, target_ids)
+        rewritten = self._context.memory.texts.rewrite(text, target_ids)
         done.lose("texts_unresolved", rewritten.unresolved)
         return rewritten.text
 
@@ -249,7 +249,7 @@ class Composer:
 
     def _files(self, spec: Field, _one: Seen, value: Json, done: Composed) -> list[str]:
         keys = list(dict.fromkeys(value))
-        found = self._context.links.target_ids("files", keys) if keys else {}
+        found = self._context.memory.links.target_ids("files", keys) if keys else {}
         missing = [key for key in keys if key not in found]
         done.lacks += missing
         if missing and self._context.policy(self._stream, spec.name, Policy.DROP) is Policy.REQUIRE:

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from threading import Lock, local
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from b24migrate.engine.phases.links import Gone, Links
-from b24migrate.engine.phases.texts import TextRewriter
-from b24migrate.messages import Message, say
-from b24migrate.model.errors import MigrationError
+from b24migrate.engine.phases.memory import Memory
+from b24migrate.engine.phases.notes import NoNotes, Notes
 from b24migrate.model.events import Event, Noted, Observer, tell
 from b24migrate.model.fidelity import Rule
 from b24migrate.model.interrupt import Interrupt
 from b24migrate.model.records import Job, Json, Record, Row, Span, Table, children_span, order_key
-from b24migrate.model.streams import Entity, FileKind, FileRef, Known, PerParent, Policy, Reading, Seen, Stream
-from b24migrate.ports import CUSTOM_FIELDS, ENTITIES_STATE, Clock, Files, Queue, RegisterRow, Source, Store, Target
+from b24migrate.model.streams import Entity, FileKind, Known, PerParent, Policy, Reading, Seen, Stream
+from b24migrate.ports import CUSTOM_FIELDS, Clock, Files, Queue, Source, Store, Target
 
 ATTEMPTS = 3
 LONGEST_JOB_S = 180.0  # then a job leaves the rest to a following one: some hosts end whatever takes ten minutes
-MOST_NOTES = 100
 NO_LIMIT = 1 << 62
-ASKED_AGAIN_S = 60.0
 WALKED_AT_ONCE = 500
-MORE_NOTES = say("note.more")
 DELAYS_S = (0.0, 2.0, 6.0)  # before the first, second and third attempt
 
 
@@ -78,9 +71,10 @@ class Later(NamedTuple):
 Follow = Sequence[Job | Later]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RunContext:
-    """One per process, shared by its threads."""
+    """What a run is made of. The threads of a process share it, and nothing of it is assigned after it was made: what a
+    process learns is in its memory, and another run has another context."""
 
     entities: Sequence[Entity]
     streams: Mapping[str, Stream]  # with the pseudo-stream `files`
@@ -93,54 +87,53 @@ class RunContext:
     target: Target
     clock: Clock
     options: Options
+    memory: Memory
+    notes: Notes
     observers: tuple[Observer, ...] = ()
     facts: Facts = field(default_factory=Facts)
     run: str = ""
-    gone: Gone = field(default_factory=Gone)
-    came: dict[str, Sequence[FileRef]] = field(default_factory=dict)  # some files of each kind that the source gave
     interrupt: Interrupt = field(default_factory=Interrupt)  # ends calls and pauses of every thread
     keep_bug: Callable[[BaseException, str], str] = lambda bug, _: repr(bug)  # and what it is about; says where it is
-    leaving: Callable[[], bool] = lambda: False  # whether whoever works here has been told to come to an end
-    links: Links = field(init=False)
-    texts: TextRewriter = field(init=False)
-    _job: local = field(default_factory=local)
-    _rules: tuple[str, Sequence[Rule]] | None = None
-    _silent_until: float = -math.inf  # the target did not report its file limit
-    _asking: Lock = field(default_factory=Lock)
+    leaving: Callable[[], bool] = lambda: False  # whether this process has to leave the run
 
-    def __post_init__(self) -> None:
-        self.links = Links(self.store, {name: one.table for name, one in self.streams.items() if one.by_natural})
-        self.texts = TextRewriter(self.streams.values(), self.options.source_url, self.options.target_url)
+    # ------------------------------------------------------------ other contexts
 
-    def begin_job(self) -> None:
+    def with_options(self, **changes: Any) -> RunContext:
+        return replace(self, options=replace(self.options, **changes))
+
+    def with_facts(self, facts: Facts) -> RunContext:
+        return replace(self, facts=facts)
+
+    def for_run(self, run: str, facts: Facts, *, test_limit: int) -> RunContext:
+        return replace(self.with_options(test_limit=test_limit), run=run, facts=facts)
+
+    def without_notes(self) -> RunContext:
+        """For reading only."""
+        return replace(self, notes=NoNotes(self.store))
+
+    # ------------------------------------------------------------ the job of this thread
+
+    def start_job(self) -> None:
         """The time of the job that this thread does begins to run."""
-        self._job.until = self.clock.monotonic() + self.options.longest_job_s
+        self.memory.start_job(self.clock.monotonic() + self.options.longest_job_s)
 
     def time_is_up(self) -> bool:
         """Asked between the items of a job, after the first: what is left is for a job that follows."""
-        return self.leaving() or self.clock.monotonic() >= getattr(self._job, "until", math.inf)
+        return self.leaving() or self.clock.monotonic() >= self.memory.job_until()
+
+    # ------------------------------------------------------------ what the portals allow
 
     def largest_file(self) -> int:
-        """What the target takes, or less where that is configured. A target that cannot be asked now says so when the
-        file is sent."""
+        """In bytes: what the target accepts, or less where that is configured. A target that does not answer now
+        refuses a larger file when it is sent."""
         own = self.options.file_bytes or NO_LIMIT
-        if "target" in self.options.absent or self.clock.monotonic() < self._silent_until:
-            return own
-        try:
-            return min(own, self.target.file_bytes())
-        except MigrationError:
-            self._silent_until = self.clock.monotonic() + ASKED_AGAIN_S
-            return own
+        limit = None if "target" in self.options.absent else self.memory.target_file_limit(self.target, self.clock)
+        return own if limit is None else min(own, limit)
 
     def rules(self, stream: Stream) -> list[Rule]:
-        """What the target does not keep of the stream's records; it is asked once for each run."""
-        with self._asking:
-            if self._rules is None or self._rules[0] != self.run:
-                self._rules = self.run, self.target.fidelity()
-            return [rule for rule in self._rules[1] if rule.stream == stream.name]
-
-    def tell(self, event: Event) -> None:
-        tell(self.observers, event)
+        """What the target does not keep of the stream's records."""
+        rules = self.memory.fidelity_rules(self.run, self.target)
+        return [rule for rule in rules if rule.stream == stream.name]
 
     def reading(self, stream: Stream, which: int = 0) -> Reading:
         """The first way of reading that suits this portal; or, from 1 on, one of those that follow it."""
@@ -153,6 +146,8 @@ class RunContext:
         if isinstance(reading, PerParent) and reading.scope and not self.facts.grants(reading.scope):
             return False
         return there and (not reading.without or reading.without in self.facts.lacking)
+
+    # ------------------------------------------------------------ streams
 
     @property
     def people(self) -> str:
@@ -167,49 +162,31 @@ class RunContext:
     def policy(self, stream: Stream, field_name: str, default: Policy) -> Policy:
         return self.options.policies.get(f"{stream.name}.{field_name}", default)
 
-    def retry_at(self, attempts: int) -> datetime:
-        """When the next attempt is due after so many; a little later than said, so that not all come back at once."""
-        delay = DELAYS_S[min(attempts, len(DELAYS_S) - 1)]
-        return self.clock.now() + timedelta(seconds=delay * (1 + random.random() * 0.2))
-
     def lookup(self, stream: str, source_ids: Sequence[str]) -> dict[str, Seen]:
         found = self.store.get(self.streams[stream].table, source_ids)
         return {one.id: one for one in readable(found.values(), self.streams[stream])}
 
     def known(self, stream: Stream) -> Known:
-        """What is known here of the stream, for whoever asks the source by id."""
+        """What is known here of the stream, for whoever asks the source by ID."""
         return Known(self.lookup, lambda: self._custom_codes(self.owner[stream.name].name))
 
     def _custom_codes(self, entity: str) -> list[str]:
         return [row.key for row in self.store.rows(CUSTOM_FIELDS, partition=entity)]
 
+    # ------------------------------------------------------------ what people and observers hear
+
+    def tell(self, event: Event) -> None:
+        tell(self.observers, event)
+
     def note(self, entity: str, message: str, level: str = "warning", *, about: str = "") -> None:
-        """Keeps a sentence for people in the entity's state, once; past a hundred only in the log. With `about`, how it
-        begins, only the first that begins so."""
-        if self._keep_note(entity, message, about or message):
+        """Keeps a note for people in the entity's state, once. With `about` only the first that begins so."""
+        if self.notes.add(entity, message, about):
             self.tell(Noted(level, message, entity))
 
-    def _keep_note(self, entity: str, message: str, about: str) -> bool:
-        """False when it is known already."""
-        while True:
-            row = self.store.read(ENTITIES_STATE, entity) or RegisterRow(entity, {})
-            notes = list(row.values.get("Notes") or [])
-            if any(note == message or (about != message and note.startswith(about)) for note in notes):
-                return False if message not in notes else self._keep_key(row, notes, message)
-            if len(notes) > MOST_NOTES:
-                return True
-            kept = message if len(notes) < MOST_NOTES else MORE_NOTES
-            if self.store.swap(ENTITIES_STATE, row._replace(values={**row.values, "Notes": [*notes, kept]})):
-                return True
-
-    def _keep_key(self, row: RegisterRow, notes: list[str], message: str) -> bool:
-        """An earlier version kept the same note without its key. False: it is known already. Another process may come
-        first: the next note tries again."""
-        at = notes.index(message)
-        if isinstance(message, Message) and not isinstance(notes[at], Message):
-            notes[at] = message
-            self.store.swap(ENTITIES_STATE, row._replace(values={**row.values, "Notes": notes}))
-        return False
+    def retry_at(self, attempts: int) -> datetime:
+        """When the next attempt is due after so many: a little later than said, so that not all come back at once."""
+        delay = DELAYS_S[min(attempts, len(DELAYS_S) - 1)]
+        return self.clock.now() + timedelta(seconds=delay * (1 + random.random() * 0.2))
 
 
 def seen(record: Record, stream: Stream) -> Seen:

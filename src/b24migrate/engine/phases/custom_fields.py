@@ -153,7 +153,7 @@ def create_fields(context: RunContext, job: Job) -> Follow:
     for place, (owner, some) in enumerate(chunks[done:], done):
         if place > done and context.time_is_up():
             return [Job(job.scope, job.kind, {**job.args, "done": place})]
-        type_id = context.links.target_id(custom.types, owner) if owner else ""
+        type_id = context.memory.links.target_id(custom.types, owner) if owner else ""
         for outcome in _declared(context, entity, some, type_id):
             _keep(context, entity, dict(some)[outcome.code], outcome)
     return []

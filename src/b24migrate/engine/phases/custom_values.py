@@ -117,16 +117,16 @@ class CustomValues:
 
     def _text(self, _: Mapped, value: Json, lose: Lose) -> Json:
         """People write mentions and links into them as into any other text."""
-        if not self._context.texts.concerns(value):
+        if not self._context.memory.texts.concerns(value):
             return value
-        rewritten = self._context.texts.rewrite(str(value), self._context.links.target_ids)
+        rewritten = self._context.memory.texts.rewrite(str(value), self._context.memory.links.target_ids)
         for _unresolved in range(rewritten.unresolved):
             lose("texts_unresolved")
         return rewritten.text
 
     def _person(self, _: Mapped, value: Json, lose: Lose) -> Json:
         source_id = values.reference(value)
-        target_id = self._context.links.target_id(self._context.people, source_id) if source_id else None
+        target_id = self._context.memory.links.target_id(self._context.people, source_id) if source_id else None
         if source_id and target_id is None:
             lose("references_dropped")
         return target_id
@@ -135,7 +135,7 @@ class CustomValues:
         source_id = values.reference(value.get("id") if isinstance(value, dict) else value)
         if source_id is None or self._custom is None:
             return None
-        target_id = self._context.links.target_id(FILES, f"{self._custom.files}:{source_id}")
+        target_id = self._context.memory.links.target_id(FILES, f"{self._custom.files}:{source_id}")
         if target_id is None:
             lose("files_dropped")
         return target_id
@@ -159,7 +159,7 @@ class CustomValues:
         return there.rpartition("_")[2] if is_bare else there
 
     def _resolve(self, stream: str, source_id: str) -> str:
-        target_id = self._context.links.target_id(stream, source_id)
+        target_id = self._context.memory.links.target_id(stream, source_id)
         if target_id is None:
             raise Unresolved(stream, source_id)
         return target_id
@@ -168,7 +168,7 @@ class CustomValues:
         """An entry of a dictionary; one that has no link is called the same on the target."""
         if self._custom is None or not self._custom.statuses or not mapped.dictionary:
             return value
-        return self._context.links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
+        return self._context.memory.links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
 
     def _day(self, _: Mapped, value: Json, lose: Lose) -> Json:
         return _or_left(values.day(value, self._context.options.timezone), lose)

@@ -31,7 +31,7 @@ def whereabouts(context: RunContext, stream_name: str, source_id: str) -> Wherea
         return Whereabouts.UNKNOWN
     if stream.fetch is None or _has_later(context, stream, source_id):
         return Whereabouts.GONE
-    return Whereabouts.GONE if context.gone.knows(stream_name, source_id) else Whereabouts.NEWER
+    return Whereabouts.GONE if context.memory.gone.knows(stream_name, source_id) else Whereabouts.NEWER
 
 
 def _has_later(context: RunContext, stream: Stream, source_id: str) -> bool:

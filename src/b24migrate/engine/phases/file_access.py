@@ -30,9 +30,9 @@ class Nowhere:
 
 def remember(context: RunContext, ref: FileRef, size: int) -> None:
     """The smallest of each kind that came."""
-    known = context.came.get(ref.kind, ())
+    known = context.memory.downloaded.get(ref.kind, ())
     if len(known) < WITNESSES or size < int(known[-1].size or 0):
-        context.came[ref.kind] = _best([*known, ref._replace(size=size)])
+        context.memory.downloaded[ref.kind] = _best([*known, ref._replace(size=size)])
 
 
 def stop_if_lost(context: RunContext, ref: FileRef, error: MigrationError) -> None:
@@ -56,7 +56,7 @@ def _witnesses(context: RunContext, kind: str) -> list[FileRef]:
     renewed = [one.name for one in context.file_kinds.values() if one.links]
     found: dict[str, FileRef] = {}
     for name in sorted(renewed, key=lambda name: name != kind):
-        for one in (*context.came.get(name, ()), *_earlier(context, children_span(name))):
+        for one in (*context.memory.downloaded.get(name, ()), *_earlier(context, children_span(name))):
             found.setdefault(one.key, one)
         if len(found) > WITNESSES:
             break

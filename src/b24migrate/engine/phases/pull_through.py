@@ -135,7 +135,7 @@ def bring(context: RunContext, stream: Stream, ids: set[str]) -> tuple[list[Reco
     and why some could not be fetched."""
     failed = _brought(context, stream, ids)
     found = context.store.get(stream.table, sorted(ids))
-    context.gone.add(stream.name, ids - found.keys() - failed.keys())
+    context.memory.gone.add(stream.name, ids - found.keys() - failed.keys())
     waiting = [record for record in found.values() if record.status in (Status.NEW, Status.ERROR_RETRY)]
     return waiting, {one: error for one, error in failed.items() if one not in found}
 
@@ -171,7 +171,7 @@ def look_for(context: RunContext, named: Iterable[tuple[str, str]]) -> None:
             with suppress(Permanent):  # a portal without the method tells nothing
                 rows = stream.fetch(context.source, asked, context.known(stream))
                 there = {source_id for source_id, row in rows.items() if not is_excluded(stream, row)}
-                context.gone.add(name, ids - there)
+                context.memory.gone.add(name, ids - there)
 
 
 def is_excluded(stream: Stream, row: Row) -> bool:

@@ -26,7 +26,7 @@ class Resolver:
         self._context = context
 
     def __call__(self, stream: str, source_id: str) -> str:
-        target_id = self._context.links.target_id(stream, source_id)
+        target_id = self._context.memory.links.target_id(stream, source_id)
         if target_id is None:
             raise Unresolved(stream, source_id)
         return target_id
@@ -91,7 +91,7 @@ class References:
     # ------------------------------------------------------------ what is not on the target
 
     def _resolve(self, spec: Field, source_id: str, done: Composed) -> str | None:
-        target_id = self._context.links.target_id(spec.to, source_id)
+        target_id = self._context.memory.links.target_id(spec.to, source_id)
         return target_id if target_id is not None else self._without(spec, spec.to, source_id, done)
 
     def _without(self, spec: Field, stream: str, source_id: str, done: Composed) -> str | None:

@@ -73,7 +73,7 @@ class Trees:
 
     def _named(self, at: At, told: tuple[str, str], value: Json) -> Json:
         """The target's id. What is lost stays, and its place is told."""
-        target_id = self._context.links.target_id(*told)
+        target_id = self._context.memory.links.target_id(*told)
         if target_id is None:
             at.done.places.append((at.place, " ".join(told)))
             return value
@@ -102,7 +102,7 @@ class Trees:
     def _ids(self, at: At, stream: str, value: Json) -> Json:
         """A list of ids; what is lost is left out."""
         ids = dict.fromkeys(values.references(value))
-        found = self._context.links.target_ids(stream, ids)
+        found = self._context.memory.links.target_ids(stream, ids)
         at.done.lose("references_dropped", len(ids) - len(found))
         there = dict.fromkeys(found[source_id] for source_id in ids if source_id in found)
         return [int(target_id) if target_id.isdecimal() else target_id for target_id in there]

@@ -145,14 +145,14 @@ class Taking:
         return sum(self._let_go(stream, span) for span in left) if may_close(stream) else 0
 
     def _restore(self, streams: Sequence[Stream], left: dict[str, list[Span]]) -> None:
-        self._context.links.forget()
+        self._context.memory.links.forget()
         for stream, span in ((one, span) for one in streams if may_close(one) for span in left[one.name]):
             self._go_on(stream, span)
             restore(self._context, stream, [one.link for one in self._found(stream, span) if one.link])
 
     def _let_go(self, stream: Stream, span: Span) -> int:
         self._go_on(stream, span)
-        self._context.links.forget()  # what went is named no more
+        self._context.memory.links.forget()  # what went is named no more
         found = self._found(stream, span)
         answers = deletions(self._context, stream.name, [stream.key_of(one.row_key) for one in found], dry_run=True)
         held = [one.link for one, answer in zip(found, answers, strict=True) if answer.needed and one.link]

@@ -59,7 +59,7 @@ def survey(
     for check in seen.failed:
         if not check.entity and not check.gate.startswith("auth.target") and check.name != "target":
             raise refusal(check)
-    context.facts = Analysis(True, True, seen.facts).for_phases
+    context = context.with_facts(Analysis(True, True, seen.facts).for_phases)
     probe.remember(context)
     gauge, pace = computing.Gauge(context.clock), target_pace.measured(context)
     look = Look(context, meter, Sampler(context, meter, share), notice)

@@ -136,7 +136,7 @@ class Drafting:
         except (Unresolved, *STRANGE):
             return ()
         return tuple(
-            Named(stream, source_id, self.context.links.target_id(stream, source_id) or "")
+            Named(stream, source_id, self.context.memory.links.target_id(stream, source_id) or "")
             for stream, source_id in found[:MOST_NAMED]
         )
 

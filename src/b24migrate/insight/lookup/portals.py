@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 import msgspec
 
 from b24migrate.engine.phases.comparison import asked_again
@@ -18,20 +16,6 @@ from b24migrate.ports import TargetRecord
 # what code that reads a portal's answer runs into when the answer is none of those that it knows
 STRANGE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
 SOURCE, TARGET = "source", "target"
-
-
-@dataclass(slots=True)
-class Onlooker(RunContext):
-    """Works like the other and leaves no notes: who only looks has nothing to say."""
-
-    def note(self, entity: str, message: str, level: str = "warning", *, about: str = "") -> None:
-        pass
-
-
-def onlooker(context: RunContext) -> Onlooker:
-    made = Onlooker(**{one.name: getattr(context, one.name) for one in fields(RunContext) if one.init})
-    made.links, made.texts = context.links, context.texts
-    return made
 
 
 def the_source(context: RunContext, stream: Stream, record: Record, *, ask: bool) -> tuple[Side, Row | None]:

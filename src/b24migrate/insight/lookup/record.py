@@ -26,7 +26,7 @@ from b24migrate.insight.lookup.model import (
     Trouble,
     cut,
 )
-from b24migrate.insight.lookup.portals import STRANGE, onlooker, the_source, the_target
+from b24migrate.insight.lookup.portals import STRANGE, the_source, the_target
 from b24migrate.insight.lookup.titles import emails_of, short_title
 from b24migrate.messages import say, unpack
 from b24migrate.model.errors import MigrationError
@@ -44,7 +44,7 @@ def record(context: RunContext, stream: str, source_id: str, *, ask: bool = True
     known = context.streams.get(stream)
     if known is None or not may_be_an_id(source_id):
         return None
-    looking = onlooker(context)
+    looking = context.without_notes()
     row = _row(looking, known, source_id)
     aside = related.aside(looking, stream, source_id)
     if row is not None:

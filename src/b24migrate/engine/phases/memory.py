@@ -1,14 +1,20 @@
-"""Which target id a source id became, with a bounded memory of what was asked before."""
+"""What a process remembers of the store and the portals. It may forget: everything can be asked again."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from threading import Lock
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from threading import Lock, local
 
+from b24migrate.engine.phases.texts import TextRewriter
+from b24migrate.model.errors import MigrationError
+from b24migrate.model.fidelity import Rule
 from b24migrate.model.records import Link, Table
-from b24migrate.ports import Store
+from b24migrate.model.streams import FileRef, Stream
+from b24migrate.ports import Clock, Store, Target
 
 REMEMBERED = 50_000
+ASKED_AGAIN_S = 60.0
 
 
 class Gone:
@@ -27,7 +33,8 @@ class Gone:
 
 
 class Links:
-    """Only what exists is remembered: a link, once made, keeps its target id; a missing one may come at any time."""
+    """Which target ID a source ID became. Only what exists is remembered: a link, once made, keeps its target ID; a
+    missing one may come at any time."""
 
     def __init__(self, store: Store, by_natural: Mapping[str, Table] | None = None) -> None:
         self._store = store
@@ -68,3 +75,43 @@ class Links:
         """After links were loaded or taken back by hand."""
         with self._lock:
             self._known.clear()
+
+
+class Memory:
+    """One a process; its threads share it."""
+
+    def __init__(self, store: Store, streams: Iterable[Stream], source_url: str = "", target_url: str = "") -> None:
+        known = list(streams)
+        self.links = Links(store, {one.name: one.table for one in known if one.by_natural})
+        self.texts = TextRewriter(known, source_url, target_url)
+        self.gone = Gone()
+        self.downloaded: dict[str, Sequence[FileRef]] = {}  # some files of each kind that the source gave
+        self._job = local()
+        self._rules: tuple[str, Sequence[Rule]] | None = None
+        self._ask_limit_at = -math.inf
+        self._lock = Lock()
+
+    def start_job(self, until: float) -> None:
+        """Keeps until when this thread may work on its job, on the monotonic clock."""
+        self._job.until = until
+
+    def job_until(self) -> float:
+        until: float = getattr(self._job, "until", math.inf)
+        return until
+
+    def fidelity_rules(self, run: str, target: Target) -> Sequence[Rule]:
+        """What the target does not keep. It is asked once for each run."""
+        with self._lock:
+            if self._rules is None or self._rules[0] != run:
+                self._rules = run, target.fidelity()
+            return self._rules[1]
+
+    def target_file_limit(self, target: Target, clock: Clock) -> int | None:
+        """None while the target does not report it. Then it is asked again after a minute."""
+        if clock.monotonic() < self._ask_limit_at:
+            return None
+        try:
+            return target.file_bytes()
+        except MigrationError:
+            self._ask_limit_at = clock.monotonic() + ASKED_AGAIN_S
+            return None
