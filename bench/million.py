@@ -19,8 +19,8 @@ from b24migrate.clock import SystemClock
 from b24migrate.engine import plan
 from b24migrate.engine.state import DONE, RUNNING, PhaseState, States
 from b24migrate.entities import FILES, Catalog, catalog
-from b24migrate.insight.overview import history
-from b24migrate.insight.overview.model import Point
+from b24migrate.insight.status import history
+from b24migrate.insight.status.model import Point
 from b24migrate.model import values
 from b24migrate.model.records import Job, Link, Settled, Staged, Status, order_key
 from b24migrate.model.streams import PHASES, Stream

@@ -28,7 +28,7 @@ from b24migrate.engine.run import Runner
 from b24migrate.entities import FILES, Catalog, catalog, rest_writers
 from b24migrate.insight.fidelity.check import Gate
 from b24migrate.insight.forecast.target_pace import Paces
-from b24migrate.insight.overview import HistoryWriter
+from b24migrate.insight.status import HistoryWriter
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.events import Event, Observer, PortalBack, PortalDown, Waited
 from b24migrate.model.interrupt import Interrupt

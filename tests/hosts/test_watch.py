@@ -24,8 +24,7 @@ from b24migrate.cli.session import Session
 from b24migrate.cli.status_watch import Look, Said
 from b24migrate.clock import SystemClock
 from b24migrate.engine import plan
-from b24migrate.insight.overview import Looking
-from b24migrate.insight.status import snapshot
+from b24migrate.insight.status import StatusReader, snapshot
 
 
 @pytest.fixture
@@ -128,7 +127,7 @@ def test_on_a_dumb_terminal_nothing_is_drawn_over(scene: Scene, app: App) -> Non
 
 
 def test_a_look_says_the_same_as_status(app: App) -> None:
-    assert Look.by(Looking(app.context)).status == snapshot(app.context).to_json()
+    assert Look.by(StatusReader(app.context)).status == snapshot(app.context).to_json()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +146,7 @@ def test_how_it_ended_comes_with_what_to_do(app: App, exit_code: int, message: s
     run = plan.current(app.context.store)
     assert run is not None
     plan.end(app.context.store, SystemClock(), run, complete=exit_code == 5, exit_code=exit_code, message=message)
-    look = Look.by(Looking(app.context))
+    look = Look.by(StatusReader(app.context))
     assert look.over
     assert wanted in Said.of(look.seen, str).verdict
 
@@ -156,7 +155,7 @@ def test_no_secret_and_no_narrow_space_reaches_the_terminal(app: App) -> None:
     run = plan.current(app.context.store)
     assert run is not None
     plan.end(app.context.store, SystemClock(), run, complete=False, exit_code=4, message="s3cret")
-    said = Said.of(Look.by(Looking(app.context)).seen, lambda text: text.replace("s3cret", "***"))
+    said = Said.of(Look.by(StatusReader(app.context)).seen, lambda text: text.replace("s3cret", "***"))
     assert "***" in said.verdict
     assert "s3cret" not in said.verdict
     assert "\N{NARROW NO-BREAK SPACE}" not in said.verdict + said.progress

@@ -15,7 +15,7 @@ from tests.pipeline.world import SMALL, Migration, World, world
 
 from b24migrate.entities import catalog
 from b24migrate.insight import status
-from b24migrate.insight.status import StreamStatus
+from b24migrate.insight.status.model import StreamStatus
 from b24migrate.model.streams import Policy, Stream
 from b24sim.company.changes import CHANGES
 from b24sim.company.company import Company

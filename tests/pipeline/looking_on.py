@@ -13,8 +13,8 @@ from tests.pipeline.world import World
 
 from b24migrate.app import App
 from b24migrate.engine import plan
-from b24migrate.insight.overview import Looking, remember
-from b24migrate.insight.overview.model import Overview
+from b24migrate.insight.status import StatusReader, remember
+from b24migrate.insight.status.model import Overview
 from b24migrate.model.events import Event, Extracted, PhaseChanged, Sent
 
 LASTS_S = 15.0  # every page and every call, on the clock of the test
@@ -33,15 +33,15 @@ def watched(made: World, *, lasts_s: float = LASTS_S, **settings: dict[str, Any]
                 return
             with lock:
                 made.clock.sleep(0.0 if isinstance(event, PhaseChanged) else lasts_s)
-                seen.append(looking[0].look())
+                seen.append(looking[0].overview())
                 remember(looking[0]._context)
 
-        looking: list[Looking] = []
+        looking: list[StatusReader] = []
         patched.setattr(made, "_saw", slowly)
         with made.app(**{"run": {"workers": 1, "entities": ["users", "groups", "chats"]}, **settings}) as app:
-            looking.append(Looking(app.context))
+            looking.append(StatusReader(app.context))
             app.runner.run(app.chosen(), tick=made.leap())
-            return [*seen, looking[0].look()]
+            return [*seen, looking[0].overview()]
 
 
 @contextmanager

@@ -197,8 +197,8 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Stops, Snapshot]:
 @EVERY
 def test_it_arrives_and_is_verified(moved: Moved, stream: str) -> None:
     about = moved.first.status[stream]
-    assert about.import_ok == len(moved.first.staged[stream]) > 0
-    assert (about.new, about.import_err, about.error_retry, about.mismatch, about.drift) == (0, 0, 0, 0, 0)
+    assert about.imported == len(moved.first.staged[stream]) > 0
+    assert (about.waiting, about.failed, about.retrying, about.findings, about.drift) == (0, 0, 0, 0, 0)
     assert {created for created, _ in moved.first.effects(stream).values()} == {1}
     assert moved.first.found(stream) == []
     assert moved.first.verified[CATALOG.owner[stream].name]
@@ -207,9 +207,9 @@ def test_it_arrives_and_is_verified(moved: Moved, stream: str) -> None:
 @EVERY
 def test_what_was_retrieved_is_accounted_for(moved: Moved, stream: str) -> None:
     about = moved.first.status[stream]
-    assert about.retrieved == about.import_ok + about.import_err + about.excluded
-    assert about.reported in (None, about.retrieved)
-    assert len(moved.first.box[stream]) == about.import_ok
+    assert about.read == about.imported + about.failed + about.excluded
+    assert about.source in (None, about.read)
+    assert len(moved.first.box[stream]) == about.imported
 
 
 @EVERY

@@ -14,10 +14,10 @@ from tests.pipeline.world import World
 
 from b24migrate.app import App
 from b24migrate.engine import plan
-from b24migrate.insight.overview import Looking, history, points, remember
-from b24migrate.insight.overview.history import MOST, Moment, cut, keep, moments, recent, thin, too_many
-from b24migrate.insight.overview.model import Point
-from b24migrate.insight.overview.pace import at_work, gap_s, speed
+from b24migrate.insight.status import StatusReader, history, points, remember
+from b24migrate.insight.status.history import MOST, Moment, cut, keep, moments, recent, thin, too_many
+from b24migrate.insight.status.model import Point
+from b24migrate.insight.status.pace import gap_s, measure_speed, working_time
 from b24migrate.ports import HISTORY, RegisterRow
 
 BEGAN = datetime(2026, 3, 1, 23, 50, tzinfo=UTC)
@@ -100,13 +100,13 @@ def test_a_pause_is_flat_and_does_not_count_as_work() -> None:
     before = [moment(10 * place, units=10.0 * place) for place in range(10)]
     after = [moment(400 + 10 * place, units=90.0 + 10 * place) for place in range(5)]
     now = BEGAN + timedelta(seconds=450)
-    assert list(at_work([*before, *after], now, 140.0)) == pytest.approx([90 + 50, 140])
+    assert list(working_time([*before, *after], now, 140.0)) == pytest.approx([90 + 50, 140])
 
 
 def test_where_moments_are_rare_the_space_between_them_is_work() -> None:
     rare = [moment(60 * place, units=60.0 * place, step_s=60.0) for place in range(5)]
     assert gap_s(60.0) > 120
-    assert list(at_work(rare, BEGAN + timedelta(seconds=300), 300.0)) == pytest.approx([300, 300])
+    assert list(working_time(rare, BEGAN + timedelta(seconds=300), 300.0)) == pytest.approx([300, 300])
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 500), st.integers(-5, 1000)), max_size=40))
@@ -115,24 +115,24 @@ def test_a_speed_is_never_below_nothing(way: list[tuple[float, int]]) -> None:
     for step, grown in way:
         seconds, read = seconds + step, read + grown
         seen.append(moment(seconds, read=read))
-    told = speed(seen, moment(seconds + 1, read=read))
+    told = measure_speed(seen, moment(seconds + 1, read=read))
     assert min(told.read, told.imported, told.verified, told.window_s) >= 0
-    spent_s, grown_by = at_work(seen, BEGAN + timedelta(seconds=seconds + 1), 0.0)
+    spent_s, grown_by = working_time(seen, BEGAN + timedelta(seconds=seconds + 1), 0.0)
     assert 0 <= spent_s <= 700
     assert grown_by >= 0
 
 
 def test_the_speed_is_of_the_last_minute() -> None:
     seen = [moment(place, read=10 * place) for place in range(0, 600, 10)]
-    assert speed(seen, moment(600, read=6000)).read == pytest.approx(10)
-    assert speed(seen, moment(600, read=6000)).window_s == pytest.approx(60)
-    assert speed(seen, moment(6000, read=6000)).read == 0
+    assert measure_speed(seen, moment(600, read=6000)).read == pytest.approx(10)
+    assert measure_speed(seen, moment(600, read=6000)).window_s == pytest.approx(60)
+    assert measure_speed(seen, moment(6000, read=6000)).read == 0
 
 
 def test_a_run_that_is_conducted_is_remembered_without_being_asked(talk: World) -> None:
     with talk.app() as app:
         (last,) = moments(app.context.store)[-1:]
-        now = Looking(app.context).look()
+        now = StatusReader(app.context).overview()
     assert last.run == (now.run.id if now.run else "")
     assert last.point.imported == now.progress.imported > 0
 

@@ -52,7 +52,7 @@ def skipped(made: World, stream: str) -> dict[str, str]:
 
 def closes(made: World, name: str) -> bool:
     one = made.stream(name)
-    return one.retrieved == one.import_ok + one.import_err + one.excluded and one.reported in (None, one.retrieved)
+    return one.read == one.imported + one.failed + one.excluded and one.source in (None, one.read)
 
 
 # ---------------------------------------------------------------- templates of recurring deals

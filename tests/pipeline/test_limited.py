@@ -52,8 +52,8 @@ def test_the_first_by_id_are_read_and_what_they_refer_to_is_pulled_through(limit
 
 def test_what_was_pulled_through_is_imported_and_counted(limited: World) -> None:
     users = limited.stream("users")
-    assert users.retrieved == users.import_ok == len(limited.records("Users")) == len(limited.imported("users"))
-    assert limited.stream("departments").import_ok == len(limited.imported("departments"))
+    assert users.read == users.imported == len(limited.records("Users")) == len(limited.imported("users"))
+    assert limited.stream("departments").imported == len(limited.imported("departments"))
     assert {one["Status"] for one in limited.records("Users").values()} == {"IMPORT_OK"}
 
 
@@ -98,7 +98,7 @@ def test_a_full_run_after_a_limited_one_completes_it(few: World) -> None:
     few.settings = {"run": {"entities": list(TALK)}}
     assert few.run().exit_code == 0
     assert pulled(few, "Users") == set()
-    assert few.stream("users").reported == few.stream("users").retrieved == 30
+    assert few.stream("users").source == few.stream("users").read == 30
     assert few.effects().keys() > before.keys()
     assert {created for created, _ in few.effects().values()} == {1}
 

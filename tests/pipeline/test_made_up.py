@@ -12,7 +12,7 @@ from tests.pipeline.world import World, small, world
 
 from b24migrate import cli, entities
 from b24migrate.entities import catalog, rest_writers
-from b24migrate.insight.overview import overview
+from b24migrate.insight.status import overview
 from b24migrate.messages import templates, words
 from b24sim.imports.catalog import STREAMS
 from b24sim.imports.kinds import TEXT, TIME, USER, Kind, Ref
@@ -50,7 +50,7 @@ def test_the_catalog_finds_it_behind_what_it_refers_to(made: World) -> None:
 def test_it_is_read_imported_and_verified(made: World) -> None:
     assert made.run(*CHOSEN).exit_code == 0
     about = made.stream("processes")
-    assert about.reported == about.retrieved == about.import_ok == len(made.imported("processes")) == 5
+    assert about.source == about.read == about.imported == len(made.imported("processes")) == 5
     assert made.entity("processes").verified
     templates = {row["id"] for row in made.imported("workflow_templates").values()}
     assert {row["fields"]["TEMPLATE_ID"] for row in made.imported("processes").values()} <= templates
@@ -70,7 +70,7 @@ def test_what_it_lacks_on_the_box_is_a_finding(made: World) -> None:
     (gone, *_) = made.imported("processes").values()
     made.box.portal.imports.edit("processes", str(gone["id"]), {"DOCUMENT_ID": "DEAL_1"})
     assert made.run(*CHOSEN, phases=("verify",)).exit_code == 5
-    assert made.stream("processes").mismatch == 1
+    assert made.stream("processes").findings == 1
     assert not made.entity("processes").verified
 
 

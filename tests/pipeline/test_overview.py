@@ -15,8 +15,8 @@ from tests.pipeline.world import World, small, world
 from b24migrate.app import App
 from b24migrate.engine import plan
 from b24migrate.engine.phases import verify
-from b24migrate.insight.overview import Looking, overview, points
-from b24migrate.insight.overview.model import Overview, Verdict
+from b24migrate.insight.status import StatusReader, overview, points
+from b24migrate.insight.status.model import Overview, Verdict
 from b24migrate.model.records import Job
 from b24migrate.ports import ANALYSIS, RegisterRow
 
@@ -163,10 +163,10 @@ def test_where_the_store_is_far_away_a_second_look_asks_little(made: World) -> N
     with made.app() as app:
         store, queue = Counting(app.context.store), Counting(app.context.queue)
         context = replace(app.context, store=store, queue=queue)
-        looking = Looking(context)
-        first = looking.look()
+        looking = StatusReader(context)
+        first = looking.overview()
         before = store.asked + queue.asked
-        again = looking.look()
+        again = looking.overview()
         tables = sum(len(entity.streams) for entity in app.catalog.entities)
         assert store.asked + queue.asked - before <= tables + 15
     assert again.entities == first.entities

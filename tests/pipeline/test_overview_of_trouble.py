@@ -12,8 +12,8 @@ from tests.pipeline.looking_on import at, under_way
 from tests.pipeline.world import World, small, world
 
 from b24migrate.engine import plan
-from b24migrate.insight.overview import Looking, overview, remember
-from b24migrate.insight.overview.model import Overview, Verdict
+from b24migrate.insight.status import StatusReader, overview, remember
+from b24migrate.insight.status.model import Overview, Verdict
 from b24migrate.model.errors import Halted
 from b24migrate.model.events import PortalDown, Waited
 from b24migrate.model.records import Job
@@ -101,20 +101,20 @@ def test_a_limit_that_everything_waits_for_is_named(made: World) -> None:
     seen: list[Overview] = []
     leap = made.leap()
     with made.app() as app:
-        looking = Looking(app.context)
+        looking = StatusReader(app.context)
 
         def tick() -> None:
-            looking.look()
+            looking.overview()
             if any(isinstance(one, Waited) for one in made.events) and not seen:
-                looking.look()
+                looking.overview()
                 remember(app.context)
                 made.clock.sleep(12)
-                seen.append(looking.look())
+                seen.append(looking.overview())
                 seen.append(overview(app.context))
             leap()
 
         app.runner.run(app.chosen(), tick=tick)
-        after = looking.look()
+        after = looking.overview()
     assert {(one.now.verdict, one.now.waits_for) for one in seen} == {(Verdict.LIMITED, ("department.get",))}
     assert [(one.method, one.now) for one in seen[0].waits] == [("department.get", True)]
     assert after.waits[0].seconds > 50
@@ -189,10 +189,10 @@ def test_what_moved_after_the_last_who_remembered_died_is_no_sign_of_life(made: 
 
 def test_who_looks_himself_needs_nobody_who_remembers(made: World) -> None:
     with under_way(made) as app:
-        looking = Looking(app.context)
+        looking = StatusReader(app.context)
         for _ in range(30):
-            seen = looking.look()
+            seen = looking.overview()
             made.clock.sleep(5)
         assert seen.now.verdict is Verdict.STILL
         app.context.store.add({"seen:Users:1": 5})
-        assert looking.look().now.verdict is Verdict.RUNNING
+        assert looking.overview().now.verdict is Verdict.RUNNING

@@ -83,7 +83,7 @@ def test_a_user_the_box_has_is_linked_and_not_sent(lenient: World) -> None:
     assert lenient.run().exit_code == 0
     assert lenient.records("Users")["3"]["TargetId"] == "1"
     assert "source:users:3" not in lenient.imported("users")
-    assert lenient.stream("users").import_ok == 12
+    assert lenient.stream("users").imported == 12
     assert lenient.entity("users").verified
     ((origin,),) = lenient.sql("SELECT Origin FROM IdMap WHERE RowKey = 'users:3'")
     assert origin == "matched"

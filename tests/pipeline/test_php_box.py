@@ -63,8 +63,8 @@ def certify(made: PhpWorld) -> certificate.Made:
 def test_every_stream_arrives_once_and_is_verified(moved: Moved) -> None:
     for stream in STREAMS:
         about = moved.first.status[stream]
-        assert about.import_ok == len(moved.first.staged[stream]) == len(moved.first.box[stream]) > 0, stream
-        assert (about.new, about.import_err, about.error_retry, about.mismatch, about.drift) == (0, 0, 0, 0, 0), stream
+        assert about.imported == len(moved.first.staged[stream]) == len(moved.first.box[stream]) > 0, stream
+        assert (about.waiting, about.failed, about.retrying, about.findings, about.drift) == (0, 0, 0, 0, 0), stream
         assert {created for created, _ in moved.first.effects(stream).values()} == {1}, stream
         assert moved.first.verified[CATALOG.owner[stream].name], stream
     assert moved.first.findings == []

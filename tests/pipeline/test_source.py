@@ -83,8 +83,8 @@ def test_chats_of_tasks_are_excluded(tmp_path: Path) -> None:
         about = made.stream("chats")
         others = {str(chat.id) for chat in made.cloud.portal.company.chats.values() if chat.kind in "LASG"}
         there = {str(chat.id) for chat in made.cloud.portal.company.chats.values() if chat.kind in "PCONJB"}
-        assert (about.excluded, about.import_ok) == (len(tasks | others), len(there))
-        assert about.retrieved == len(tasks | others | there)
+        assert (about.excluded, about.imported) == (len(tasks | others), len(there))
+        assert about.read == len(tasks | others | there)
         assert not tasks & {key.partition(":")[0] for key in made.records("ChatMessages")}
         assert made.entity("chats").verified
 
@@ -100,7 +100,7 @@ def test_a_counter_of_messages_that_is_off_is_a_note_and_no_drift(small: World) 
     small.change("chats", id=chat.id, fields={"extra": {"message_count": len(chat) + 7}})
     assert small.run().exit_code == 0
     about = small.stream("chat_messages")
-    assert (about.reported, about.drift) == (None, 0)
+    assert (about.source, about.drift) == (None, 0)
     assert small.entity("chats").verified
     noted = [note for note in small.entity("chats").notes if "counters" in note]
     assert len(noted) == 1
@@ -123,7 +123,7 @@ def test_the_whole_history_arrives_whatever_a_portal_s_pages_are_like(tmp_path: 
         }
         assert set(made.records("ChatMessages")) == said
         assert made.entity("chats").verified
-        assert len(made.imported("chat_messages")) == made.stream("chat_messages").import_ok == len(said)
+        assert len(made.imported("chat_messages")) == made.stream("chat_messages").imported == len(said)
 
 
 def test_chats_that_were_believed_to_be_whole_are_read_again_when_pages_prove_to_have_gaps(small: World) -> None:

@@ -16,8 +16,9 @@ from tests.pipeline.world import World
 from b24migrate.app import App
 from b24migrate.engine import plan, undo
 from b24migrate.engine.undo import Kept, Tally, records
-from b24migrate.insight import certificate, overview
-from b24migrate.insight.overview.model import Verdict
+from b24migrate.insight import certificate
+from b24migrate.insight.status import overview
+from b24migrate.insight.status.model import Verdict
 from b24migrate.model.errors import BadConfiguration, Halted
 from b24migrate.model.streams import PHASES
 from b24migrate.ports import COMPARED, FINDINGS, VERIFIED
@@ -269,12 +270,12 @@ def test_nobody_is_told_any_more_that_all_is_well(talk: World, tmp_path: Path) -
     take(talk, "chats")
     entity = talk.entity("chats")
     assert (entity.verified, entity.phases["set"].state, entity.phases["verify"].state) == (False, "pending", "pending")
-    assert (entity.streams["chats"].import_ok, entity.streams["chats"].new) == (0, 8)
+    assert (entity.streams["chats"].imported, entity.streams["chats"].waiting) == (0, 8)
     with talk.app() as app:
         for register in (FINDINGS, COMPARED, VERIFIED):
             assert app.context.store.count(register, "chats:") == 0
             assert app.context.store.count(register, "chat_messages:") == 0
-        now = overview.overview(app.context).now
+        now = overview(app.context).now
         assert (now.verdict, "chats" in now.message) == (Verdict.FINDINGS, True)
         with pytest.raises(Halted, match="chats-set is pending"):
             certificate.make(app.context, tmp_path / "proof")
@@ -361,7 +362,7 @@ def test_a_run_that_had_stopped_goes_on_after_it_and_brings_everything_once(smal
     take(small)
     assert on_the_box(small) == {}
     assert small.run().exit_code == 0
-    assert {len(small.imported("chats")), small.stream("chats").import_ok} == {8}
+    assert {len(small.imported("chats")), small.stream("chats").imported} == {8}
     assert set(small.effects().values()) <= {(1, 0), (1, 1)}
 
 

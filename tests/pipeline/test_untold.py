@@ -110,5 +110,5 @@ def test_a_chat_that_is_listed_but_cannot_be_read_is_named_and_counted(small: Wo
     ((why, reason),) = small.sql("SELECT Why, Reason FROM SetAside WHERE RowKey = ?", f"impossible:chats:{lost}")
     assert (why, "ACCESS_ERROR" in reason) == ("impossible", True)
     assert any(note.startswith(f"chats {lost} cannot be read") for note in small.entity("chats").notes)
-    assert about.import_ok == len(small.imported("chats")) == len(staged)
+    assert about.imported == len(small.imported("chats")) == len(staged)
     assert small.entity("chats").verified

@@ -67,7 +67,7 @@ def test_templates_with_code_are_refused_by_name_and_the_others_arrive(made: Wor
     found = made.entity("workflows")
     assert not found.verified
     numbers = found.streams["workflow_templates"]
-    assert (numbers.reported, numbers.retrieved, numbers.import_ok, numbers.import_err) == (9, 9, 5, 4)
+    assert (numbers.source, numbers.read, numbers.imported, numbers.failed) == (9, 9, 5, 4)
 
 
 def test_a_second_run_and_a_retry_do_not_let_them_through(made: World) -> None:

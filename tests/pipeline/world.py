@@ -18,7 +18,7 @@ from b24migrate.config import load
 from b24migrate.engine import requeue
 from b24migrate.engine.run import Ended
 from b24migrate.insight import status
-from b24migrate.insight.status import EntityStatus, StreamStatus
+from b24migrate.insight.status.model import EntityStatus, StreamStatus
 from b24migrate.model.events import Event
 from b24migrate.model.streams import PHASES
 from b24sim import Company, Plan, Portal, Running, serve

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from b24migrate.insight.overview.model import Point
 from b24migrate.insight.report.model import EntityFacts, PhaseFacts, StreamFacts
+from b24migrate.insight.status.model import Point
 from b24migrate.messages import words
 from b24migrate.report import charts
 from b24migrate.report.numbers import Amounts
@@ -23,7 +23,23 @@ def text(seconds: float) -> str:
 
 def entity(*counts: int, phases: tuple[tuple[float, float], ...] = ()) -> EntityFacts:
     imported, failed, excluded, impossible, waiting = (*counts, 0, 0, 0, 0, 0)[:5]
-    stream = StreamFacts("users", "users", None, 0, waiting, 0, imported, 0, failed, excluded, impossible, 0, 0, 0, {})
+    stream = StreamFacts(
+        name="users",
+        source=None,
+        read=0,
+        staged=waiting + imported + failed,
+        imported=imported,
+        failed=failed,
+        retrying=0,
+        excluded=excluded,
+        impossible=impossible,
+        verified=0,
+        findings=0,
+        drift=0,
+        entity="users",
+        places=0,
+        losses={},
+    )
     names = ("get", "set", "verify")
     steps = tuple(
         PhaseFacts("users", name, "done", text(start), text(end), end - start, "")
@@ -35,13 +51,14 @@ def entity(*counts: int, phases: tuple[tuple[float, float], ...] = ()) -> Entity
 @pytest.mark.parametrize(
     ("seconds", "english", "russian"),
     [
-        (0, "0.0 s", "0,0 с"),
-        (9.94, "9.9 s", "9,9 с"),
+        (0, "0 s", "0 с"),
+        (0.44, "0.4 s", "0,4 с"),
+        (9.94, "10 s", "10 с"),
         (59, "59 s", "59 с"),
-        (61, "1 min 01 s", "1 мин 01 с"),
-        (3600, "1 h 00 min", "1 ч 00 мин"),
+        (61, "1 min", "1 мин"),
+        (3600, "1 h", "1 ч"),
         (7 * 3600 + 1799, "7 h 29 min", "7 ч 29 мин"),
-        (50 * 3600, "2 d 02 h", "2 дн 02 ч"),
+        (50 * 3600, "2 d 2 h", "2 сут 2 ч"),
         (None, "–", "–"),
     ],
 )

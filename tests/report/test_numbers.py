@@ -16,7 +16,7 @@ from b24migrate.entities import FILES
 from b24migrate.insight import certificate, status
 from b24migrate.insight.causes import causes, grouped
 from b24migrate.insight.certificate.form import CLASSES
-from b24migrate.insight.status import StreamStatus
+from b24migrate.insight.status.model import StreamStatus
 from b24migrate.messages import words
 from b24migrate.report.tables import TABLES
 
@@ -44,12 +44,12 @@ def test_the_page_shows_the_numbers_of_the_status(troubled: Troubled) -> None:
     assert list(shown) == list(known) == list(CATALOG.streams)
     for name, one in known.items():
         told = shown[name]
-        assert told["source"] == one.reported
-        assert told["read"] == one.retrieved
-        assert (told["imported"], told["failed"]) == (one.import_ok, one.import_err)
+        assert told["source"] == one.source
+        assert told["read"] == one.read
+        assert (told["imported"], told["failed"]) == (one.imported, one.failed)
         assert (told["excluded"], told["impossible"]) == (one.excluded, one.impossible)
-        assert (told["drift"], told["findings"]) == (one.drift, one.mismatch)
-        assert told["waiting"] == one.new + one.error_retry
+        assert (told["drift"], told["findings"]) == (one.drift, one.findings)
+        assert told["waiting"] == one.waiting + one.retrying
     assert shown["crm_deals"]["drift"] == DRIFT
     assert shown["users"]["failed"] == 1
 
@@ -97,7 +97,7 @@ def test_the_page_counts_the_rows_of_every_table(troubled: Troubled) -> None:
 
 def test_each_failed_record_stands_there_with_its_cause_and_what_to_do(troubled: Troubled) -> None:
     rows = {(row["stream"], row["source_id"]): row for row in troubled.english.rows("failed")}
-    assert len(rows) == sum(one.import_err for one in streams(troubled.world).values()) > 1
+    assert len(rows) == sum(one.failed for one in streams(troubled.world).values()) > 1
     person = str(troubled.world.cloud.portal.company.users.ids[-1])
     one = rows["users", person]
     assert (one["code"], one["message"]) == ("VALIDATION", "NAME must not be empty in the source")
@@ -159,7 +159,7 @@ def test_people_are_told_apart_by_how_they_came(troubled: Troubled) -> None:
     shown = [number(row[1]) for row in troubled.english.cells("table-people")]
     origins = Counter(row["origin"] for row in rows)
     assert shown == [origins["import"], origins["matched"], origins["loaded"]]
-    assert sum(origins.values()) == streams(troubled.world)["users"].import_ok
+    assert sum(origins.values()) == streams(troubled.world)["users"].imported
 
 
 def test_links_say_what_became_of_each_id(troubled: Troubled) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from b24migrate.insight.overview.model import (
+from b24migrate.insight.status.model import (
     EntityView,
     FilesView,
     Now,

@@ -11,8 +11,8 @@ from tests.web.desk import NOBODY, Desk, configured, dashboard
 
 from b24migrate.engine import plan
 from b24migrate.entities import catalog
-from b24migrate.insight.overview import Looking
-from b24migrate.insight.overview.model import Overview
+from b24migrate.insight.status import StatusReader
+from b24migrate.insight.status.model import Overview
 from b24migrate.model.errors import Halted
 from b24migrate.ports import FINDINGS, RegisterRow
 from b24migrate.web.overview_cache import Eye
@@ -219,12 +219,12 @@ def test_a_store_that_was_begun_anew_is_the_one_that_is_shown(tmp_path: Path) ->
 def test_no_decision_rests_on_a_look_that_failed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who only looks may see what was there a moment ago."""
 
-    def away(_: Looking) -> Overview:
+    def away(_: StatusReader) -> Overview:
         raise Halted("The disk is away.", code="STORE_REFUSED")
 
     eye = Eye(desk.context)
     before = eye.look()
-    monkeypatch.setattr(Looking, "look", away)
+    monkeypatch.setattr(StatusReader, "overview", away)
     eye.blink()
     assert eye.look() is before
     with pytest.raises(Halted, match="away"):
@@ -241,13 +241,13 @@ def test_many_who_look_at_once_cost_one_look(desk: Desk, monkeypatch: pytest.Mon
     from concurrent.futures import ThreadPoolExecutor
 
     looks: list[int] = []
-    whole = Looking.look
+    whole = StatusReader.overview
 
-    def counted(self: Looking) -> object:
+    def counted(self: StatusReader) -> object:
         looks.append(1)
         return whole(self)
 
-    monkeypatch.setattr(Looking, "look", counted)
+    monkeypatch.setattr(StatusReader, "overview", counted)
     with ThreadPoolExecutor(16) as pool:
         found = list(pool.map(lambda _: desk.look("overview")["at"], range(64)))
     assert len(looks) <= 3

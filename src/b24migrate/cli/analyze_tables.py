@@ -8,13 +8,14 @@ from collections.abc import Iterable, Sequence
 
 import typer
 
-from b24migrate.cli.pace import number
+from b24migrate.cli.lanes import number
 from b24migrate.insight.forecast import Compared, Survey
 from b24migrate.insight.forecast.course import EXECUTION
 from b24migrate.insight.forecast.model import Estimate, FieldFacts, Forecast
 from b24migrate.messages import say
+from b24migrate.messages.measures import duration
 from b24migrate.messages.safe_text import harmless
-from b24migrate.messages.terminal import phrase, spoken
+from b24migrate.messages.terminal import phrase, spoken, words
 
 WIDEST = 80
 SHOWN_FIELDS = 5  # of each entity
@@ -268,11 +269,7 @@ def size(count: float) -> str:
 
 
 def shown_time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    return duration(words(), seconds)
 
 
 def table(rows: Sequence[Sequence[str]], left: Iterable[int] = (0,)) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from b24migrate.cli.pace import at, brief, number
+from b24migrate.cli.lanes import brief, current_phase, number
 from b24migrate.cli.progress import MARKS
 from b24migrate.messages.terminal import phrase
 from b24migrate.model.records import Json
@@ -64,7 +64,7 @@ def status_lines(status: Mapping[str, Json], width: int) -> list[Text]:
 def _rows(status: Mapping[str, Json]) -> list[Row]:
     found = []
     for entity in status["entities"].values():
-        if at(entity["phases"])[1] == "pending":
+        if current_phase(entity["phases"])[1] == "pending":
             continue
         for index, (stream, counts) in enumerate(entity["streams"].items()):
             values = tuple(_sum(counts, names) for _, names in COLUMNS)
@@ -119,6 +119,6 @@ def _phase(entity: Mapping[str, Json] | None, layout: Layout) -> tuple[str, str]
         return "", ""
     if entity["verified"]:
         return phrase("cli.status.verified"), "green"
-    phase, state = at(entity["phases"])
+    phase, state = current_phase(entity["phases"])
     style = "red" if state in ("failed", "blocked") else ""
     return (f"{brief(phase)} {MARKS[state]}" if layout.brief else f"{phase} {state}"), style

@@ -101,7 +101,7 @@ def print_groups(groups: Sequence[Group], out: Console, clean: Clean) -> None:
 
 
 def verdict(groups: Sequence[Group]) -> str:
-    from b24migrate.cli.pace import number
+    from b24migrate.cli.lanes import number
 
     failed = [group for group in groups if not group.waits]
     waiting = sum(group.count for group in groups if group.waits)
@@ -115,7 +115,7 @@ def verdict(groups: Sequence[Group]) -> str:
 def print_group(group: Group, out: Console, clean: Clean) -> None:
     from rich.markup import escape
 
-    from b24migrate.cli.pace import number
+    from b24migrate.cli.lanes import number
     from b24migrate.cli.progress import shortened
     from b24migrate.messages.pages import link
     from b24migrate.messages.safe_text import wrapped
@@ -135,7 +135,7 @@ def print_group(group: Group, out: Console, clean: Clean) -> None:
 
 
 def where(group: Group) -> str:
-    from b24migrate.cli.pace import number
+    from b24migrate.cli.lanes import number
 
     named = [f"{cause.place} {number(cause.count)}" for cause in group.causes[:PLACES]]
     left = len(group.causes) - len(named)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from b24migrate.cli.pace import number
+from b24migrate.cli.lanes import number
 from b24migrate.insight.fidelity import Basis, Fidelity, Line
 from b24migrate.messages import Words, render
 from b24migrate.messages.safe_text import harmless, wrapped

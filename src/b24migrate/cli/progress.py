@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from b24migrate.cli.pace import Lane, Pace, amount, brief, left, speed
+from b24migrate.cli.lanes import Lane, LaneReader, amount, brief, left, speed
 from b24migrate.messages.safe_text import harmless
 from b24migrate.messages.terminal import phrase, spoken
 from b24migrate.model.events import Event, Noted, PhaseChanged, PortalDown, PortalMoved
@@ -49,12 +49,12 @@ class Lines:
     def __init__(self, out: TextIO, redact: Redact) -> None:
         self._out = out
         self._redact = redact
-        self._pace = Pace()
+        self._lanes = LaneReader()
         self._said_s = time.monotonic()
 
     def show(self, status: Status) -> None:
         now_s = time.monotonic()
-        lanes = self._pace.of(status, now_s)
+        lanes = self._lanes.read(status, now_s)
         if now_s - self._said_s >= EVERY_S:
             self._said_s = now_s
             for lane in lanes:
@@ -82,11 +82,11 @@ class Bars:
         from rich.live import Live
 
         self._redact = redact
-        self._pace = Pace()
+        self._lanes = LaneReader()
         self._live = Live(console=Console(file=out), refresh_per_second=8, transient=False)
 
     def show(self, status: Status) -> None:
-        if lanes := self._pace.of(status, time.monotonic()):
+        if lanes := self._lanes.read(status, time.monotonic()):
             if not self._live.is_started:
                 self._live.start()
             self._live.update(table(lanes, *self._live.console.size))

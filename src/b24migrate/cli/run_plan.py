@@ -98,13 +98,15 @@ def told(app: App) -> Callable[[Diagnosis], None]:
 
 
 def _ticker(app: App, shown: Display) -> Callable[[], None]:
-    due_s = 0.0
+    from b24migrate.insight.status.facts import FactReader
+
+    facts, due_s = FactReader(app.context), 0.0
 
     def tick() -> None:
         nonlocal due_s
         began_s = time.monotonic()
         if began_s >= due_s:
-            shown.show(_status(app))
+            shown.show(facts.read().snapshot.to_json())
             now_s = time.monotonic()
             due_s = now_s + max(TICK_S, (now_s - began_s) / LOOKING_SHARE)
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from b24migrate.cli.pace import Pace
+from b24migrate.cli.lanes import LaneReader
 from b24migrate.cli.progress import can_redraw, shortened, table
 from b24migrate.messages.safe_text import harmless, harmless_json, wrapped
 from b24migrate.model.errors import Transient
@@ -16,8 +16,8 @@ from b24migrate.model.records import Json
 
 if TYPE_CHECKING:
     from b24migrate.app import App
-    from b24migrate.insight.overview import Looking
-    from b24migrate.insight.overview.model import Overview
+    from b24migrate.insight.status import StatusReader
+    from b24migrate.insight.status.model import Overview
 
 EVERY_S = 1.0
 LOOKING_SHARE = 0.1  # a look at a far store takes a second; then it is done less often
@@ -35,8 +35,8 @@ class Look(NamedTuple):
     status: Mapping[str, Json]
 
     @classmethod
-    def by(cls, looking: Looking) -> Look:
-        return cls(looking.look(), looking.status.to_json())
+    def by(cls, looking: StatusReader) -> Look:
+        return cls(looking.overview(), looking.snapshot.to_json())
 
     @property
     def over(self) -> bool:
@@ -70,10 +70,10 @@ class Shown(Protocol):
 
 def watch(app: App, redact: Redact, *, as_json: bool = False, sleep: Callable[[float], None] = time.sleep) -> None:
     """Returns when the run is at its end, or at Ctrl-C."""
-    from b24migrate.insight.overview import Looking
+    from b24migrate.insight.status import StatusReader
 
     shown: Shown = JsonLines(redact) if as_json else Screen() if can_redraw() else Lines()
-    looking = Looking(app.context)
+    looking = StatusReader(app.context)
     try:
         while True:
             began_s = time.monotonic()
@@ -102,7 +102,7 @@ class Screen:
         from rich.console import Console
         from rich.live import Live
 
-        self._pace = Pace()
+        self._lanes = LaneReader()
         self._live = Live(console=Console(file=sys.stdout, highlight=False), auto_refresh=False)
         self._live.start()
 
@@ -114,7 +114,7 @@ class Screen:
         head = Text(harmless(said.verdict if look.over else shortened(said.verdict)), style="bold")
         head.append_text(Text(f"\n{harmless(said.progress)}", style="not bold"))
         lines = len(head.wrap(console, console.width)) + ROOM_AFTER
-        lanes = self._pace.of(look.status, time.monotonic())
+        lanes = self._lanes.read(look.status, time.monotonic())
         self._live.update(Group(head, table(lanes, console.width, console.height - lines)), refresh=True)
 
     def close(self) -> None:

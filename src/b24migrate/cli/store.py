@@ -73,7 +73,7 @@ def print_moved(moved: Moved) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from b24migrate.cli.pace import number
+    from b24migrate.cli.lanes import number
     from b24migrate.cli.tables import console
 
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from b24migrate.cli.pace import number
+from b24migrate.cli.lanes import number
 from b24migrate.messages.safe_text import harmless, wrapped
 from b24migrate.messages.terminal import phrase
 

@@ -19,8 +19,7 @@ from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.plan import Paused, Run
 from b24migrate.engine.run import ERROR
 from b24migrate.engine.worker import LEASE_S, RENEW_S
-from b24migrate.insight.overview import remember
-from b24migrate.insight.status import figures
+from b24migrate.insight.status import figures, remember
 from b24migrate.model.errors import MigrationError, Stop
 from b24migrate.model.records import Job
 from b24migrate.monitor.functions_log import say, say_bug

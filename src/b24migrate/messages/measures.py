@@ -8,6 +8,7 @@ from b24migrate.messages import Words
 
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 MINUTE, HOUR, DAY = 60, 3600, 86400
+POINT = {"en": ".", "ru": ","}
 
 
 def number(value: float) -> str:
@@ -21,7 +22,9 @@ def percent(share: float) -> str:
 
 
 def duration(words: Words, spent_s: float) -> str:
-    """`35 s`, `12 min`, `2 h 10 min`, `3 d 4 h`."""
+    """`0.4 s`, `35 s`, `12 min`, `2 h 10 min`, `3 d 4 h`. The one formatter of durations; format.js does the same."""
+    if 0 < (tenths := round(spent_s, 1)) < 1:
+        return words("status.time.seconds", seconds=str(tenths).replace(".", POINT[words.language]))
     seconds = max(0, round(spent_s))
     if seconds < MINUTE:
         return words("status.time.seconds", seconds=seconds)

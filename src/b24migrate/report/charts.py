@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
-from b24migrate.insight.overview.model import Point
 from b24migrate.insight.report.model import EntityFacts, PhaseFacts
+from b24migrate.insight.status.model import Point
 
 WIDTH = 720.0
 LABELS = 140.0  # to the left

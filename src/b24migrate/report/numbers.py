@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from b24migrate.messages import Words
+from b24migrate.messages.measures import POINT, duration
 
 BETWEEN = {"en": ",", "ru": "\u00a0"}  # the thousands
-POINT = {"en": ".", "ru": ","}
 DATES = {"en": "%Y-%m-%d", "ru": "%d.%m.%Y"}
 DAYS = {"en": "%m-%d", "ru": "%d.%m"}
 NONE = "–"
@@ -40,18 +40,7 @@ class Amounts:
         return sign + self._words("report.amount.percent", value=self.decimal(100 * value, 0))
 
     def duration(self, seconds: float | None) -> str:
-        if seconds is None:
-            return NONE
-        if seconds < 60:
-            return self._words("report.amount.seconds", seconds=self.decimal(seconds, 0 if seconds >= 10 else 1))
-        minutes, rest = divmod(round(seconds), 60)
-        if minutes < 60:
-            return self._words("report.amount.minutes", minutes=minutes, seconds=f"{rest:02}")
-        hours, minutes = divmod(minutes, 60)
-        if hours < 48:
-            return self._words("report.amount.hours", hours=hours, minutes=f"{minutes:02}")
-        days, hours = divmod(hours, 24)
-        return self._words("report.amount.days", days=days, hours=f"{hours:02}")
+        return NONE if seconds is None else duration(self._words, seconds)
 
     def size(self, value: float | None) -> str:
         if value is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 
-from b24migrate.insight.overview.model import Overview, Verdict
+from b24migrate.insight.status.model import Overview, Verdict
 from b24migrate.messages import Words, render
 from b24migrate.messages.measures import about, clock_time, duration, number, percent
 

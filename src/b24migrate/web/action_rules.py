@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from b24migrate.insight.overview.model import Overview, Verdict
+from b24migrate.insight.status.model import Overview, Verdict
 from b24migrate.web.action_files import LastAction
 from b24migrate.web.context import Context
 

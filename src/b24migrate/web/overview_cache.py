@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.insight.overview import Looking
-from b24migrate.insight.overview.model import Overview
+from b24migrate.insight.status import StatusReader
+from b24migrate.insight.status.model import Overview
 from b24migrate.model.errors import MigrationError
 from b24migrate.web.context import Context
 
@@ -22,7 +22,7 @@ class Eye:
     def __init__(self, context: Context, now: Callable[[], float] = time.monotonic) -> None:
         self._context = context
         self._now = now
-        self._looking_at: tuple[RunContext, Looking] | None = None
+        self._looking_at: tuple[RunContext, StatusReader] | None = None
         self._looking = threading.Lock()
         self._seen: Overview | None = None
         self._seen_s = 0.0
@@ -56,7 +56,7 @@ class Eye:
         began_s = self._now()
         try:
             with self._context.app() as app:
-                found = self._viewer(app.context).look()
+                found = self._viewer(app.context).overview()
         except MigrationError:
             if self._seen is None or fresh or began_s - self._seen_s > OLDEST_S:
                 raise
@@ -67,8 +67,8 @@ class Eye:
         self._due_s = now_s + max(EVERY_S, (now_s - began_s) / LOOKING_SHARE)
         return found
 
-    def _viewer(self, context: RunContext) -> Looking:
+    def _viewer(self, context: RunContext) -> StatusReader:
         """Who remembers the looks before this one, as long as it is the same store that he looks at."""
         if self._looking_at is None or self._looking_at[0] is not context:
-            self._looking_at = context, Looking(context)
+            self._looking_at = context, StatusReader(context)
         return self._looking_at[1]

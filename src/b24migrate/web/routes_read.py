@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends
 from b24migrate.insight import forecast, lookup
 from b24migrate.insight.certificate.checks import admitted
 from b24migrate.insight.lookup import Hits, RecordView
-from b24migrate.insight.overview import points
-from b24migrate.insight.overview.model import Overview
+from b24migrate.insight.status import points
+from b24migrate.insight.status.model import Overview
 from b24migrate.model.errors import BadConfiguration, Stop
 from b24migrate.model.values import utc_text
 from b24migrate.report.status_text import progress_sentence, sentence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from b24migrate.engine import plan
 from b24migrate.engine.phases.context import RunContext
@@ -15,8 +15,6 @@ from b24migrate.insight import certificate, fidelity, forecast
 from b24migrate.insight.causes import causes, grouped
 from b24migrate.insight.certificate.form import CLASSES
 from b24migrate.insight.losses import losses
-from b24migrate.insight.overview import history
-from b24migrate.insight.overview.model import Point
 from b24migrate.insight.report.model import (
     EntityFacts,
     Facts,
@@ -26,12 +24,14 @@ from b24migrate.insight.report.model import (
     StreamFacts,
     Totals,
 )
-from b24migrate.insight.status import Seen, stream_status
+from b24migrate.insight.status import points
+from b24migrate.insight.status.facts import FactReader
+from b24migrate.insight.status.facts import Facts as StatusFacts
+from b24migrate.insight.status.model import Point
 from b24migrate.model.errors import Stop
 from b24migrate.model.records import Status
 from b24migrate.model.streams import LATE, PHASES, Entity, Stream
 from b24migrate.model.values import utc_text
-from b24migrate.ports import UNRESOLVED, VERIFIED
 
 ORDER = (*PHASES[:-1], LATE, PHASES[-1])  # as they follow one another
 GATE = 3
@@ -46,16 +46,15 @@ def gather(
     """`folder` is for what does not fit into memory; `wanted` names the entities without which the migration is not
     whole; `clean` takes out of the certificate's reasons what nobody else shall read: with the same one its root hash
     is that of `b24migrate certificate`."""
-    at = context.clock.now()
-    seen = Seen.now(context)
-    run = plan.current(context.store)
+    status = FactReader(context).read()
+    run = status.run
     proof = prove(context, folder, clean)
-    look = _Look(context, seen, frozenset((*wanted, *(run.plan.entities if run else ()))), at)
-    entities = tuple(map(look.entity, context.entities))
+    concerned = frozenset((*wanted, *(run.plan.entities if run else ())))
+    entities = tuple(_entity(status, entity, concerned) for entity in context.entities)
     totals = summed([stream for entity in entities for stream in entity.streams if entity.concerned])
-    files_failed = context.store.counts(context.streams["files"].table)[Status.IMPORT_ERR]
+    files_failed = status.files.get(Status.IMPORT_ERR, 0)
     return Facts(
-        utc_text(at.replace(microsecond=0)),
+        utc_text(status.at.replace(microsecond=0)),
         standing(run, entities, totals, wrong=bool(files_failed) or proof.code == UNCLOSED),
         run,
         plan.all_runs(context.store),
@@ -63,7 +62,7 @@ def gather(
         totals,
         files_failed,
         tuple(grouped(causes(context))),
-        waits(seen.counters),
+        tuple(status.waited_s.items()),
         forecast.last(context.store),
         tuple(forecast.compared(context.store)),
         way(context, entities),
@@ -109,40 +108,19 @@ def prove(context: RunContext, folder: Path, clean: Callable[[str], str]) -> Pro
 # ---------------------------------------------------------------- entities
 
 
-class _Look(NamedTuple):
-    """What every entity is seen with."""
+def _entity(status: StatusFacts, entity: Entity, wanted: Collection[str]) -> EntityFacts:
+    state = status.state(entity)
+    streams = tuple(_stream(status, entity, stream) for stream in entity.streams)
+    concerned = entity.name in wanted or bool(state.pass_no) or any(one.known for one in streams)
+    phases = tuple(_phase(state, name, status.at) for name in ORDER)
+    return EntityFacts(entity.name, concerned, state.verified, phases, streams, state.notes)
 
-    context: RunContext
-    seen: Seen
-    wanted: frozenset[str]
-    at: datetime
 
-    def entity(self, entity: Entity) -> EntityFacts:
-        state = self.seen.states.read(entity.name)
-        streams = tuple(self.stream(entity, stream, state.pass_no) for stream in entity.streams)
-        concerned = entity.name in self.wanted or bool(state.pass_no) or any(one.known for one in streams)
-        phases = tuple(_phase(state, name, self.at) for name in ORDER)
-        return EntityFacts(entity.name, concerned, state.verified, phases, streams, state.notes)
-
-    def stream(self, entity: Entity, stream: Stream, pass_no: int) -> StreamFacts:
-        status = stream_status(self.context, stream, pass_no, self.seen)
-        return StreamFacts(
-            entity=entity.name,
-            name=stream.name,
-            source=status.reported,
-            read=status.retrieved,
-            waiting=status.new,
-            retrying=status.error_retry,
-            imported=status.import_ok,
-            verified=int(self.context.store.total(VERIFIED, f"{stream.name}:", "Equal") or 0),
-            failed=status.import_err,
-            excluded=status.excluded,
-            impossible=status.impossible,
-            drift=status.drift,
-            findings=status.mismatch,
-            places=self.context.store.count(UNRESOLVED, f"{stream.name}:"),
-            losses=losses(self.seen.counters, stream.name),
-        )
+def _stream(status: StatusFacts, entity: Entity, stream: Stream) -> StreamFacts:
+    one = status.streams[stream.name]
+    numbers = {field.name: getattr(one, field.name) for field in fields(one)}
+    places, lost = status.registers[stream.name].places, losses(status.counters, stream.name)
+    return StreamFacts(**numbers, entity=entity.name, places=places, losses=lost)
 
 
 def _phase(state: EntityState, name: str, at: datetime) -> PhaseFacts:
@@ -175,10 +153,4 @@ def summed(streams: Sequence[StreamFacts]) -> Totals:
 def way(context: RunContext, entities: Sequence[EntityFacts]) -> tuple[Point, ...]:
     """How far it was at each moment, since the steps that are shown began."""
     began = min((one.started for entity in entities for one in entity.phases if one.started), default="")
-    return tuple(history.points(context.store, began))
-
-
-def waits(counters: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    named = ((name.partition(":"), value) for name, value in counters.items())
-    found = [(method, value) for (kind, _, method), value in named if kind == "limit_wait"]
-    return tuple(sorted(found, key=lambda one: (-one[1], one[0])))
+    return tuple(points(context.store, began))

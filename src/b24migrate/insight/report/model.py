@@ -13,7 +13,7 @@ from b24migrate.insight.causes import Group
 from b24migrate.insight.certificate.checks import NEEDED
 from b24migrate.insight.fidelity import Fidelity
 from b24migrate.insight.forecast import Compared, Survey
-from b24migrate.insight.overview.model import Point
+from b24migrate.insight.status.model import Point, StreamStatus
 
 
 class Standing(StrEnum):
@@ -35,21 +35,11 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class StreamFacts:
+class StreamFacts(StreamStatus):
+    """The status of a record type, and what only the report shows of it."""
+
     entity: str
-    name: str
-    source: int | None  # what the portal says it has
-    read: int
-    waiting: int  # read, and not tried yet
-    retrying: int
-    imported: int
-    verified: int  # found equal on the target
-    failed: int
-    excluded: int
-    impossible: int
-    drift: int
-    findings: int
-    places: int  # that keep ids of the source
+    places: int  # that keep IDs of the source
     losses: Mapping[str, int]
 
     @property

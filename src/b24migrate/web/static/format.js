@@ -42,12 +42,13 @@ export function percent(share) {
 export const signedPercent = (share) =>
   say("percent", { number: `${share < 0 ? "−" : "+"}${whole.format(Math.abs(share) * 100)}` });
 
-/** "2 h 10 min", "45 s": the two largest units. */
+/** "0.4 s", "45 s", "12 min", "2 h 10 min": as the server writes it (messages/measures.py). */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return NONE;
+  if (seconds >= 0.05 && seconds < 0.95) return say("time.seconds", { s: tenths.format(seconds) });
   const s = Math.max(0, Math.round(seconds));
-  if (s < 90) return say("time.seconds", { s });
-  const minutes = Math.round(s / 60);
+  if (s < 60) return say("time.seconds", { s });
+  const minutes = Math.floor(s / 60);
   if (minutes < 60) return say("time.minutes", { m: minutes });
   const h = Math.floor(minutes / 60);
   if (h < 24) return say("time.hours", { h, m: minutes % 60 });

@@ -1,15 +1,14 @@
-"""How far each stream is, how fast it goes and how long it will take: read from a status, remembered over time."""
+"""The progress of each stream, for bars and lines on a terminal."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from b24migrate.insight.status.pace import RateMeter
+from b24migrate.messages.measures import duration
+from b24migrate.messages.terminal import words
 from b24migrate.model.records import Json
-
-WINDOW_S = 20.0
-SHORTEST_S = 0.5
 
 
 class Lane(NamedTuple):
@@ -25,10 +24,10 @@ class Lane(NamedTuple):
 
 
 def lanes(status: Mapping[str, Json]) -> list[Lane]:
-    """A lane for each stream whose entity is at work, or has been."""
+    """A lane for each stream whose entity has started."""
     found: list[Lane] = []
     for entity in status["entities"].values():
-        phase, state = at(entity["phases"])
+        phase, state = current_phase(entity["phases"])
         if state == "pending":
             continue
         for name, counts in entity["streams"].items():
@@ -36,9 +35,9 @@ def lanes(status: Mapping[str, Json]) -> list[Lane]:
     return found
 
 
-def at(phases: Mapping[str, str]) -> tuple[str, str]:
-    """The phase an entity is in: the one that runs or stopped, else the last that ended. What it has none of, such as
-    custom fields, is skipped at once and says nothing."""
+def current_phase(phases: Mapping[str, str]) -> tuple[str, str]:
+    """The phase that runs or stopped, else the last that ended. A skipped phase, such as the custom fields of an entity
+    without any, does not count."""
     for phase, state in phases.items():
         if state in ("running", "failed", "blocked"):
             return phase, state
@@ -55,27 +54,18 @@ def _progress(phase: str, counts: Mapping[str, int | None]) -> tuple[int, int | 
     return retrieved, max(reported, retrieved) if reported is not None else None
 
 
-class Pace:
-    """Remembers the last seconds of every lane."""
+class LaneReader:
+    """Makes the lanes of one status after the other, with their rates."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], deque[tuple[float, int]]] = {}
+        self._meters: dict[tuple[str, str], RateMeter] = {}
 
-    def of(self, status: Mapping[str, Json], now_s: float) -> list[Lane]:
-        return [self._timed(lane, now_s) for lane in lanes(status)]
+    def read(self, status: Mapping[str, Json], now_s: float) -> list[Lane]:
+        return [self._with_rate(lane, now_s) if lane.state == "running" else lane for lane in lanes(status)]
 
-    def _timed(self, lane: Lane, now_s: float) -> Lane:
-        if lane.state != "running":
-            return lane
-        seen = self._seen.setdefault((lane.stream, lane.phase), deque())
-        seen.append((now_s, lane.done))
-        while now_s - seen[0][0] > WINDOW_S:
-            seen.popleft()
-        began_s, began = seen[0]
-        if now_s - began_s < SHORTEST_S or lane.done <= began:
-            return lane
-        rate = (lane.done - began) / (now_s - began_s)
-        left_s = (lane.total - lane.done) / rate if lane.total is not None else None
+    def _with_rate(self, lane: Lane, now_s: float) -> Lane:
+        rate = self._meters.setdefault((lane.stream, lane.phase), RateMeter()).add(lane.done, now_s)
+        left_s = (lane.total - lane.done) / rate if rate is not None and lane.total is not None else None
         return lane._replace(rate=rate, left_s=left_s)
 
 
@@ -97,10 +87,4 @@ def speed(lane: Lane) -> str:
 
 
 def left(lane: Lane) -> str:
-    return "" if lane.left_s is None else clock_time(lane.left_s)
-
-
-def clock_time(spent_s: float) -> str:
-    minutes, seconds = divmod(round(spent_s), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    return "" if lane.left_s is None else duration(words(), lane.left_s)

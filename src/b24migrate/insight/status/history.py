@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from b24migrate.insight.overview.model import Point
+from b24migrate.insight.status.model import Point
 from b24migrate.model.records import Json
 from b24migrate.ports import HISTORY, RegisterRow, Store
 
