@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -166,6 +167,18 @@ def test_an_outage_that_ends_in_time_is_nobodys_failure(small: World) -> None:
     )
     assert small.run().exit_code == 0
     assert {one["Attempts"] for one in small.records("Groups").values()} == {1}
+
+
+def test_a_portal_in_trouble_is_asked_again_after_longer_and_longer_pauses(small: World) -> None:
+    small.strike_box({"method": "import.chats.batch", "kind": "502html", "count": 9})
+    small.run()
+    failed = [(at, one) for at, one in small.seen if isinstance(one, JobFailed) and one.what == "retried"]
+    assert min(one.wait_s for _, one in failed) >= 0.5
+    again = [pair for pair in pairwise(failed) if pair[0][1].job.args == pair[1][1].job.args]
+    assert again
+    for (before, first), (after, second) in again:
+        assert second.wait_s > 1.5 * first.wait_s
+        assert (after - before).total_seconds() > first.wait_s / 2  # half of it: what is told may be told late
 
 
 @pytest.mark.parametrize("pace_s", [0.0, 3.0])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.pipeline.world import World
+from tests.pipeline.world import TALK, World
 
 from b24migrate.model.events import FileMoved
 from b24sim.errors import RestError
@@ -63,6 +63,7 @@ def test_a_page_in_place_of_a_file_is_an_error_and_not_a_file(small: World) -> N
     assert {one["LastErrorCode"] for one in small.records("Files").values()} == {"HTML_INSTEAD_OF_FILE"}
     assert any("is not migrated" in note for note in small.entity("chats").notes)
     assert {one["Status"] for one in small.records("ChatMessages").values()} == {"IMPORT_OK"}
+    assert not small.entity("chats").verified
 
 
 def test_a_file_that_comes_with_a_retry_reaches_its_record(small: World) -> None:
@@ -75,6 +76,7 @@ def test_a_file_that_comes_with_a_retry_reaches_its_record(small: World) -> None
     photos = [row for row in small.imported("users").values() if row["fields"].get("PERSONAL_PHOTO")]
     assert len(photos) == sum(key.startswith("user:") for key in small.records("Files"))
     assert small.run().exit_code == 0
+    assert all(small.entity(name).verified for name in TALK)
     assert {created for created, _ in small.effects().values()} == {1}
 
 
@@ -106,6 +108,7 @@ def test_a_file_the_target_chokes_on_takes_no_other_down(small: World, monkeypat
     assert failed == set(chosen)
     assert {one["Attempts"] for key, one in small.records("Files").items() if f"source:file:{key}" in failed} == {3}
     assert len(attached(small)) == 5
+    assert [name for name in TALK if not small.entity(name).verified] == ["chats"]
 
 
 def test_a_limit_on_links_loses_no_file(small: World) -> None:

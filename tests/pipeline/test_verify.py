@@ -25,6 +25,18 @@ def test_everything_is_as_the_source_says(talk: World) -> None:
     assert findings(talk) == []
 
 
+def test_records_that_the_box_lost_are_named(talk: World) -> None:
+    """All of them, also those that are not in the sample."""
+    lost = sorted(talk.records("ChatMessages"))[3:5]
+    keys = [f"source:chat:msg:{one.rpartition(':')[2]}" for one in lost]
+    talk.box.portal.imports.handle("import.chats.delete", {"stream": "chat_messages", "keys": keys})
+    with talk.app(run={"verify_sample": 0}) as app:
+        assert app.runner.run(app.chosen(), ("verify",), tick=talk.leap()).exit_code == 5
+    named = [(stream, fate, number) for stream, fate, number, _, _ in findings(talk) if number != "*"]
+    assert sorted(named) == [("chat_messages", "missing", one) for one in lost]
+    assert not talk.entity("chats").verified
+
+
 @pytest.mark.parametrize("place", [2, -1])
 def test_a_message_that_was_edited_after_it_was_read_differs(talk: World, place: int) -> None:
     chat = max(talk.cloud.portal.company.chats.values(), key=len)
