@@ -3,7 +3,7 @@
 PY := .venv/bin/python
 unexport PYTHONDONTWRITEBYTECODE # or every process of the tests and of the demo would compile all it imports anew
 HANDS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) # tests wait for browsers and processes now and then
-.PHONY: help setup azurite chromium php functions read ready demo test check errors bench chaos fuzz lock clean
+.PHONY: help setup azurite chromium php functions read ready demo test check errors bench chaos fuzz mutants lock clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,11 @@ SEEDS ?= 200
 FIRST ?= 1
 fuzz: setup ## answers that make no sense, by seed (SEEDS=200 FIRST=1): no run stops, everything arrives in the end
 	@$(PY) -m tests.fuzz --seeds $(SEEDS) --first $(FIRST)
+
+SAMPLES ?= 200
+SEED ?= 1
+mutants: setup azurite ## small mistakes put into the source, by seed (SAMPLES=200 SEED=1): the tests notice 95 % of them
+	@$(PY) -m tests.mutants --samples $(SAMPLES) --seed $(SEED)
 
 LOCK := uv pip compile --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -q
 AZURE := --extra azure --extra monitor --extra functions

@@ -1,0 +1,189 @@
+"""`python -m tests.mutants`: changes the source in sampled places, one at a time, and runs the tests that should notice.
+
+Exit code 1 when too few of the changes are noticed. Those that are not are named."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from tests import azurite
+from tests.mutants.changes import PROJECT, Change, changes_of
+from tests.mutants.coverage_map import PACKAGE, Candidate, CoverageMap
+
+SCOPE = (
+    "engine/**/*.py",
+    *(f"bitrix/{one}.py" for one in ("batch", "breaker", "budget", "client", "faults", "limits", "quota_store")),
+    *("stores/sqlite/queue.py", "stores/sqlite/settle.py", "stores/azure/queue.py", "stores/azure/settle.py"),
+    *(f"stores/azure/{one}.py" for one in ("changesets", "job_insert", "jobs", "jobtable", "transactions")),
+)
+EQUIVALENT = Path(__file__).parent / "equivalent.toml"
+INJECT = Path(__file__).parent / "inject"
+FIRST_S, ALL_S = 5.0, 60.0  # seconds of tests that are tried first, and in all
+LEAST = 0.95
+
+
+@dataclass(frozen=True)
+class Outcome:
+    change: Change
+    noticed: str  # the test that failed, or why there was none; "" if all passed
+    tests: int
+
+    def __str__(self) -> str:
+        why = f"{self.tests} tests pass" if self.tests else "no test runs it"
+        return f"  {self.change.place}  {self.change}\n      {self.change.text}\n      {why}"
+
+
+def main() -> int:
+    options = _options()
+    os.chdir(PROJECT)
+    start_s = time.monotonic()
+    known = CoverageMap(options.map)
+    if not options.known:
+        known.record(options.processes)
+    chosen = sample(options.samples, options.seed, options.only)
+    print(f"{len(chosen)} changes, {options.processes} at a time", flush=True)
+    with azurite.running(), tempfile.TemporaryDirectory() as folder:
+        azurite.start()  # one for all
+        with ThreadPoolExecutor(options.processes) as pool:
+            asked = [(change, known.tests_of(change.file, change.where), Path(folder)) for change in chosen]
+            done = list(_told(pool.map(lambda one: try_change(*one), asked), len(chosen), verbose=options.verbose))
+    return report(done, time.monotonic() - start_s)
+
+
+def equivalent() -> set[tuple[str, str]]:
+    """Lines and changes of them that make no difference; the file says why."""
+    return {(one["line"], one["change"]) for one in tomllib.loads(EQUIVALENT.read_text("utf-8"))["equivalent"]}
+
+
+def sample(size: int, seed: int, only: str = "") -> list[Change]:
+    """By what the lines say, so that a sample stays as it is when code moves. Those that make no difference are left out."""
+    files = sorted({file for pattern in SCOPE for file in PACKAGE.glob(pattern)})
+    known = equivalent()
+    seen: Counter[tuple[str, str]] = Counter()
+    found: list[tuple[str, Change]] = []
+    for change in (change for file in files for change in changes_of(file)):
+        text = change.text, str(change)
+        seen[text] += 1
+        if text not in known:
+            found.append((sha256(f"{seed} {seen[text]} {text}".encode()).hexdigest(), change))
+    for line, change in known - seen.keys():
+        print(f"{EQUIVALENT.name}: no line says any more: {line}  {change}")
+    chosen = [change for _, change in sorted(found, key=lambda one: one[0])][:size]
+    return [change for change in chosen if change.place.startswith(only)]
+
+
+def try_change(change: Change, tests: Sequence[Candidate], folder: Path) -> Outcome:
+    """The fastest tests first, at most one of a file in turn; then more of them, as long as there is time."""
+    first, more = choose(tests)
+    tried = 0
+    for some in (first, more):
+        if some:
+            tried += len(some)
+            if noticed := run(change, some, folder):
+                return Outcome(change, noticed, tried)
+    return Outcome(change, "", tried)
+
+
+def choose(tests: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+    turns: dict[str, int] = {}
+    ordered: list[tuple[int, float, Candidate]] = []
+    for test in sorted(tests, key=lambda one: one.seconds):
+        turn = turns[test.file] = turns.get(test.file, 0) + 1
+        ordered.append((turn, test.seconds, test))
+    first: list[Candidate] = []
+    more: list[Candidate] = []
+    spent_s = 0.0
+    for _, seconds, test in sorted(ordered, key=lambda one: one[:2]):
+        if first and spent_s + seconds > ALL_S:
+            continue
+        (more if first and spent_s + seconds > FIRST_S else first).append(test)
+        spent_s += seconds
+    return first, more
+
+
+def run(change: Change, tests: Sequence[Candidate], folder: Path) -> str:
+    """The test that failed, if one did. What hangs is noticed as well."""
+    handle, name = tempfile.mkstemp(suffix=".py", dir=folder)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(change.source)
+    module = ".".join(change.file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    environment = os.environ | {"MUTANT_MODULE": module, "MUTANT_SOURCE": name, "PYTHONPATH": str(INJECT)}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
+    process = subprocess.Popen(
+        [*command, *(test.id for test in tests)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=60 + 5 * sum(test.seconds for test in tests))
+    except subprocess.TimeoutExpired:
+        return "it hangs"
+    finally:
+        _end(process)
+        Path(name).unlink()
+    if process.returncode == 0:
+        return ""
+    failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0] if failed else output[-500:].strip() or f"exit code {process.returncode}"
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """With all that its tests have started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _told(outcomes: Iterator[Outcome], size: int, *, verbose: bool) -> Iterator[Outcome]:
+    for number, one in enumerate(outcomes, 1):
+        if verbose or not one.noticed:
+            print(
+                f"{number}/{size} {'noticed' if one.noticed else 'NOT NOTICED'}\n{one}\n      {one.noticed}", flush=True
+            )
+        yield one
+
+
+def report(done: Sequence[Outcome], seconds: float) -> int:
+    survivors = [one for one in done if not one.noticed]
+    share = 1 - len(survivors) / len(done) if done else 0.0
+    print(
+        f"\n{len(done) - len(survivors)} of {len(done)} changes were noticed ({share:.1%}) in {seconds / 60:.0f} min."
+    )
+    for one in survivors:
+        print(one)
+    return 0 if share >= LEAST else 1
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--only", default="", help="of these those whose place begins so: src/b24migrate/engine/jobs.py:71"
+    )
+    parser.add_argument("--map", type=Path, default=PROJECT / ".cache" / "mutants", help="which tests run which line")
+    parser.add_argument("--known", action="store_true", help="do not record again what tests run that have changed")
+    parser.add_argument("--verbose", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,225 @@
+"""Which tests run which line: a plugin of pytest that records it, and what it has recorded.
+
+`python -m pytest -p tests.mutants.coverage_map` writes one file for each process of the tests. What a fixture of a module or
+of the session runs counts for every test that uses the fixture."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from coverage import Coverage
+from tests.mutants.changes import PROJECT
+
+PACKAGE = PROJECT / "src" / "b24migrate"
+RECORDED = ("engine/*", "bitrix/*", "stores/*")
+LAYERS = ("unit", "bitrix", "contract", "azure", "pipeline", "rest", "hosts", "functions")
+RANDOM = frozenset({"test_chaos.py", "test_fuzz.py"})  # another time they do something else
+VALUES = 3  # of those that a test is run with
+MOST = 100  # tests of a line that each process writes down, the fastest
+FOLDER = "MUTANTS_MAP"  # where the processes write to
+
+
+class Recorder:
+    def __init__(self, folder: Path, process: str) -> None:
+        self._file = folder / f"process-{process}.json"
+        self._coverage = Coverage(data_file=None, config_file=False, include=[f"{PACKAGE}/{one}" for one in RECORDED])
+        self._context: list[str] = []
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._shared: dict[str, list[str]] = {}  # test -> its fixtures that others use too
+        self._failed: set[str] = set()
+        self._coverage.start()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """A test with many values runs mostly the same lines with each."""
+        values: Counter[str] = Counter()
+        kept = []
+        for item in items:
+            name = item.nodeid.partition("[")[0]
+            values[name] += 1
+            if values[name] <= VALUES:
+                kept.append(item)
+        items[:] = kept
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        known: dict[str, Any] = getattr(item, "_fixtureinfo").name2fixturedefs  # noqa: B009 (pytest does not show it)
+        self._shared[item.nodeid] = [_name(one[-1]) for one in known.values() if one[-1].scope != "function"]
+        return (yield from self._within(item.nodeid))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+        if fixturedef.scope == "function":
+            return (yield)
+        return (yield from self._within(_name(fixturedef)))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.passed:
+            self._failed.add(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        self._coverage.stop()
+        data = self._coverage.get_data()
+        contexts = sorted((one for one in self._seconds if one not in self._failed), key=self._seconds.__getitem__)
+        numbers = {context: number for number, context in enumerate(contexts)}
+        lines: dict[str, dict[int, list[int]]] = {}
+        for file in data.measured_files():
+            ran = data.contexts_by_lineno(file)
+            found = {line: sorted(numbers[one] for one in ran[line] if one in numbers) for line in ran}
+            lines[str(Path(file).relative_to(PACKAGE))] = {line: found[line][:MOST] for line in found}
+        seconds = [self._seconds[one] for one in contexts]
+        known = {"contexts": contexts, "seconds": seconds, "fixtures": self._shared, "lines": lines}
+        self._file.write_text(json.dumps(known))
+
+    def _within(self, context: str) -> Iterator[None]:
+        """Counts lines and seconds for this context, and for the one around it again afterwards."""
+        self._context.append(context)
+        self._coverage.switch_context(context)
+        start_s = time.monotonic()
+        try:
+            return (yield)
+        finally:
+            took_s = time.monotonic() - start_s
+            self._seconds[context] += took_s
+            self._context.pop()
+            self._coverage.switch_context(self._context[-1] if self._context else "")
+            if self._context:
+                self._seconds[self._context[-1]] -= took_s
+
+
+def _name(fixture: pytest.FixtureDef[Any]) -> str:
+    return f"fixture {fixture.baseid} {fixture.argname}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker or not config.getoption("numprocesses", None):
+        config.pluginmanager.register(Recorder(Path(os.environ[FOLDER]), worker or "main"))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    id: str
+    seconds: float
+
+    @property
+    def file(self) -> str:
+        return self.id.partition("::")[0]
+
+
+class Part:
+    """What one run of some files of tests has recorded, and the source as it was then."""
+
+    def __init__(self, folder: Path) -> None:
+        about = json.loads((folder / "about.json").read_text("utf-8"))
+        self.digests: dict[str, str] = about["digests"]
+        self._sources: dict[str, str] = about["sources"]
+        self._processes = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("process-*.json"))]
+        self._users: list[dict[str, list[str]]] = []  # fixture -> tests
+        for process in self._processes:
+            users: dict[str, list[str]] = defaultdict(list)
+            for test, fixtures in process["fixtures"].items():
+                for fixture in fixtures:
+                    users[fixture].append(test)
+            self._users.append(users)
+
+    def tests_of(self, file: str, text: str, lines: Iterable[int]) -> Iterator[Candidate]:
+        for process, users in zip(self._processes, self._users, strict=True):
+            seconds = dict(zip(process["contexts"], process["seconds"], strict=True))
+            for number in {one for line in lines for one in self._ran(process, file, text, line)}:
+                context = process["contexts"][number]
+                for test in users[context] if context.startswith("fixture ") else [context]:
+                    shared = process["fixtures"].get(test, ())
+                    if test in seconds:
+                        yield Candidate(test, seconds[test] + sum(seconds.get(one, 0.0) for one in shared))
+
+    def _ran(self, process: dict[str, Any], file: str, text: str, line: int) -> list[int]:
+        before = self._sources.get(file)
+        if before is not None and before != text:
+            line = _line_before(before, text, line)
+        found: list[int] = process["lines"].get(file, {}).get(str(line), [])
+        return found
+
+
+@cache
+def _blocks(before: str, now: str) -> list[tuple[int, int, int]]:
+    matcher = SequenceMatcher(None, before.splitlines(), now.splitlines(), autojunk=False)
+    return [(one.a, one.b, one.size) for one in matcher.get_matching_blocks()]
+
+
+def _line_before(before: str, now: str, line: int) -> int:
+    """Where the line was, or the one above it that is as it was."""
+    old = 0
+    for a, b, size in _blocks(before, now):
+        if b < line:
+            old = a + min(line - b, size)
+    return old
+
+
+class CoverageMap:
+    """Made of parts: when tests change, only their files are recorded again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._load()
+
+    def _load(self) -> None:
+        self._parts = [Part(one.parent) for one in sorted(self._folder.glob("*/about.json"))]
+        self._newest = {file: part for part in self._parts for file in part.digests}
+
+    def record(self, processes: int) -> None:
+        """What has changed since it was recorded, or all of it."""
+        now = {str(file.relative_to(PROJECT)): _digest(file) for file in _test_files()}
+        stale = [one for one in now if one not in self._newest or self._newest[one].digests[one] != now[one]]
+        if not stale:
+            return
+        print(f"recording which lines {len(stale)} files of tests run", flush=True)
+        folder = self._folder / f"{len(self._parts):03}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        command = [sys.executable, "-m", "pytest", "-p", "tests.mutants.coverage_map", "-q", "-p", "no:cacheprovider"]
+        run = [*command, "-n", str(processes), *stale]
+        subprocess.run(run, cwd=PROJECT, env=os.environ | {FOLDER: str(folder)}, check=False, stdout=subprocess.DEVNULL)
+        sources = {str(file.relative_to(PACKAGE)): file.read_text("utf-8") for file in _recorded_files()}
+        about = {"digests": {one: now[one] for one in stale}, "sources": sources}
+        (folder / "about.json").write_text(json.dumps(about))  # the last: without it there is no part
+        self._load()
+
+    def tests_of(self, path: Path, lines: Iterable[int]) -> list[Candidate]:
+        """That run one of the lines now."""
+        file, text, asked = str(path.relative_to(PACKAGE)), path.read_text("utf-8"), list(lines)
+        found = {
+            test.id: test
+            for part in self._parts
+            for test in part.tests_of(file, text, asked)
+            if self._newest.get(test.file) is part and (PROJECT / test.file).is_file()
+        }
+        return list(found.values())
+
+
+def _test_files() -> Iterator[Path]:
+    for layer in LAYERS:
+        yield from (one for one in sorted((PROJECT / "tests" / layer).glob("test_*.py")) if one.name not in RANDOM)
+
+
+def _recorded_files() -> Iterator[Path]:
+    for pattern in RECORDED:
+        yield from PACKAGE.glob(pattern.replace("*", "**/*.py"))
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
