@@ -80,8 +80,8 @@ def sample(size: int, seed: int, only: str = "") -> list[Change]:
         seen[text] += 1
         if text not in known:
             found.append((sha256(f"{seed} {seen[text]} {text}".encode()).hexdigest(), change))
-    for line, change in known - seen.keys():
-        print(f"{EQUIVALENT.name}: no line says any more: {line}  {change}")
+    for line, gone in known - seen.keys():
+        print(f"{EQUIVALENT.name}: no line says any more: {line}  {gone}")
     chosen = [change for _, change in sorted(found, key=lambda one: one[0])][:size]
     return [change for change in chosen if change.place.startswith(only)]
 

@@ -150,23 +150,18 @@ class Part:
     def _ran(self, process: dict[str, Any], file: str, text: str, line: int) -> list[int]:
         before = self._sources.get(file)
         if before is not None and before != text:
-            line = _line_before(before, text, line)
+            line = _lines_before(before, text)[line]
         found: list[int] = process["lines"].get(file, {}).get(str(line), [])
         return found
 
 
 @cache
-def _blocks(before: str, now: str) -> list[tuple[int, int, int]]:
+def _lines_before(before: str, now: str) -> list[int]:
+    """For each line where it was. One that is new, or was changed, is where its neighbours were."""
+    old: list[int] = [0]
     matcher = SequenceMatcher(None, before.splitlines(), now.splitlines(), autojunk=False)
-    return [(one.a, one.b, one.size) for one in matcher.get_matching_blocks()]
-
-
-def _line_before(before: str, now: str, line: int) -> int:
-    """Where the line was, or the one above it that is as it was."""
-    old = 0
-    for a, b, size in _blocks(before, now):
-        if b < line:
-            old = a + min(line - b, size)
+    for _, a, a_end, b, b_end in matcher.get_opcodes():
+        old += [min(a + number + 1, a_end) for number in range(b_end - b)]
     return old
 
 

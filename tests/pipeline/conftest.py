@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.pipeline.again import TakeUp, migrated
-from tests.pipeline.every import PLAN, SETTINGS
+from tests.pipeline.every import PLAN, SETTINGS, everything
+from tests.pipeline.refusals import SOLD
 from tests.pipeline.world import World, world
 
 
@@ -40,3 +41,12 @@ def whole_migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TakeUp]
 def whole(whole_migrated: TakeUp, tmp_path: Path) -> World:
     """Something of every stream, migrated."""
     return whole_migrated(tmp_path)
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Iterator[World]:
+    """Something of every stream, of which only deals are to be migrated, and what they need; not in small calls."""
+    with everything(tmp_path) as made:
+        made.settings["run"] |= {"entities": list(SOLD)}
+        del made.settings["entities"]
+        yield made

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.pipeline.every import PLAN, SETTINGS
-from tests.pipeline.test_refusals import BROKEN, holds, refuse
+from tests.pipeline.refusals import BROKEN, holds, refuse
 from tests.pipeline.world import World, world
 
 from b24migrate.engine import jobs as perform

@@ -19,6 +19,7 @@ PROJECT = Path(__file__).parents[2]
 DOCUMENT = (PROJECT / "docs" / "architecture.md").read_text("utf-8")
 SOURCE = PROJECT / "src" / "b24migrate"
 MOST_HOPS = 15
+MOST_LINES = 400
 
 
 def section(title: str) -> str:
@@ -89,3 +90,9 @@ def test_a_run_is_made_of_what_does_not_change(kind: type) -> None:
     for one in fields(kind):
         with pytest.raises(FrozenInstanceError):
             setattr(made, one.name, None)
+
+
+def test_no_file_of_tests_is_long() -> None:
+    lines = {file: len(file.read_text("utf-8").splitlines()) for file in (PROJECT / "tests").rglob("*.py")}
+    assert len(lines) > 100
+    assert not {str(file): count for file, count in lines.items() if count > MOST_LINES}
