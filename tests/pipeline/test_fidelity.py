@@ -11,8 +11,8 @@ import pytest
 from tests.pipeline.world import World, world
 
 from b24migrate.app import App
+from b24migrate.engine.phases.compose import Drafter
 from b24migrate.engine.phases.context import seen, walk
-from b24migrate.engine.phases.draft import Drafter
 from b24migrate.engine.run import Ended
 from b24migrate.engine.state import RUNNING, EntityState, PhaseState, States
 from b24migrate.insight import certificate, fidelity, lookup

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from b24migrate.engine.phases.expected import register_of
+from b24migrate.engine.phases.comparison import findings_register
 from b24migrate.model.records import Fate
 from b24migrate.ports import RegisterRow, Store
 from b24migrate.web.schemas import Findings, FindingView
@@ -15,7 +15,7 @@ COLUMNS = ("Stream", "Fate", "SourceId", "Field", "Expected", "Actual", "Note")
 
 def page(store: Store, stream: str, fate: str, after: str, limit: int) -> Findings:
     """What was foreseen, and what was foreseen and is equal, is listed when it is asked for by its fate."""
-    prefix, register = f"{stream}:" if stream else "", register_of(Fate(fate or Fate.DIFFERS))
+    prefix, register = f"{stream}:" if stream else "", findings_register(Fate(fate or Fate.DIFFERS))
     if not fate:
         rows = store.some_rows(register, prefix, after, limit + 1)
         following = rows[limit - 1].key if len(rows) > limit else None

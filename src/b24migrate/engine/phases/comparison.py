@@ -1,19 +1,23 @@
-"""What the target should have, and whether it has it: one comparison for verify and for whoever looks at a record."""
+"""Compares records with what the target has, and tells which differences it announced: for verify and for lookups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
 
+from b24migrate.engine.phases.compose import Drafter
 from b24migrate.engine.phases.context import RunContext, decode_extras, readable, seen_row
-from b24migrate.model.records import Json, Link, Record, Row, Status
+from b24migrate.model.fidelity import Keeping, Rule
+from b24migrate.model.records import Fate, Finding, Json, Link, Record, Row, Status
 from b24migrate.model.streams import Kind, Seen, Stream
+from b24migrate.ports import FINDINGS, FORESEEN, SPARED, Register, TargetRecord
 
 SHOWN = 200  # characters of a value that a finding keeps
 EMPTY: tuple[Json, ...] = (None, "", [], {})
+EXPECTED: Mapping[Fate, Register] = {Fate.FORESEEN: FORESEEN, Fate.SPARED: SPARED}  # nothing is wrong
 
 
 class Outcome(StrEnum):
@@ -29,7 +33,7 @@ class Compared(NamedTuple):
     outcome: Outcome
 
 
-def sent(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[tuple[Record, Link]]:
+def sent_records(context: RunContext, stream: Stream, records: Sequence[Record]) -> list[tuple[Record, Link]]:
     """Those that we sent; a linked person is the target's own."""
     links = context.store.links(stream.name, [one.row_key for one in records])
     return [
@@ -39,7 +43,7 @@ def sent(context: RunContext, stream: Stream, records: Sequence[Record]) -> list
     ]
 
 
-def asked_again(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
+def ask_source_again(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
     """What the source says now, where it can be asked by id; raises what it refuses with. What other methods told
     stays as it was read."""
     if stream.fetch is None or not records:
@@ -51,18 +55,18 @@ def asked_again(context: RunContext, stream: Stream, records: Sequence[Record]) 
     }
 
 
-def said(stream: Stream, record: Record, now: Row | None) -> Seen:
+def latest_version(stream: Stream, record: Record, now: Row | None) -> Seen:
     """By the source now, or else when it was staged."""
     return seen_row(now or Row(record.row_key, record.payload, decode_extras(record.extras)), stream)
 
 
-def compared(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json]) -> Iterator[Compared]:
+def compare_fields(stream: Stream, expected: Mapping[str, Json], actual: Mapping[str, Json]) -> Iterator[Compared]:
     """Every field that should be there. What the contract does not name the target need not keep."""
     unordered = {one.name for one in stream.fields if one.kind is Kind.REFS}
     for name, value in expected.items():
         there = actual.get(name)
         outcome = Outcome.EQUAL
-        if not same(value, there, name in unordered):
+        if not is_same(value, there, name in unordered):
             outcome = Outcome.BEYOND if there is None and is_beyond(name, stream) else Outcome.DIFFERS
         yield Compared(name, value, there, outcome)
 
@@ -74,7 +78,7 @@ def is_beyond(name: str, stream: Stream) -> bool:
     )
 
 
-def same(expected: Json, actual: Json, unordered: bool) -> bool:
+def is_same(expected: Json, actual: Json, unordered: bool) -> bool:
     """Empty in one spelling is empty in another; a set of references has no order."""
     if expected in EMPTY and actual in EMPTY:
         return True
@@ -83,6 +87,69 @@ def same(expected: Json, actual: Json, unordered: bool) -> bool:
     return bool(expected == actual)
 
 
-def shown(value: Json) -> str:
+def shorten(value: Json) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+# ---------------------------------------------------------------- what the target announced
+
+
+def findings_register(fate: Fate) -> Register:
+    """Where what was found so is kept."""
+    return EXPECTED.get(fate, FINDINGS)
+
+
+class ExpectedDifferences:
+    """Of the records of one stream. A rule that depends on the records before cannot be asked about a single one: it
+    speaks for all of them. One without a field is about the record as a whole, and explains no field's difference; that
+    it is lost explains that it is missing."""
+
+    def __init__(self, context: RunContext, stream: Stream) -> None:
+        self._stream = stream
+        self._rules = context.rules(stream)
+        self._drafter = Drafter(context, stream) if self._rules else None
+        self._tells_spared = context.options.verify_all  # else only a few are looked at, and it would be chance
+
+    def findings(self, one: Seen, expected: Mapping[str, Json], found: TargetRecord | None) -> list[Finding]:
+        """Everything that is to be said about a record. What the target had already keeps its own values."""
+        if found is None:
+            return [self.missing_finding(one)]
+        compared = compare_fields(self._stream, {} if self._stream.adopted(one) else expected, found.fields)
+        touching = self._touching(one)
+        return [finding for field in compared for finding in self._judged(one.id, field, touching)]
+
+    def announced(self, one: Seen) -> Callable[[str], bool]:
+        """Whether a field of this record was said to differ."""
+        touching = self._touching(one)
+        return lambda name: any(rule.concerns(name) for rule in touching)
+
+    def missing_finding(self, one: Seen) -> Finding:
+        lost = [rule for rule in self._touching(one) if not rule.field and rule.keeping is Keeping.LOST]
+        if lost:
+            return Finding(self._stream.name, Fate.FORESEEN, one.id, note=lost[0].reason)
+        return Finding(self._stream.name, Fate.MISSING, one.id)
+
+    def count_finding(self, counted: Finding) -> Finding:
+        """Where whole records are lost there are fewer; which ones is looked up one by one."""
+        lost = [rule for rule in self._rules if not rule.field and rule.keeping is Keeping.LOST]
+        fewer = counted.fate is Fate.MISSING and lost
+        return counted._replace(fate=Fate.FORESEEN, note=lost[0].reason) if fewer else counted
+
+    def _touching(self, one: Seen) -> Sequence[Rule]:
+        if self._drafter is None:
+            return ()
+        draft = self._drafter.draft(one)
+        return [rule for rule in self._rules if rule.running or rule.judge()(draft)]
+
+    def _judged(self, source_id: str, one: Compared, touching: Sequence[Rule]) -> Iterator[Finding]:
+        own = [rule for rule in touching if rule.concerns(one.name)]
+        values = (one.name, shorten(one.expected), shorten(one.actual))
+        if one.outcome is Outcome.EQUAL:
+            certain = [rule for rule in own if not rule.running]
+            if certain and self._tells_spared and one.expected not in EMPTY:
+                yield Finding(self._stream.name, Fate.SPARED, source_id, *values, certain[0].reason)
+        elif own:
+            yield Finding(self._stream.name, Fate.FORESEEN, source_id, *values, own[0].reason)
+        elif one.outcome is Outcome.DIFFERS:
+            yield Finding(self._stream.name, Fate.DIFFERS, source_id, *values)

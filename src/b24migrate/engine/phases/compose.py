@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
-from zoneinfo import ZoneInfo
 
 import msgspec
 
 from b24migrate.engine.phases.bug import UNEXPECTED, unexpected
-from b24migrate.engine.phases.context import RunContext, children_of, seen
+from b24migrate.engine.phases.context import RunContext, seen
 from b24migrate.engine.phases.custom_values import CustomValues
+from b24migrate.engine.phases.fields import Convert, FieldInterpreter
 from b24migrate.engine.phases.references import References
 from b24migrate.engine.phases.trees import Trees
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.activities import is_allowed
 from b24migrate.model.activities import names as activities
+from b24migrate.model.fidelity import KEY, Draft
 from b24migrate.model.records import Item, Json, Record
-from b24migrate.model.streams import ABSENT, Field, Kind, Policy, Seen, Stream
+from b24migrate.model.streams import Field, Kind, Policy, Seen, Stream
+from b24migrate.ports import UNRESOLVED, RegisterRow
 
 ATTACHED = "attached:"  # what texts call an attachment
 NOT_ALLOWED = "ACTIVITY_NOT_ALLOWED"
@@ -29,7 +30,6 @@ NAMED = 5  # so many of several are named in a sentence
 ODD_VALUE = "ODD_VALUE"
 BROKEN_ROW = ("BROKEN_ROW", say("record.broken_row"))
 FAULTS = frozenset({ODD_VALUE, BROKEN_ROW[0], UNEXPECTED})  # a record with one of these has no fields
-Plain: TypeAlias = Callable[[Json], Json]
 
 
 @dataclass(slots=True)
@@ -57,34 +57,6 @@ class Composed:
         if self._item is None:
             self._item = Item.of(stream.key_of(self.record.row_key), self.fields)
         return self._item
-
-
-Linked: TypeAlias = Callable[[Field, Seen, Json, Composed], Json]
-
-
-def value_of(spec: Field, one: Seen) -> Json:
-    """What the source says, as it says it; ABSENT where it says nothing."""
-    return one.payload.get(spec.name, ABSENT) if spec.take is None else spec.take(one)
-
-
-def shown_to(context: RunContext, spec: Field, one: Seen) -> Seen:
-    if not spec.beside:
-        return one
-    beside = children_of(context, context.streams[spec.beside], one.id)
-    return one._replace(extras={**one.extras, spec.beside: beside})
-
-
-def plain_kinds(timezone: ZoneInfo) -> dict[Kind, Plain]:
-    """How values become what is sent that have no other record's id in them."""
-    return {
-        Kind.TEXT: values.text,
-        Kind.FLAG: values.flag,
-        Kind.WHOLE: values.whole,
-        Kind.NUMBER: values.number,
-        Kind.TIME: lambda value: values.stamp(values.scalar(value), timezone)[1],
-        Kind.DAY: lambda value: values.day(values.scalar(value), timezone),
-        Kind.AS_IS: lambda value: value,
-    }
 
 
 def unsendable(context: RunContext, stream: Stream, record: Record, one: Seen) -> tuple[str, str] | None:
@@ -119,20 +91,6 @@ def _forbidden(context: RunContext, stream: Stream, one: Seen) -> tuple[str, str
     return NOT_ALLOWED, say("record.activities", names=names)
 
 
-def rest_of(stream: Stream, named: frozenset[str], payload: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
-    """The filled fields that go as they are, whatever they are; `named` are described by themselves."""
-    rest = stream.rest
-    if rest is None:
-        return
-    custom = stream.custom_prefix
-    for name, value in payload.items():
-        if name in named or name in rest.skip or not name.startswith(rest.prefixes):
-            continue
-        if value in (None, "", [], {}, False) or (custom and name.startswith(custom)):
-            continue
-        yield name, value
-
-
 class Composer:
     """Composes the records of one stream. `late` adds the references that a second pass writes; `postpones` tells
     whether any record may have such. `final`: what waits for another record goes without it."""
@@ -141,9 +99,7 @@ class Composer:
         self._context = context
         self._stream = stream
         references = References(context, stream, late=late, final=final)
-        self._custom = CustomValues(context, stream, late=late)
-        plain = plain_kinds(context.options.timezone)
-        linked: dict[Kind, Linked] = {
+        convert: dict[Kind, Convert[Composed]] = {
             Kind.RICH: self._rich,
             Kind.TREE: Trees(context, self._rich).rewritten,
             Kind.REF: references.one,
@@ -153,21 +109,17 @@ class Composer:
             Kind.FILE: self._file,
             Kind.FILES: self._files,
         }
-        self._named = frozenset(one.name for one in stream.fields)
-        wanted = [one for one in stream.fields if late or not one.late]
-        self._specs = [(one, plain.get(one.kind), linked.get(one.kind)) for one in wanted]
-        own = stream.name
+        self._interpreter = FieldInterpreter(context, stream, convert, late=late)
+        self._custom = CustomValues(context, stream, late=late)
         self.postpones = self._custom.has_late or any(
-            one.late or one.waits or one.under or own in one.inside.values() for one in stream.fields
+            one.late or one.waits or one.under or stream.name in one.inside.values() for one in stream.fields
         )
 
-    def compose(self, record: Record) -> Composed:
-        return self.guarded(record, lambda: self._composed(record, seen(record, self._stream)))
+    def compose(self, record: Record, one: Seen | None = None) -> Composed:
+        """`one`: what the source has of it now, where that is known."""
+        return self._guard(record, lambda: self._composed(record, one or seen(record, self._stream)))
 
-    def compose_seen(self, record: Record, one: Seen) -> Composed:
-        return self.guarded(record, lambda: self._composed(record, one))
-
-    def item_of(self, record: Record) -> Composed:
+    def compose_item(self, record: Record) -> Composed:
         """With its item: some values cannot be written as JSON."""
 
         def made() -> Composed:
@@ -176,9 +128,9 @@ class Composer:
                 done.item(self._stream)
             return done
 
-        return self.guarded(record, made)
+        return self._guard(record, made)
 
-    def guarded(self, record: Record, compose: Callable[[], Composed]) -> Composed:
+    def _guard(self, record: Record, compose: Callable[[], Composed]) -> Composed:
         """Whatever goes wrong in it is this record's problem, and no other's."""
         try:
             return compose()
@@ -194,51 +146,31 @@ class Composer:
         done.problem = unsendable(self._context, self._stream, record, one)
         if done.problem:
             return done
-        name = ""
         try:
-            for spec, plain, linked in self._specs:
-                name = spec.name
-                value = value_of(spec, self.shown_to(spec, one))
-                if value is ABSENT:
-                    continue
-                if spec.kind is Kind.FAMILY and linked is not None:
-                    done.fields |= linked(spec, one, value, done)
-                    continue
-                if spec.when is not None and not spec.when(one):
-                    value = values.text(value)
-                elif plain is not None:
-                    value = plain(value)
-                elif linked is not None:
-                    value = linked(spec, one, value, done)
-                done.fields[spec.name] = value
-            done.fields.update(rest_of(self._stream, self._named, one.payload))
+            self._interpreter.interpret(one, done.fields, done)
             self._custom.put(one, done.fields, done.lose)
         except values.OddValue as odd:
-            sentence = say("record.odd_value", field=str(odd) or name)
-            return Composed(record, problem=(ODD_VALUE, sentence))
+            return Composed(record, problem=(ODD_VALUE, say("record.odd_value", field=str(odd))))
         if self._stream.at_last is not None:
             self._stream.at_last(one, done.fields, not done.places)
         return done
 
-    def shown_to(self, spec: Field, one: Seen) -> Seen:
-        """The record as a field's functions see it."""
-        return shown_to(self._context, spec, one)
-
     def _rich(self, _spec: Field, one: Seen, value: Json, done: Composed) -> str | None:
         text = values.text(value)
-        if not text or not self._context.memory.texts.concerns(text):
+        memory = self._context.memory
+        if not text or not memory.texts.concerns(text):
             return text
         own = self._stream.attached(one)  # a text names an attachment, the links know the file behind it
 
         def target_ids(stream: str, source_ids: set[str]) -> dict[str, str]:
             if stream != "files" or not own:
-                return self._context.memory.links.target_ids(stream, source_ids)
+                return memory.links.target_ids(stream, source_ids)
             names = {one: own.get(one.removeprefix(ATTACHED), one) for one in source_ids if one.startswith(ATTACHED)}
             names |= {one: one for one in source_ids if not one.startswith(ATTACHED)}
-            found = self._context.memory.links.target_ids(stream, set(names.values()))
+            found = memory.links.target_ids(stream, set(names.values()))
             return {one: found[name] for one, name in names.items() if name in found}
 
-        rewritten = self._context.memory.texts.rewrite(text, target_ids)
+        rewritten = memory.texts.rewrite(text, target_ids)
         done.lose("texts_unresolved", rewritten.unresolved)
         return rewritten.text
 
@@ -256,3 +188,57 @@ class Composer:
             done.problem = done.problem or ("FILE_MISSING", say("record.no_file", field=spec.name, file=missing[0]))
         done.lose("files_dropped", len(missing))
         return [found[key] for key in keys if key in found]
+
+
+def remember_places(context: RunContext, stream: Stream, composed: Composed) -> None:
+    """The places of a record that was sent, instead of those of an earlier time."""
+    if not any(one.kind is Kind.TREE and one.code for one in stream.fields):
+        return
+    row_key = composed.record.row_key
+    context.store.erase(UNRESOLVED, f"{stream.name}:{row_key}:")
+    rows = [
+        RegisterRow(
+            f"{stream.name}:{row_key}:{number}",
+            {"Stream": stream.name, "SourceId": row_key, "Place": place, "What": what},
+        )
+        for number, (place, what) in enumerate(dict.fromkeys(composed.places), 1)
+    ]
+    if rows:
+        context.store.write(UNRESOLVED, rows)
+
+
+# ---------------------------------------------------------------- before anything else is on the target
+
+
+class Drafter:
+    """Drafts the records of one stream under the names of the wire: what a target's rules are judged by. References
+    keep the source's IDs, texts are not rewritten, files are their keys."""
+
+    def __init__(self, context: RunContext, stream: Stream) -> None:
+        self._stream = stream
+        self._interpreter = FieldInterpreter(context, stream, AS_READ)
+        self._custom = CustomValues(context, stream)
+
+    def draft(self, one: Seen) -> Draft:
+        if not self._stream.fields:
+            return one.payload  # files have no fields, only what is known of them
+        fields: dict[str, Json] = {KEY: self._stream.key_of(one.id)}
+        self._interpreter.interpret(one, fields, None)
+        self._custom.put_as_read(one, fields)
+        if self._stream.at_last is not None:
+            self._stream.at_last(one, fields, True)
+        return fields
+
+
+def _reference(spec: Field, _one: Seen, value: Json, _: None) -> Json:
+    return str(value) if str(value) in spec.keep else values.reference(value)
+
+
+AS_READ: Mapping[Kind, Convert[None]] = {
+    Kind.RICH: lambda _spec, _one, value, _: values.text(value),
+    Kind.REF: _reference,
+    Kind.REFS: lambda _spec, _one, value, _: values.references(value),
+    Kind.FAMILY: lambda _spec, _one, value, _: value if isinstance(value, dict) else {},
+    Kind.FILE: lambda _spec, _one, value, _: next(iter(value), None),
+    Kind.FILES: lambda _spec, _one, value, _: list(dict.fromkeys(value)),
+}

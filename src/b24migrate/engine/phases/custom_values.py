@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_fields import chosen, is_excluded, is_multiple, left_behind, payload_of
-from b24migrate.engine.phases.existence import Whereabouts, whereabouts
+from b24migrate.engine.phases.references import Whereabouts, whereabouts
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.records import Json
@@ -38,6 +38,8 @@ class CustomValues:
     def __init__(self, context: RunContext, stream: Stream, *, late: bool = True) -> None:
         self._context = context
         self._stream = stream
+        self._links, self._texts = context.memory.links, context.memory.texts
+        self._people = context.people
         self._entity = context.owner[stream.name] if stream.custom_prefix else None
         self._custom = self._entity.custom_fields if self._entity else None
         self._map = self._load()
@@ -66,16 +68,25 @@ class CustomValues:
         return any(mapped.type in self._stream.late_custom and not mapped.lost for mapped in self._map.values())
 
     def put(self, one: Seen, fields: dict[str, Json], lose: Lose) -> None:
-        if self._entity is None:
-            return
-        for name, value in one.payload.items():
-            mapped = self.mapped(name)
-            if mapped is None or is_empty(value, mapped.type):
-                continue
+        """Under the target's codes, with the target's IDs."""
+        for mapped, value in self._filled(one):
             if mapped.lost:
                 lose(mapped.lost)
             elif mapped.type not in self._postponed:
                 fields[mapped.target] = self._converted(mapped, value, lose)
+
+    def put_as_read(self, one: Seen, fields: dict[str, Json]) -> None:
+        """Under the target's code where it has one by now, else under the source's, which it will be given."""
+        for mapped, value in self._filled(one):
+            is_left = self._custom is None or (mapped.type and left_behind(self._custom, mapped.type))
+            if mapped.lost != EXCLUDED and not is_left:
+                fields[mapped.target or mapped.code] = value
+
+    def _filled(self, one: Seen) -> Iterator[tuple[Mapped, Json]]:
+        for name, value in one.payload.items() if self._entity is not None else ():
+            mapped = self.mapped(name)
+            if mapped is not None and not is_empty(value, mapped.type):
+                yield mapped, value
 
     # ------------------------------------------------------------ names
 
@@ -117,16 +128,16 @@ class CustomValues:
 
     def _text(self, _: Mapped, value: Json, lose: Lose) -> Json:
         """People write mentions and links into them as into any other text."""
-        if not self._context.memory.texts.concerns(value):
+        if not self._texts.concerns(value):
             return value
-        rewritten = self._context.memory.texts.rewrite(str(value), self._context.memory.links.target_ids)
+        rewritten = self._texts.rewrite(str(value), self._links.target_ids)
         for _unresolved in range(rewritten.unresolved):
             lose("texts_unresolved")
         return rewritten.text
 
     def _person(self, _: Mapped, value: Json, lose: Lose) -> Json:
         source_id = values.reference(value)
-        target_id = self._context.memory.links.target_id(self._context.people, source_id) if source_id else None
+        target_id = self._links.target_id(self._people, source_id) if source_id else None
         if source_id and target_id is None:
             lose("references_dropped")
         return target_id
@@ -135,7 +146,7 @@ class CustomValues:
         source_id = values.reference(value.get("id") if isinstance(value, dict) else value)
         if source_id is None or self._custom is None:
             return None
-        target_id = self._context.memory.links.target_id(FILES, f"{self._custom.files}:{source_id}")
+        target_id = self._links.target_id(FILES, f"{self._custom.files}:{source_id}")
         if target_id is None:
             lose("files_dropped")
         return target_id
@@ -159,7 +170,7 @@ class CustomValues:
         return there.rpartition("_")[2] if is_bare else there
 
     def _resolve(self, stream: str, source_id: str) -> str:
-        target_id = self._context.memory.links.target_id(stream, source_id)
+        target_id = self._links.target_id(stream, source_id)
         if target_id is None:
             raise Unresolved(stream, source_id)
         return target_id
@@ -168,7 +179,7 @@ class CustomValues:
         """An entry of a dictionary; one that has no link is called the same on the target."""
         if self._custom is None or not self._custom.statuses or not mapped.dictionary:
             return value
-        return self._context.memory.links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
+        return self._links.target_id(self._custom.statuses, f"{mapped.dictionary}:{value}") or value
 
     def _day(self, _: Mapped, value: Json, lose: Lose) -> Json:
         return _or_left(values.day(value, self._context.options.timezone), lose)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases import lanes
-from b24migrate.engine.phases.compose import FAULTS, Composed, Composer
+from b24migrate.engine.phases.compose import FAULTS, Composed, Composer, remember_places
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, RunContext
 from b24migrate.engine.phases.pull_through import look_for
-from b24migrate.engine.phases.unresolved import remember
 from b24migrate.messages import say
 from b24migrate.model.errors import Permanent, Transient
 from b24migrate.model.records import NOWHERE, Item, Job, Link, Outcome, Record, Span, Status, order_key
@@ -102,9 +101,9 @@ def _composed(context: RunContext, stream: Stream, records: Sequence[Record]) ->
     """Whole. Whether the source has what came after its stream was read is asked once more: who sent them may have been
     another process, and what nobody has is lost, not awaited."""
     second = Composer(context, stream, late=True)
-    composed = [second.item_of(record) for record in records]
+    composed = [second.compose_item(record) for record in records]
     look_for(context, [named for one in composed for named in one.brings])
-    composed = [second.item_of(one.record) if one.brings else one for one in composed]
+    composed = [second.compose_item(one.record) if one.brings else one for one in composed]
     for one in composed:
         if one.problem and one.problem[0] in FAULTS:
             note = say("note.late_unwritten", stream=stream.name, id=one.record.row_key, why=one.problem[1])
@@ -169,7 +168,7 @@ def _update(context: RunContext, job: Job, stream: str, changed: list[Changed]) 
         elif outcome.target_id is None:
             context.note(entity.name, say("note.late_refused", stream=stream, id=row_key, why=outcome.error_code))
         else:
-            remember(context, context.streams[stream], one.composed)
+            remember_places(context, context.streams[stream], one.composed)
             links.append(Link(row_key, outcome.target_id, item.digest))
             there.append(one.composed)
     context.store.link(stream, links, now=context.clock.now())

@@ -3,20 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from b24migrate.engine.phases.context import RunContext, seen
-from b24migrate.engine.phases.existence import Whereabouts, whereabouts
-from b24migrate.engine.phases.field_codes import target_field
 from b24migrate.messages import say
 from b24migrate.model import values
-from b24migrate.model.records import Json, Record, Status
+from b24migrate.model.records import Json, Record, Span, Status, children_span, order_key
 from b24migrate.model.streams import Field, Policy, Seen, Stream, Unresolved
+from b24migrate.ports import FIELD_MAP, INVENTORY
 
 if TYPE_CHECKING:
     from b24migrate.engine.phases.compose import Composed
 
+CUSTOM = "UF_"
 LONGEST_LINE = 1000  # ancestors looked at before a line of parents counts as a circle
+
+
+class Whereabouts(Enum):
+    STAGED = "staged"
+    GONE = "gone"  # the source has it no longer
+    NEWER = "newer"  # it may have come to the source after its stream was read
+    UNKNOWN = "unknown"  # its stream was never read, so nobody knows
+
+
+def whereabouts(context: RunContext, stream_name: str, source_id: str) -> Whereabouts:
+    """Streams are read by ascending id and to the end. So what is missing below the highest id was deleted, and only
+    what lies above it may have been created since."""
+    stream = context.streams.get(stream_name)
+    if stream is None:
+        return Whereabouts.GONE  # nothing of its kind is migrated
+    if stream.by_natural:
+        return Whereabouts.STAGED if context.store.holder(stream.table, source_id) else Whereabouts.GONE
+    if context.store.known(stream.table, (source_id,)):
+        return Whereabouts.STAGED
+    if not context.store.count(INVENTORY, f"{stream.name}:"):
+        return Whereabouts.UNKNOWN
+    if stream.fetch is None or _has_later(context, stream, source_id):
+        return Whereabouts.GONE
+    return Whereabouts.GONE if context.memory.gone.knows(stream_name, source_id) else Whereabouts.NEWER
+
+
+def _has_later(context: RunContext, stream: Stream, source_id: str) -> bool:
+    parent, _, child = source_id.rpartition(":")
+    hi = children_span(parent).hi if child and parent else ""
+    return bool(context.store.records(stream.table, Span(order_key(source_id), hi), 1))
 
 
 class Resolver:
@@ -187,3 +218,25 @@ class References:
             yield parent
             record = self._staged(self._stream.name, parent)
             at = None if record is None else seen(record, self._stream)
+
+
+# ---------------------------------------------------------------- codes of custom fields, as trees and texts name them
+
+
+def target_field(context: RunContext, code: str) -> str | None:
+    """The target's code of a field, whichever entity has it: the first that is mapped and included."""
+    mapped = _mapped(context, code)
+    return None if mapped is None else str(mapped["TargetField"])
+
+
+def options_of(context: RunContext, code: str) -> Mapping[str, str]:
+    """What the options of a list became; nothing for what is no list, or no custom field at all."""
+    mapped = _mapped(context, code) if code.startswith(CUSTOM) else None
+    return {} if mapped is None else mapped.get("Options") or {}
+
+
+def _mapped(context: RunContext, code: str) -> Mapping[str, Json] | None:
+    keys = [f"{entity.name}:{code}" for entity in context.entities if entity.custom_fields]
+    found = context.store.rows_of(FIELD_MAP, keys)
+    mapped = (found[key].values for key in keys if key in found)
+    return next((one for one in mapped if one.get("Included") and one.get("TargetField")), None)

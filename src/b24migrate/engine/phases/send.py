@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 
 from b24migrate.engine.phases import deferred, files, lanes, order
 from b24migrate.engine.phases.bug import unexpected
-from b24migrate.engine.phases.compose import Composed, Composer
+from b24migrate.engine.phases.compose import Composed, Composer, remember_places
 from b24migrate.engine.phases.context import ATTEMPTS, Follow, Later, RunContext
 from b24migrate.engine.phases.pull_through import bring
-from b24migrate.engine.phases.unresolved import remember
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
@@ -113,7 +112,7 @@ class Sender:
     def send(self, records: Sequence[Record]) -> bool:
         """Returns whether any record was settled."""
         composer = Composer(self._context, self._stream, final=self._final)
-        whole = self._complete(composer, [composer.item_of(record) for record in records])
+        whole = self._complete(composer, [composer.compose_item(record) for record in records])
         if self.goes_on_at is not None:
             return False
         ready, settled = [], []
@@ -146,7 +145,7 @@ class Sender:
                 other = Sender(self._context, stream, self._scope, final=True)
                 other.send(by_id(found))
                 self.goes_on_at = self.goes_on_at or other.goes_on_at
-        whole = [composer.item_of(one.record) if one.brings or one.lacks else one for one in composed]
+        whole = [composer.compose_item(one.record) if one.brings or one.lacks else one for one in composed]
         for one in whole:
             error = next((failed[named] for named in one.brings if named in failed), None)
             if error is not None:
@@ -260,7 +259,7 @@ class Sender:
         if outcome.target_id == NOWHERE:
             losses = {"left_behind": 1}  # whatever it would have gone without
         else:
-            remember(self._context, self._stream, one)
+            remember_places(self._context, self._stream, one)
         return Settled(one.record.row_key, Status.IMPORT_OK, one.record.attempts + 1, link=link, losses=losses)
 
     def _failed(self, record: Record, code: str, sentence: str, *, retry: bool) -> Settled:

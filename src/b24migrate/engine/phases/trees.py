@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.field_codes import options_of
-from b24migrate.engine.phases.references import Resolver
+from b24migrate.engine.phases.references import Resolver, options_of
 from b24migrate.messages import say
 from b24migrate.model import values
 from b24migrate.model.records import Json

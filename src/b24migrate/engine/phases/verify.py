@@ -8,11 +8,18 @@ from zlib import crc32
 
 import msgspec
 
-from b24migrate.engine.phases import comparison, lanes
+from b24migrate.engine.phases import lanes
 from b24migrate.engine.phases.bug import unexpected
+from b24migrate.engine.phases.comparison import (
+    EXPECTED,
+    ExpectedDifferences,
+    ask_source_again,
+    findings_register,
+    latest_version,
+    sent_records,
+)
 from b24migrate.engine.phases.compose import BROKEN_ROW, FAULTS, NOT_ALLOWED, Composed, Composer
 from b24migrate.engine.phases.context import Follow, RunContext, readable
-from b24migrate.engine.phases.expected import EXPECTED, Foresight, register_of
 from b24migrate.engine.phases.inventory import seen_in
 from b24migrate.engine.phases.pull_through import look_for, pass_of
 from b24migrate.engine.phases.read import SLOWLY, fewer
@@ -75,7 +82,7 @@ def count(context: RunContext, job: Job) -> Follow:
         return []
     fate = Fate.EXTRA if there > sent else Fate.MISSING
     difference = Finding(stream.name, fate, "*", "count", str(sent), str(there))
-    record(context, [Foresight(context, stream).of_the_count(difference)])
+    record(context, [ExpectedDifferences(context, stream).count_finding(difference)])
     return lanes.seed(context, job.scope, "reconcile", stream, pending=False)
 
 
@@ -120,15 +127,15 @@ def reconcile(context: RunContext, job: Job) -> Follow:
     records = context.store.records(stream.table, lanes.ahead_of(job), AT_ONCE)
     if not records:
         return []
-    keys = {stream.key_of(one.row_key): one for one, _ in comparison.sent(context, stream, records)}
+    keys = {stream.key_of(one.row_key): one for one, _ in sent_records(context, stream, records)}
     there = context.target.read(context.owner[stream.name].wire, stream.name, list(keys)) if keys else {}
-    foresight = Foresight(context, stream)
+    expected_differences = ExpectedDifferences(context, stream)
     missing = [keys[key] for key in keys if key not in there]
     known = {one.id: one for one in readable(missing, stream)}
     record(
         context,
         [
-            foresight.of_missing(known[one.row_key])
+            expected_differences.missing_finding(known[one.row_key])
             if one.row_key in known
             else Finding(stream.name, Fate.MISSING, one.row_key)
             for one in missing
@@ -182,21 +189,21 @@ def slower(job: Job, limit: Limited, args: Args, tried: int) -> Job:
 
 
 def compare_records(context: RunContext, stream: Stream, records: Sequence[Record]) -> None:
-    sent = comparison.sent(context, stream, records)
+    sent = sent_records(context, stream, records)
     if not sent:
         return
     keys = [stream.key_of(one.row_key) for one, _ in sent]
     there = context.target.read(context.owner[stream.name].wire, stream.name, keys)
     now = _as_the_source_says(context, stream, [one for one, _ in sent])
-    composer, foresight = Composer(context, stream, late=True), Foresight(context, stream)
+    composer, expected_differences = Composer(context, stream, late=True), ExpectedDifferences(context, stream)
     equal: list[tuple[str, str]] = []
 
     def compared(one: Record, link: Link, found: TargetRecord | None) -> list[Finding]:
-        said = comparison.said(stream, one, now.get(one.row_key))
-        expected = composer.compose_seen(one, said)
+        said = latest_version(stream, one, now.get(one.row_key))
+        expected = composer.compose(one, said)
         if expected.problem is not None and expected.problem[0] in FAULTS:
             return [Finding(stream.name, Fate.DIFFERS, one.row_key, note=expected.problem[1])]
-        findings = foresight.findings(said, expected.fields, found)
+        findings = expected_differences.findings(said, expected.fields, found)
         if found is not None and expected.problem and expected.problem[0] == NOT_ALLOWED:
             findings.append(Finding(stream.name, Fate.DIFFERS, one.row_key, note=expected.problem[1]))
         if found is not None and any(finding.fate is Fate.FORESEEN for finding in findings):
@@ -237,7 +244,7 @@ def remember(context: RunContext, stream: Stream, first: str, equal: Sequence[tu
 
 def _as_the_source_says(context: RunContext, stream: Stream, records: Sequence[Record]) -> dict[str, Row]:
     try:
-        return comparison.asked_again(context, stream, records)
+        return ask_source_again(context, stream, records)
     except Permanent as error:
         context.note(
             context.owner[stream.name].name, say("note.sample_unread", stream=stream.name, why=error.sentence), "info"
@@ -278,7 +285,7 @@ def record(context: RunContext, findings: Iterable[Finding]) -> None:
     """What was expected to differ is kept apart: there may be one for each record, and nothing is wrong with it."""
     kept: dict[Register, list[RegisterRow]] = {}
     for one in findings:
-        kept.setdefault(register_of(one.fate), []).append(_row(one))
+        kept.setdefault(findings_register(one.fate), []).append(_row(one))
     for register, rows in kept.items():
         context.store.write(register, rows)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from b24migrate.engine import plan
-from b24migrate.engine.phases.comparison import EMPTY, same
+from b24migrate.engine.phases.comparison import EMPTY, is_same
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.undo.model import patiently
@@ -84,7 +84,7 @@ def _waits(stream: Stream, name: str) -> bool:
 
 def _still(late: Mapping[str, Json], found: TargetRecord, unordered: set[str]) -> list[str]:
     """Of these the ones that nobody has changed since."""
-    return [name for name, value in late.items() if same(value, found.fields.get(name), name in unordered)]
+    return [name for name, value in late.items() if is_same(value, found.fields.get(name), name in unordered)]
 
 
 def _sent(context: RunContext, wire: str, stream: Stream, items: Sequence[Item]) -> list[str]:

@@ -7,9 +7,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
-from b24migrate.engine.phases.compose import unsendable
+from b24migrate.engine.phases.compose import Drafter, unsendable
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, RunContext, seen, walk
-from b24migrate.engine.phases.draft import Drafter
 from b24migrate.engine.phases.user_match import not_sent
 from b24migrate.engine.phases.verify import linked
 from b24migrate.engine.state import DONE, States

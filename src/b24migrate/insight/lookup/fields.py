@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from b24migrate.engine.phases.compose import Composer, value_of
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.engine.phases.custom_values import CustomValues, Mapped
+from b24migrate.engine.phases.fields import field_value, with_children
 from b24migrate.engine.phases.pull_through import named
 from b24migrate.engine.phases.references import Resolver
 from b24migrate.insight.lookup.model import FieldNote, Named
@@ -62,7 +62,6 @@ class Noticing(dict[str, Any]):
 class Drafting:
     context: RunContext
     stream: Stream
-    composer: Composer
     said: Seen
     staged: Seen
     asked: bool  # whether what is said is of now
@@ -109,7 +108,7 @@ class Drafting:
 
     def _value(self, spec: Field, one: Seen) -> Json:
         try:
-            return value_of(spec, self.composer.shown_to(spec, one))
+            return field_value(self.context, spec, one)
         except STRANGE:
             return ABSENT
 
@@ -132,7 +131,7 @@ class Drafting:
         if not spec.streams or (spec.when is not None and not spec.when(self.said)):
             return ()
         try:
-            found = list(dict.fromkeys(named(spec, self.composer.shown_to(spec, self.said))))
+            found = list(dict.fromkeys(named(spec, with_children(self.context, spec, self.said))))
         except (Unresolved, *STRANGE):
             return ()
         return tuple(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from b24migrate.engine.phases import comparison
-from b24migrate.engine.phases.comparison import EMPTY, Outcome
+from b24migrate.engine.phases.comparison import EMPTY, Outcome, compare_fields
 from b24migrate.insight.lookup.fields import Draft
 from b24migrate.insight.lookup.model import FieldNote, FieldRow, FieldVerdict, Shown, SideState, shown
 from b24migrate.model.records import Json
@@ -32,7 +31,7 @@ class Evidence(NamedTuple):
 def judged(drafts: list[Draft], evidence: Evidence) -> tuple[FieldRow, ...]:
     outcomes: dict[str, Outcome] = {}
     if evidence.asked is SideState.NOW:
-        compared = comparison.compared(evidence.stream, evidence.sent, evidence.there)
+        compared = compare_fields(evidence.stream, evidence.sent, evidence.there)
         outcomes = {one.name: one.outcome for one in compared}
     rows = (_row(one, evidence, outcomes.get(one.name)) for one in drafts)
     return tuple(row for row in rows if row.source or row.staged or row.sent or row.target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from b24migrate.engine.phases.comparison import asked_again
+from b24migrate.engine.phases.comparison import ask_source_again
 from b24migrate.engine.phases.context import RunContext
 from b24migrate.insight.lookup.model import Side, SideState
 from b24migrate.messages import say
@@ -25,7 +25,7 @@ def the_source(context: RunContext, stream: Stream, record: Record, *, ask: bool
     if stream.fetch is None:
         return Side(SideState.CANNOT), None
     try:
-        row = asked_again(context, stream, [record]).get(record.row_key)
+        row = ask_source_again(context, stream, [record]).get(record.row_key)
     except MigrationError as error:
         return _failed(error), None
     except STRANGE:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from b24migrate.engine.phases.comparison import said
+from b24migrate.engine.phases.comparison import ExpectedDifferences, latest_version
 from b24migrate.engine.phases.compose import Composed, Composer
 from b24migrate.engine.phases.context import RunContext, seen
-from b24migrate.engine.phases.expected import Foresight
 from b24migrate.insight.lookup import related
 from b24migrate.insight.lookup.fields import Drafting
 from b24migrate.insight.lookup.judge import Evidence, judged
@@ -97,7 +96,7 @@ def _staged(
     link = context.store.links(stream.name, [one.row_key]).get(one.row_key)
     sides = _asked(context, stream, one, link, ask=ask)
     then = seen(one, stream)
-    now = said(stream, one, sides.now)
+    now = latest_version(stream, one, sides.now)
     fields, problem = _fields(context, stream, one, (then, now), sides)
     files, files_in_all = related.files(context, stream, now)
     return RecordView(
@@ -143,7 +142,7 @@ def _fields(
     then, now = versions
     composer = Composer(context, stream, late=True)
     try:
-        composed = composer.compose_seen(one, now)
+        composed = composer.compose(one, now)
         problem = composed.problem[1] if composed.problem else ""
     except STRANGE as error:
         composed, problem = Composed(one), say("lookup.unreadable", error=error)
@@ -161,7 +160,7 @@ def _fields(
         not context.options.absent,
         _announced(context, stream, now, sides.target),
     )
-    drafts = Drafting(context, stream, composer, now, then, sides.now is not None).all(composed.fields, there)
+    drafts = Drafting(context, stream, now, then, sides.now is not None).all(composed.fields, there)
     return judged(drafts, evidence), cut(problem)
 
 
@@ -169,7 +168,7 @@ def _announced(context: RunContext, stream: Stream, one: Seen, target: Side) -> 
     if target.state is not SideState.NOW:
         return lambda _: False
     try:
-        return Foresight(context, stream).announced(one)
+        return ExpectedDifferences(context, stream).announced(one)
     except (MigrationError, *STRANGE):
         return lambda _: False
 
