@@ -13,7 +13,7 @@ from tests.contract.shelf import NOON, Time, failed, imported, row
 from b24migrate.engine.phases.context import Options, RunContext
 from b24migrate.engine.phases.memory import Memory
 from b24migrate.engine.phases.notes import Notes
-from b24migrate.engine.phases.read import put_aside
+from b24migrate.engine.phases.stage import put_aside
 from b24migrate.engine.phases.verify import record as keep_findings
 from b24migrate.entities import FILES, Catalog, catalog
 from b24migrate.insight.lookup import Hit, RecordVerdict, record, search

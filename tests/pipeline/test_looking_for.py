@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.pipeline.world import World, world
 
 from b24migrate.engine.phases.context import RunContext
-from b24migrate.engine.phases.read import put_aside
+from b24migrate.engine.phases.stage import put_aside
 from b24migrate.insight.lookup import Hit, search
 from b24migrate.model.errors import BadConfiguration
 from b24migrate.model.records import SetAside, Staged

@@ -10,7 +10,7 @@ from tests.pipeline.record_views import field, first, looked_up, stage, target_i
 from tests.pipeline.test_verify import findings, verify_everything
 from tests.pipeline.world import World
 
-from b24migrate.engine.phases.read import put_aside
+from b24migrate.engine.phases.stage import put_aside
 from b24migrate.insight.lookup import FieldVerdict, RecordVerdict, SideState, record
 from b24migrate.model.records import SetAside
 

@@ -14,7 +14,7 @@ from tests.pipeline.refusals import BROKEN, holds, refuse
 from tests.pipeline.world import World, world
 
 from b24migrate.engine import jobs as perform
-from b24migrate.engine.phases import bug, read
+from b24migrate.engine.phases import bug, stage
 from b24migrate.engine.phases.compose import Composer
 from b24migrate.model.records import Job, Record
 from b24migrate.stores.sqlite.queue import SqliteQueue
@@ -166,14 +166,14 @@ def test_a_row_that_cannot_be_staged_is_counted_as_incomplete_until_it_can(
     small: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     victim = str(list(small.cloud.portal.company.groups.ids)[1])
-    looked_at = read.looked_at
+    looked_at = stage.looked_at
 
     def odd(context: Any, stream: Any, rows: Any, pulled: bool) -> Any:
         if stream.name == "groups" and any(row.source_id == victim for row in rows):
             raise IndexError
         return looked_at(context, stream, rows, pulled)
 
-    monkeypatch.setattr(read, "looked_at", odd)
+    monkeypatch.setattr(stage, "looked_at", odd)
     ended = small.run()
     assert (ended.exit_code, ended.message) == (5, "groups: 1 incomplete")
     assert small.letters() == []

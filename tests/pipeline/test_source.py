@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.pipeline.world import World, small, world
 
-from b24migrate.engine.phases.read import children, gap, prove, trusted
+from b24migrate.engine.phases.read_children import children, gap, prove, trusted
 from b24migrate.model.records import Job
 from b24migrate.ports import CHECKPOINTS, RegisterRow
 from b24sim.message_habits import MessageHabits

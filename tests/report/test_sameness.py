@@ -15,7 +15,7 @@ from tests.report.reading import report
 
 from b24migrate.app import App, copy_store
 from b24migrate.engine import plan
-from b24migrate.engine.phases.read import put_aside
+from b24migrate.engine.phases.stage import put_aside
 from b24migrate.engine.phases.verify import record
 from b24migrate.insight.certificate import sort
 from b24migrate.model.records import Fate, Finding, Link, SetAside, Settled, Staged, Status

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import WALKED_AT_ONCE, Follow, RunContext, seen, walk
-from b24migrate.engine.phases.read import estimates, put_aside
+from b24migrate.engine.phases.read_children import estimates
+from b24migrate.engine.phases.stage import put_aside
 from b24migrate.messages import Message, say
 from b24migrate.model import values
 from b24migrate.model.records import Job, Record, SetAside, Span, children_between, order_key

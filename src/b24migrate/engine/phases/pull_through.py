@@ -7,7 +7,9 @@ from contextlib import suppress
 
 from b24migrate.engine.phases.bug import unexpected
 from b24migrate.engine.phases.context import Follow, RunContext, readable, viewed
-from b24migrate.engine.phases.read import GENTLY_AFTER, each_enriched, stage
+from b24migrate.engine.phases.read import each_enriched
+from b24migrate.engine.phases.read_children import GENTLY_AFTER
+from b24migrate.engine.phases.stage import stage
 from b24migrate.model import values
 from b24migrate.model.errors import MigrationError, Permanent, Transient
 from b24migrate.model.records import Job, Json, Record, Row, Span, Status, order_key

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from b24migrate.engine.phases.context import RunContext, seen_row
-from b24migrate.engine.phases.read import expected_pages, with_unlisted
+from b24migrate.engine.phases.parent_lanes import expected_pages
+from b24migrate.engine.phases.read_children import with_unlisted
 from b24migrate.insight.forecast.load import COMMANDS, PAGE, children_load, scaled, spread_error
 from b24migrate.insight.forecast.meter import Billed, Meter
 from b24migrate.insight.forecast.requests import patiently

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from b24migrate.engine.phases.read import PARENTS_AT_ONCE, lane_count
+from b24migrate.engine.phases.parent_lanes import PARENTS_AT_ONCE, lane_count
 from b24migrate.insight.forecast.course import even_lanes
 from b24migrate.insight.forecast.meter import Billed, Used
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from b24migrate.engine.phases.context import RunContext, seen_row
-from b24migrate.engine.phases.read import expected_pages
+from b24migrate.engine.phases.parent_lanes import expected_pages
 from b24migrate.insight.forecast.children import Children
 from b24migrate.insight.forecast.course import even_lanes
 from b24migrate.insight.forecast.load import (

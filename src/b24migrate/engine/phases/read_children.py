@@ -1,0 +1,273 @@
+"""get: reads the children of parents, several parents at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from zlib import crc32
+
+import msgspec
+
+from b24migrate.engine.phases.context import Follow, RunContext, readable, viewed, walk
+from b24migrate.engine.phases.parent_lanes import (
+    PACK_PARENTS,
+    PAGES_OF_A_PARENT,
+    PAGES_OF_A_READING,
+    children_reading,
+    expected,
+    walk_of,
+)
+from b24migrate.engine.phases.stage import checkpoint, keep, numbered
+from b24migrate.messages import say
+from b24migrate.model.records import (
+    Job,
+    Json,
+    Page,
+    Row,
+    SetAside,
+    marked_span,
+    order_key,
+)
+from b24migrate.model.streams import (
+    ANY,
+    Alias,
+    Named,
+    PerParent,
+    Progress,
+    Seen,
+    Stream,
+    person,
+)
+from b24migrate.ports import ALIASES, CHECKPOINTS, RegisterRow
+
+GENTLY_AFTER = 2  # failures of a request before its pages are read one by one
+AGAIN = "again"  # how often a job was restarted, each time with more names known
+
+
+# ---------------------------------------------------------------- one request
+
+
+def children(context: RunContext, job: Job) -> Follow:
+    """One request for the children of several parents; the cursor of each is its checkpoint."""
+    stream = context.streams[job.args["stream"]]
+    reading = children_reading(context, job)
+    wanted: Sequence[Sequence[Json]] = job.args["parents"]
+    if any(job.args.get(name) != way for name, way in walk_of(reading).items()):
+        wanted = [[one, 0, 0] for one, *_ in wanted]  # started by a version that walked the other way
+    parents = context.lookup(reading.of, [one[0] for one in wanted])
+    progress = [Progress(parents[one], *map(int, reached)) for one, *reached in wanted if one in parents]
+    gently = job.failures >= GENTLY_AFTER
+    page = context.source.children(reading, progress, one_page=bool(context.options.test_limit), gently=gently)
+    page = with_unlisted(context, reading, {one.parent.id: one.parent for one in progress}, page)
+    told = with_ids(context, stream, reading, page, parents)
+    if told is None:
+        return [Job(job.scope, job.kind, {**job.args, AGAIN: int(job.args.get(AGAIN, 0)) + 1})]
+    page = numbered(without_twins(context, stream, reading, told), int(job.args["n"]))
+    unreadable = {one.source_id for one in page.aside}  # stated as impossible, so neither reported nor drift
+    keep(context, stream, page, int(job.args["pass"]))
+    context.store.write(
+        CHECKPOINTS,
+        [
+            checkpoint(f"{stream.name}:{parent}", job.args["pass"], reported, got)
+            for parent, (reported, got) in page.parents.items()
+            if reported is not None and parent not in unreadable
+        ]
+        + [
+            checkpoint(f"{estimates(stream)}{parent}", job.args["pass"], estimate, got)
+            for parent, (reported, got) in page.parents.items()
+            if reported is None
+            and parent not in unreadable
+            and (estimate := expected(reading, parents[parent])) not in (None, got)
+            and not context.options.test_limit
+        ],
+    )
+    alarm_empty(context, stream, reading, page)
+    further = proofs(context, job, stream, page)
+    left = cursors(page.next)
+    args = {name: value for name, value in job.args.items() if name != AGAIN}
+    args |= {"parents": left, "n": int(job.args["n"]) + len(page.log), **walk_of(reading)}
+    further += [
+        Job(job.scope, "children", {**args, "parents": [one], **alone(job, one)}) for one in cursors(page.apart)
+    ]
+    return [Job(job.scope, "children", args), *further] if left else further
+
+
+def cursors(reached: Sequence[Mapping[str, Json]]) -> list[list[Json]]:
+    return [[one["id"], *(one[name] for name in ("after", "got", "via", "first") if name in one)] for one in reached]
+
+
+def alone(job: Job, parent: Sequence[Json]) -> dict[str, Json]:
+    """Page numbers for one parent, in the upper half of its lane's."""
+    lane = int(job.args["n"]) // PAGES_OF_A_PARENT * PAGES_OF_A_PARENT
+    return {"n": lane + PAGES_OF_A_PARENT // 2 + crc32(str(parent[0]).encode()) % 4_000 * 100}
+
+
+def alarm_empty(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> None:
+    """Children that must be there and are not: an alarm, never a silent success."""
+    empty = [parent for parent, (_, got) in page.parents.items() if got == 0] if reading.empty_is_alarm else []
+    for parent in empty:
+        message = say("note.no_children", of=reading.of, id=parent, stream=stream.name, method=reading.method)
+        context.note(context.owner[stream.name].name, message)
+
+
+def with_unlisted(context: RunContext, reading: PerParent, parents: Mapping[str, Seen], page: Page) -> Page:
+    """With the children that a parent counts and the method does not list."""
+    if reading.unlisted is None:
+        return page
+    refused = {one.source_id for one in page.aside}
+    listed = {one: (parents[one], set[str]()) for one in page.parents if one not in refused}
+    for row in page.rows:
+        parent, _, child = row.source_id.partition(":")
+        if parent in listed:
+            listed[parent][1].add(child)
+    more = reading.unlisted(context.source, listed, context.facts.grants)
+    return replace(page, rows=[*page.rows, *more.rows], aside=[*page.aside, *more.aside])
+
+
+def without_twins(context: RunContext, stream: Stream, reading: PerParent, page: Page) -> Page:
+    """Sets those aside that were read before, in another place where the portal keeps them."""
+    if not reading.twins:
+        return page
+    rows: list[Row] = []
+    aside = list(page.aside)
+    siblings: dict[str, list[Seen]] = {}
+    for row in page.rows:
+        parent = row.source_id.rpartition(":")[0]
+        if parent not in siblings:
+            span = marked_span(parent, reading.twins)
+            siblings[parent] = readable(walk(context, stream.table, span), stream)
+        twin = _twin(stream, reading, row, siblings[parent])
+        if twin is None:
+            rows.append(row)
+        else:
+            siblings[parent].remove(twin)
+            aside.append(SetAside(stream.name, row.source_id, "excluded", say("skip.twin", id=twin.id), twin.id))
+    return replace(page, rows=rows, aside=aside)
+
+
+def _twin(stream: Stream, reading: PerParent, row: Row, siblings: Sequence[Seen]) -> Seen | None:
+    """None where the record makes no sense: sending it will say so."""
+    try:
+        one = Seen(row.source_id, viewed(stream, row.payload), row.extras or {})
+        return next((other for other in siblings if reading.same(one, other)), None)
+    except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+# ---------------------------------------------------------------- the end of a walk
+
+
+def proofs(context: RunContext, job: Job, stream: Stream, page: Page) -> list[Job]:
+    """Parents whose end was taken from a page that was not full are noted. As soon as such a page has proven not to be
+    the last one, they are all read again, by any process, to an empty page."""
+    if page.trusted:
+        rows = [RegisterRow(f"{trusted(stream)}{parent}", {"Pass": int(job.args["pass"])}) for parent in page.trusted]
+        context.store.write(CHECKPOINTS, rows)
+    if not (page.trusted or page.gap):
+        return []
+    args = {name: job.args[name] for name in ("stream", "pass", "which") if name in job.args}
+    if context.store.read(CHECKPOINTS, gap(stream)) is None:
+        return [Job(job.scope, "prove", args)] if page.gap else []
+    return to_the_end(job.scope, args, page.trusted)
+
+
+def prove(context: RunContext, job: Job) -> Follow:
+    """The note that there are gaps comes first: who trusts a page afterwards sees it, who did before is found here."""
+    stream = context.streams[job.args["stream"]]
+    context.store.write(CHECKPOINTS, [RegisterRow(gap(stream), {"Pass": int(job.args["pass"])})])
+    prefix = trusted(stream)
+    return to_the_end(
+        job.scope, job.args, [row.key.removeprefix(prefix) for row in context.store.rows(CHECKPOINTS, prefix)]
+    )
+
+
+def to_the_end(scope: str, args: Mapping[str, Json], parents: Sequence[str]) -> list[Job]:
+    packs = [parents[start : start + PACK_PARENTS] for start in range(0, len(parents), PACK_PARENTS)]
+    number = PAGES_OF_A_READING * PAGES_OF_A_PARENT // 2
+    return [
+        Job(
+            scope,
+            "children",
+            {
+                **args,
+                "walk": "down",
+                "prove": True,
+                "parents": [[one, 0, 0] for one in pack],
+                "n": number + crc32(pack[0].encode()) % 100_000 * PAGES_OF_A_PARENT,
+            },
+        )
+        for pack in packs
+    ]
+
+
+def trusted(stream: Stream) -> str:
+    """Before the keys of checkpoints: parents whose last page was taken for the end because it was not full."""
+    return f"trusted:{stream.name}:"
+
+
+def gap(stream: Stream) -> str:
+    return f"gap:{stream.name}:"
+
+
+def estimates(stream: Stream) -> str:
+    """Before the keys of checkpoints: parents whose own counter says another number than they have."""
+    return f"estimate:{stream.name}:"
+
+
+# ---------------------------------------------------------------- other names of a parent
+
+
+def with_ids(
+    context: RunContext, stream: Stream, reading: PerParent, page: Page, parents: Mapping[str, Seen]
+) -> Page | None:
+    """The children with the ID of their parent, if they carry only another name of it; None if time was up before all
+    names were known."""
+    alias = reading.alias
+    names = [_other_name(alias, row) if alias else "" for row in page.rows]
+    if alias is None or not any(names):
+        return page
+    whose = [parents[(row.extras or {})["of"]] for row in page.rows]
+    seen_by = {
+        name: reading.via(parent, context.source.owners) for name, parent in zip(names, whose, strict=True) if name
+    }
+    known = looked_up(context, stream, alias, seen_by)
+    if known is None:
+        return None
+    rows: list[Row] = []
+    aside = list(page.aside)
+    for row, name, parent in zip(page.rows, names, whose, strict=True):
+        one = known[name] if name else None
+        if one is None:
+            rows.append(row)
+        elif one.id:
+            rows.append(row._replace(source_id=f"{one.id}:{row.source_id.rpartition(':')[2]}"))
+        else:
+            aside.append(SetAside(stream.name, row.source_id, "impossible", one.why, person(parent)))
+    return replace(page, rows=rows, aside=aside)
+
+
+def _other_name(alias: Alias, row: Row) -> str:
+    """Nothing where the record makes no sense: sending it will say so."""
+    try:
+        return alias.of(msgspec.json.decode(row.payload))
+    except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError):
+        return ""
+
+
+def looked_up(context: RunContext, stream: Stream, alias: Alias, seen_by: Mapping[str, int]) -> dict[str, Named] | None:
+    """The ID for each name. Answers are kept in the store, so a restarted job gets further."""
+    kept = {name: context.store.read(ALIASES, f"{stream.name}:{name}") for name in seen_by}
+    known = {name: Named(str(row.values["Id"])) for name, row in kept.items() if row is not None}
+    waiting = sorted(seen_by.keys() - known.keys(), key=lambda name: (seen_by[name], order_key(name)))
+    while waiting:
+        said = alias.ask(context.source, {name: seen_by[name] for name in waiting[: alias.at_once]})
+        found = [RegisterRow(f"{stream.name}:{name}", {"Id": one.id}) for name, one in said.items() if one.id]
+        if found:
+            context.store.write(ALIASES, found)
+        known |= said
+        waiting = waiting[alias.at_once :]
+        if ANY in said:  # the same goes for all others
+            return known | dict.fromkeys(waiting, said[ANY])
+        if waiting and found and context.time_is_up():
+            return None
+    return known

@@ -1,0 +1,265 @@
+"""Stages what was read: records, the files they refer to, what is set aside, and the log of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import repeat
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from b24migrate.engine.phases import partial
+from b24migrate.engine.phases.bug import unexpected
+from b24migrate.engine.phases.context import RunContext, decode_extras
+from b24migrate.engine.phases.payload import Looked, look, payload_hash
+from b24migrate.messages import plain, say
+from b24migrate.model import values
+from b24migrate.model.events import Extracted
+from b24migrate.model.records import (
+    Json,
+    Page,
+    PageEntry,
+    Record,
+    Row,
+    SetAside,
+    Staged,
+    Status,
+    order_key,
+)
+from b24migrate.model.streams import (
+    Seen,
+    Stream,
+)
+from b24migrate.ports import INCOMPLETE, PAGE_LOG, SET_ASIDE, RegisterRow
+
+LOOKED_AT_ONCE = 250
+
+
+def keep(context: RunContext, stream: Stream, page: Page, pass_no: int) -> None:
+    """Stages the rows and the files they refer to, then logs the pages."""
+    started = context.clock.monotonic()
+    entity = context.owner[stream.name]
+    staged = stage(context, stream, page.rows, page.aside, pass_no=pass_no)
+    context.store.write(PAGE_LOG, [log_row(stream, entry) for entry in page.log])
+    for alarm in page.alarms:
+        context.note(entity.name, alarm)
+    for one in page.aside:
+        if one.why == "impossible" and not one.name:  # those with a name are told together when the get is closed
+            context.note(
+                entity.name, say("note.unreadable", stream=one.stream or stream.name, id=one.source_id, why=one.reason)
+            )
+    spent = sum((entry.finished_at - entry.started_at).total_seconds() for entry in page.log)
+    latency_ms = (spent + context.clock.monotonic() - started) * 1000
+    context.tell(Extracted(entity.name, stream.name, staged, latency_ms))
+
+
+def stage(
+    context: RunContext,
+    stream: Stream,
+    rows: Sequence[Row],
+    aside: Sequence[SetAside] = (),
+    *,
+    pass_no: int,
+    pulled: bool = False,
+) -> int:
+    """Returns how many rows were staged; the others were excluded by a rule."""
+    aside, before = not_staged(context, stream, aside)
+    rows, why, outdated = partial.sorted_out(context, stream, [*before, *rows])
+    staged: list[Staged] = []
+    excluded: list[SetAside] = []
+    for start in range(0, len(rows), LOOKED_AT_ONCE):  # decoded, a row is many times as large
+        chosen, left_out, odd = each_looked_at(context, stream, rows[start : start + LOOKED_AT_ONCE], pulled)
+        staged += chosen
+        excluded += left_out
+        why = {**why, **odd}
+    if staged:
+        mark_holders(context, stream, staged)
+        incomplete = {**why, **outdated}
+        whole = partial.completed(context, stream, staged, incomplete)
+        partial.mark(context, stream, incomplete)
+        if why or whole:
+            staged = partial.hashed(staged, why, whole)
+        context.store.stage(stream.table, staged, run=context.run, pass_no=pass_no)
+        partial.close(context, stream, whole)
+    put_aside(context, [*aside, *excluded])
+    return len(staged)
+
+
+def not_staged(context: RunContext, stream: Stream, aside: Sequence[SetAside]) -> tuple[list[SetAside], list[Row]]:
+    """Records that were staged before there was a rule stay what they are: each id is in one class. They come as they
+    are, so that this pass has met them too."""
+    named = [one._replace(stream=one.stream or stream.name) for one in aside]
+    ids = [one.source_id for one in named if one.why == "excluded" and one.stream == stream.name]
+    known = context.store.known(stream.table, ids) if ids else ()
+    before = context.store.get(stream.table, list(known)) if known else {}
+    rows = [Row(key, one.payload, dict(decode_extras(one.extras))) for key, one in before.items()]
+    return [one for one in named if one.why != "excluded" or one.source_id not in known], rows
+
+
+def each_looked_at(
+    context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool
+) -> tuple[list[Staged], list[SetAside], dict[str, str]]:
+    """All at once; where that fails one by one. A row that fails is staged as it came and counted as read in part, with
+    the reason: sending it will fail as well, and the next run reads it again."""
+    try:
+        return *looked_at(context, stream, rows, pulled), {}
+    except msgspec.DecodeError:
+        why: str = say("record.unreadable")
+    except Exception as bug:  # noqa: BLE001 (one odd value must not stop the others)
+        about = f"{stream.name} {', '.join(row.source_id for row in rows[:3])}"
+        why = unexpected(context, bug, context.owner[stream.name].name, about).message
+    if len(rows) == 1:
+        extras = msgspec.json.encode(rows[0].extras, enc_hook=plain) if rows[0].extras else None
+        row = Staged(rows[0].source_id, rows[0].payload, extras=extras, pulled_through=pulled)
+        context.note(
+            context.owner[stream.name].name, say("note.unreadable", stream=stream.name, id=row.row_key, why=why)
+        )
+        return [row], [], {row.row_key: why}
+    staged: list[Staged] = []
+    excluded: list[SetAside] = []
+    odd: dict[str, str] = {}
+    for one in rows:
+        chosen, left_out, failed = each_looked_at(context, stream, [one], pulled)
+        staged += chosen
+        excluded += left_out
+        odd |= failed
+    return staged, excluded, odd
+
+
+def looked_at(
+    context: RunContext, stream: Stream, rows: Sequence[Row], pulled: bool
+) -> tuple[list[Staged], list[SetAside]]:
+    """What is to be staged and what a rule excludes; the files of the former are remembered."""
+    looked = look(stream, [payload for _, payload, _ in rows])
+    shown = [
+        Seen(row.source_id, payload, row.extras or {})
+        for row, payload in zip(rows, looked.shown, strict=True)
+        if payload is not None
+    ]
+    why = {one.id: reason for one in shown if stream.exclude and (reason := stream.exclude(one))}
+    for staged_before in context.store.known(stream.table, list(why)) if why else ():
+        del why[staged_before]  # before there was such a rule: each id is in one class
+    find_files(context, stream, [one for one in shown if one.id not in why])
+    staged = as_staged(stream, rows, looked, context.options.timezone, pulled)
+    excluded = [SetAside(stream.name, source_id, "excluded", reason) for source_id, reason in why.items()]
+    return [one for one in staged if one.row_key not in why] if why else staged, excluded
+
+
+def as_staged(stream: Stream, rows: Sequence[Row], looked: Looked, timezone: ZoneInfo, pulled: bool) -> list[Staged]:
+    """By column, because a million records go through it."""
+    ids, payloads, extras = zip(*rows, strict=True)
+    hashes = [payload_hash(stream, one) for one in looked.whole] if stream.hashed else repeat(None)
+    times = zip(*stamps(looked.stamps, timezone), strict=True)
+    beside = (
+        [msgspec.json.encode(one, enc_hook=plain) if one else None for one in extras] if any(extras) else repeat(None)
+    )
+    names = [str(one).strip().lower() if one else None for one in looked.naturals]
+    columns = zip(ids, payloads, hashes, *times, beside, repeat(pulled), names)
+    return list(map(Staged._make, columns))
+
+
+def stamps(received: Sequence[Json], timezone: ZoneInfo) -> list[values.Stamp]:
+    """Equal ones are read once: a portal's days and imports repeat."""
+    known = {one: values.stamp(one, timezone) for one in {one for one in received if isinstance(one, str)}}
+    return [known[one] if isinstance(one, str) else values.NO_TIME for one in received]
+
+
+def mark_holders(context: RunContext, aid: Stream, staged: Sequence[Staged]) -> None:
+    """Before they are staged: the imported records that they tell something new of are looked at by the second pass.
+    Nothing else would, since the records themselves are as they were."""
+    holders = [one for one in context.owner[aid.name].streams if any(spec.beside == aid.name for spec in one.fields)]
+    keys = [one.row_key for one in staged] if holders else []
+    new = set(keys) - context.store.known(aid.table, keys) if keys else set()
+    parents = sorted({key.partition(":")[0] for key in new})
+    for holder in holders if parents else ():
+        there = context.store.get(holder.table, parents).values()
+        ends = [order_key(one.row_key) for one in there if one.status is Status.IMPORT_OK]
+        rows = [RegisterRow(f"{holder.name}:{end}-{end}", {"First": end, "Last": end}) for end in ends]
+        if rows:
+            context.store.write(INCOMPLETE, rows)
+
+
+# ---------------------------------------------------------------- files
+
+
+def find_files(context: RunContext, stream: Stream, looked: Sequence[Seen]) -> None:
+    """Files are remembered once, by whoever meets them first."""
+    if stream.files is None:
+        return
+    entity = context.owner[stream.name].name
+    by = {"entity": entity, "stream": stream.name}
+    found = {ref.key: {**ref._asdict(), **by} for one in looked for ref in stream.files(one)}
+    if not found:
+        return
+    table = context.streams["files"].table
+    known = context.store.known(table, list(found))
+    staged = [
+        Staged(key, msgspec.json.encode(found[key]))
+        for key in sorted((found.keys() - known) | _to_mend(context, known))
+    ]
+    if staged:
+        context.store.stage(table, staged, run=context.run, pass_no=0)
+
+
+def _to_mend(context: RunContext, known: Collection[str]) -> set[str]:
+    """Of the files that are remembered those that could not be fetched: what the source says now may be right."""
+    table = context.streams["files"].table
+    counts = context.store.counts(table) if known else {}
+    if not (counts.get(Status.IMPORT_ERR) or counts.get(Status.ERROR_RETRY)):
+        return set()
+    failed = [
+        one
+        for one in context.store.get(table, sorted(known)).values()
+        if one.status in (Status.IMPORT_ERR, Status.ERROR_RETRY)
+    ]
+    return {one.row_key for one in failed if not _is_fetched(one)}
+
+
+def _is_fetched(record: Record) -> bool:
+    """Whether its bytes are here."""
+    try:
+        return bool(msgspec.json.decode(record.payload, type=dict[str, Any]).get("sha256"))
+    except msgspec.DecodeError:
+        return False
+
+
+# ---------------------------------------------------------------- registers
+
+
+def put_aside(context: RunContext, aside: Iterable[SetAside]) -> None:
+    rows = [
+        RegisterRow(f"{one.why}:{one.stream}:{one.source_id}", {"Why": one.why, "Reason": one.reason, "Name": one.name})
+        for one in aside
+    ]
+    if rows:
+        context.store.write(SET_ASIDE, rows)
+
+
+def checkpoint(key: str, pass_no: Json, reported: int, retrieved: int) -> RegisterRow:
+    return RegisterRow(key, {"Pass": int(pass_no), "Reported": reported, "Retrieved": retrieved})
+
+
+_utc_text = lru_cache(maxsize=64)(values.utc_text)  # fifty pages come with one request
+
+
+def log_row(stream: Stream, entry: PageEntry) -> RegisterRow:
+    duration = entry.finished_at - entry.started_at
+    return RegisterRow(
+        f"{stream.name}:{entry.number}",
+        {
+            "PageSize": entry.page_size,
+            "Retrieved": entry.retrieved,
+            "ApiParamsHash": entry.params_hash,
+            "StartedAtUtc": _utc_text(entry.started_at),
+            "FinishedAtUtc": _utc_text(entry.finished_at),
+            "DurationMs": round(duration.total_seconds() * 1000, 3),
+        },
+    )
+
+
+def numbered(page: Page, base: int) -> Page:
+    log = [entry._replace(number=base + k) for k, entry in enumerate(page.log)]
+    return replace(page, log=log)
